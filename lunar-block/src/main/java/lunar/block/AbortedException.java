@@ -1,0 +1,13 @@
+package lunar.block;
+
+import org.jspecify.annotations.Nullable;
+
+/** The request was aborted by somebody else: a reset, a lost path (ABORTED COMMAND). */
+public final class AbortedException extends StorageException {
+    public AbortedException(String message) { this(message, null); }
+
+    public AbortedException(String message, @Nullable Throwable cause) { super(message, cause); }
+
+    @Override
+    public boolean retryable() { return true; }
+}

@@ -1,0 +1,171 @@
+package lunar.block;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.WritableByteChannel;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * A device of equal blocks that are read and written at random: memory, a file, a disk, a LUN on a target, a
+ * RAID volume, a filter over any of these.
+ *
+ * <p><b>Two forms.</b> {@link #execute} runs a request on the calling thread and returns when it is done;
+ * {@link #submit} queues it, returns without waiting for the medium, and the request's completion tells the end.
+ * Everything else is convenience over these two. Requests in flight at once are unordered; whoever needs an order
+ * waits for the first before it submits the second.
+ *
+ * <p><b>Durability.</b> A completed write may be in a volatile cache. It is on stable storage once a flush
+ * submitted after its completion has completed, or if it carried FUA. A read after a completed write returns what
+ * was written. A failed write leaves each of its blocks old, new or unreadable, never mixed within a physical
+ * block.
+ *
+ * <p><b>Threads.</b> All methods may be called by any thread at any time. After {@link #close} every call fails
+ * with {@link DeviceGoneException}; requests in flight end, one way or the other, before close returns.
+ *
+ * <p>The contract is executable: {@code BlockDeviceContract} in lunar-testkit runs on every implementation.
+ */
+public interface BlockDevice extends AutoCloseable {
+    /** Block size and count. May change while in use (a LUN resized on its array); never during a call. */
+    Geometry geometry();
+
+    /** Largest and best requests. */
+    Limits limits();
+
+    /** What the device can do beyond read, write and flush. Immutable. */
+    Set<Capability> capabilities();
+
+    /** Who the device is. */
+    Identity identity();
+
+    /** Whether every change is refused with {@link WriteProtectedException}. */
+    boolean readOnly();
+
+    /**
+     * Runs a request on the calling thread; its completion is not called.
+     *
+     * @throws StorageException the sealed family of things that go wrong with storage
+     */
+    void execute(BlockRequest request) throws StorageException;
+
+    /**
+     * Queues a request. Its completion runs exactly once, on this thread before submit returns or on one of the
+     * device's threads. Never throws: a request that breaks a rule completes with the failure.
+     */
+    void submit(BlockRequest request);
+
+    /** Releases the device and, for filters and volumes, what it stands on. Idempotent. */
+    @Override
+    void close() throws StorageException;
+
+    /** Bytes of a logical block. */
+    default int blockSize() { return geometry().blockSize(); }
+
+    /** Logical blocks of the device. */
+    default long blockCount() {
+        return geometry().blockCount();
+    }
+
+    /** Bytes of the device. */
+    default long sizeBytes() { return geometry().sizeBytes(); }
+
+    /** Whether the device has this capability. */
+    default boolean supports(Capability capability) {
+        return capabilities().contains(capability);
+    }
+
+    /** Reads as many blocks as the buffer holds, from block {@code lba}. */
+    default void read(long lba, MemorySegment buffer) throws StorageException {
+        execute(new BlockRequest().asRead(lba, wholeBlocks(buffer), buffer));
+    }
+
+    /** Writes the buffer at block {@code lba}. */
+    default void write(long lba, MemorySegment buffer) throws StorageException {
+        execute(new BlockRequest().asWrite(lba, wholeBlocks(buffer), buffer, false));
+    }
+
+    /** Writes the buffer at block {@code lba}; it is on stable storage when the call returns. */
+    default void writeThrough(long lba, MemorySegment buffer) throws StorageException {
+        execute(new BlockRequest().asWrite(lba, wholeBlocks(buffer), buffer, true));
+    }
+
+    /** Makes every completed write stable. */
+    default void flush() throws StorageException {
+        execute(new BlockRequest().asFlush());
+    }
+
+    /** Deallocates blocks; they read as zeroes afterwards. Needs {@link Capability#UNMAP}. */
+    default void unmap(long lba, long blockCount) throws StorageException {
+        execute(new BlockRequest().asUnmap(lba, blockCount));
+    }
+
+    /** Writes zeroes. Needs {@link Capability#WRITE_ZEROES}. */
+    default void writeZeroes(long lba, long blockCount) throws StorageException {
+        execute(new BlockRequest().asWriteZeroes(lba, blockCount, false));
+    }
+
+    /**
+     * Writes the second half of the buffer if the blocks equal its first half, atomically with regard to every
+     * other request. Needs {@link Capability#COMPARE_AND_WRITE}.
+     *
+     * @throws MiscompareException when they differ; it names the first byte that does
+     */
+    default void compareAndWrite(long lba, MemorySegment compareThenWrite) throws StorageException {
+        execute(new BlockRequest().asCompareAndWrite(lba, wholeBlocks(compareThenWrite) / 2,
+                compareThenWrite, false));
+    }
+
+    /** {@link #read} in the queued form. The buffer belongs to the device until the future ends. */
+    default CompletableFuture<Void> submitRead(long lba, MemorySegment buffer) {
+        return submitFuture(
+                new BlockRequest().asRead(lba, buffer.byteSize() / blockSize(), buffer));
+    }
+
+    /** {@link #write} in the queued form. The buffer belongs to the device until the future ends. */
+    default CompletableFuture<Void> submitWrite(long lba, MemorySegment buffer) {
+        return submitFuture(
+                new BlockRequest().asWrite(lba, buffer.byteSize() / blockSize(), buffer, false));
+    }
+
+    /** {@link #flush} in the queued form. */
+    default CompletableFuture<Void> submitFlush() {
+        return submitFuture(new BlockRequest().asFlush());
+    }
+
+    /** Queues any prepared request and returns its end as a future, which fails with a StorageException. */
+    default CompletableFuture<Void> submitFuture(BlockRequest request) {
+        var future = new CompletableFuture<Void>();
+        submit(request.onCompletion((_, failure) -> {
+            if (failure == null) {
+                future.complete(null);
+            } else {
+                future.completeExceptionally(failure);
+            }
+        }));
+        return future;
+    }
+
+    /**
+     * Sends blocks to a channel; with {@link Capability#TRANSFER_TO} from the page cache without a copy. Blocks
+     * until the channel has taken what it wants: a non-blocking channel may take less.
+     *
+     * @param offsetBytes first byte, at any offset on the device
+     * @param countBytes bytes to send
+     * @return bytes the channel took
+     * @throws StorageException when the device failed; any other IOException is the channel's
+     */
+    default long transferTo(long offsetBytes, long countBytes, WritableByteChannel channel)
+            throws IOException {
+        throw new NotSupportedException("the device has no " + Capability.TRANSFER_TO);
+    }
+
+    private long wholeBlocks(MemorySegment buffer) throws InvalidRequestException {
+        long bytes = buffer.byteSize();
+        if (bytes % blockSize() != 0) {
+            throw new InvalidRequestException(
+                    "a buffer of " + bytes + " bytes is not a whole number of blocks of "
+                            + blockSize());
+        }
+        return bytes / blockSize();
+    }
+}

@@ -1,0 +1,17 @@
+package lunar.block;
+
+/** What a device can do beyond reading, writing and flushing. */
+public enum Capability {
+    /** Blocks can be deallocated; they read as zeroes afterwards (SBC-4 LBPRZ 001b). */
+    UNMAP,
+    /** Ranges can be zeroed without sending the zeroes. */
+    WRITE_ZEROES,
+    /** {@link BlockRequest.Operation#COMPARE_AND_WRITE} is atomic on this device. */
+    COMPARE_AND_WRITE,
+    /** A write can be made stable by itself (force unit access) at less than the price of a flush. */
+    FUA,
+    /** {@link BlockDevice#transferTo} moves blocks to a channel without a copy through the heap or a buffer. */
+    TRANSFER_TO,
+    /** Requests complete on the submitting thread and never wait for a medium (memory). */
+    NON_BLOCKING
+}

@@ -1,0 +1,15 @@
+package lunar.block;
+
+import org.jspecify.annotations.Nullable;
+
+/** The device has no such operation. */
+public final class NotSupportedException extends StorageException {
+    public NotSupportedException(String message) { this(message, null); }
+
+    public NotSupportedException(String message, @Nullable Throwable cause) {
+        super(message, cause);
+    }
+
+    @Override
+    public boolean retryable() { return false; }
+}

@@ -1,0 +1,26 @@
+package lunar.block;
+
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What goes wrong with storage. The message tells who, what and where, for a person; the type and
+ * {@link #retryable()} tell a program what to do.
+ */
+public abstract sealed class StorageException extends IOException permits AbortedException,
+        BusyException,
+        DeadlineException,
+        DeviceGoneException,
+        InvalidRequestException,
+        MediumException,
+        MiscompareException,
+        NoSpaceException,
+        NotSupportedException,
+        OutOfRangeException,
+        ReservationConflictException,
+        WriteProtectedException {
+    StorageException(String message, @Nullable Throwable cause) { super(message, cause); }
+
+    /** Whether the same request may succeed when sent again, here or over another path. */
+    public abstract boolean retryable();
+}

@@ -1,0 +1,20 @@
+package lunar.block.spi;
+
+import java.util.Set;
+import lunar.block.BlockDevice;
+import lunar.block.DeviceUri;
+import lunar.block.StorageException;
+
+/** Opens the devices of one or more URI schemes; found by {@link java.util.ServiceLoader}. */
+public interface DeviceProvider {
+    /** The schemes this provider opens, in lower case, without the colon. */
+    Set<String> schemes();
+
+    /**
+     * Opens a device. The caller closes it.
+     *
+     * @throws IllegalArgumentException when the URI is wrong; the message tells a person what to write
+     * @throws StorageException when the device cannot be opened
+     */
+    BlockDevice open(DeviceUri uri) throws StorageException;
+}

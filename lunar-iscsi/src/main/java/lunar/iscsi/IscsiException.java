@@ -1,0 +1,10 @@
+package lunar.iscsi;
+
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/** What goes wrong between an initiator and a target below SCSI. */
+public abstract sealed class IscsiException extends IOException
+        permits ProtocolException, LoginException, DigestException {
+    IscsiException(String message, @Nullable Throwable cause) { super(message, cause); }
+}

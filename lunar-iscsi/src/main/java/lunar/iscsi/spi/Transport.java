@@ -1,0 +1,61 @@
+package lunar.iscsi.spi;
+
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+
+/**
+ * One connection that carries PDUs in order (RFC 7143 section 4.2; the Datamover of RFC 5047 in spirit). The
+ * transport adds and checks what belongs to the wire: header and data digests, padding, and for iSER the RDMA
+ * operations that stand for Data-In and R2T.
+ */
+public interface Transport extends AutoCloseable {
+    /** Told that a data segment handed to {@link #send} is no longer needed. Runs on any thread. */
+    @FunctionalInterface
+    interface Release {
+        /** Does nothing: for data that nobody gives back. */
+        Release NOTHING = () -> {};
+
+        void release();
+    }
+
+    /**
+     * Queues one PDU; {@link #flush} sends what is queued. Callable from any thread; PDUs leave in the order of
+     * the calls. After close the PDU is dropped and its data released.
+     *
+     * @param header basic header segment and additional header segments, with TotalAHSLength and
+     *        DataSegmentLength set; copied before the call returns
+     * @param data data segment without padding, {@code DataSegmentLength} bytes; read until released
+     * @param release called exactly once, when {@code data} may be reused
+     */
+    void send(MemorySegment header, MemorySegment data, Release release);
+
+    /** Sends what is queued, as far as the peer takes it now; the loop sends the rest. Any thread. */
+    void flush();
+
+    /** Bytes queued and not yet taken by the network: whoever produces much stops above a limit. */
+    long queuedBytes();
+
+    /**
+     * Sets what the framing obeys from the next PDU on in each direction; called on the loop's thread, for the
+     * receiving side between two PDUs. Login ends with this.
+     */
+    void framing(Framing framing);
+
+    /** The loop that owns this connection. */
+    EventLoop loop();
+
+    /** Whoever is at the other end. */
+    InetSocketAddress remote();
+
+    /** The address at which the peer reached us, or we bound. */
+    InetSocketAddress local();
+
+    /**
+     * Stops or resumes reading from the peer (back-pressure). Loop's thread only.
+     */
+    void reading(boolean on);
+
+    /** Sends what is queued, within reason, then ends the connection. The receiver hears {@code closed}. Any thread. */
+    @Override
+    void close();
+}

@@ -1,0 +1,47 @@
+package lunar.iscsi.spi;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.function.Function;
+
+/** Makes connections of one kind; found by {@link java.util.ServiceLoader}. */
+public interface TransportProvider {
+    /** URI scheme whose connections these are: {@code iscsi} for TCP, {@code iser} for RDMA. */
+    String scheme();
+
+    /** Starts event loops for connections of this kind. The caller closes them; their connections end with them. */
+    Loops start(String name, int loopCount) throws IOException;
+
+    /** A group of event loops and what can be done with them. */
+    interface Loops extends AutoCloseable {
+        /**
+         * Connects to a portal. Blocks, at most for {@code timeoutMs}.
+         *
+         * @param receiver makes the receiver of the new connection, on its loop's thread, before anything is read
+         */
+        Transport connect(InetSocketAddress portal, int timeoutMs,
+                Function<Transport, PduReceiver> receiver) throws IOException;
+
+        /**
+         * Listens on a portal; port 0 picks a free one.
+         *
+         * @param receiver makes the receiver of each new connection, on its loop's thread, before anything is read
+         */
+        Listener listen(InetSocketAddress portal, Function<Transport, PduReceiver> receiver)
+                throws IOException;
+
+        /** Ends all connections, then the loops; waits until they have ended. */
+        @Override
+        void close();
+    }
+
+    /** A portal that is listened on. */
+    interface Listener extends AutoCloseable {
+        /** Where it listens, with the real port. */
+        InetSocketAddress local();
+
+        /** Takes no new connections from now on; those there are go on. */
+        @Override
+        void close();
+    }
+}

@@ -1,0 +1,41 @@
+package lunar.scsi;
+
+/**
+ * A logical unit number in its eight-byte form (SAM-5 section 4.7).
+ *
+ * @param value the eight bytes, big-endian
+ */
+public record Lun(long value) {
+    /** LUN 0. */
+    public static final Lun ZERO = new Lun(0);
+
+    private static final int PERIPHERAL_MAX = 0xff;
+    private static final int FLAT_MAX = 0x3fff;
+
+    /** A single-level LUN by its number: peripheral addressing to 255, flat space addressing above. */
+    public static Lun of(int number) {
+        if (number < 0 || number > FLAT_MAX) {
+            throw new IllegalArgumentException("LUN must be 0 to " + FLAT_MAX + ", not " + number);
+        }
+        return new Lun(number <= PERIPHERAL_MAX ? (long) number << 48 : (0x4000L | number) << 48);
+    }
+
+    /** The number of a single-level LUN, in either addressing method; -1 for every other form. */
+    public int number() {
+        if ((value & 0xffff_ffff_ffffL) != 0) {
+            return -1;
+        }
+        int first = (int) (value >>> 48);
+        return switch (first >> 14) {
+            case 0 -> first <= PERIPHERAL_MAX ? first : -1; // peripheral, bus 0
+            case 1 -> first & FLAT_MAX; // flat space
+            default -> -1;
+        };
+    }
+
+    @Override
+    public String toString() {
+        int number = number();
+        return number >= 0 ? Integer.toString(number) : String.format("0x%016x", value);
+    }
+}

@@ -1,0 +1,5 @@
+/** Tests that run on every implementation of an interface, seeded generators, scripted peers. */
+@NullMarked
+package lunar.testkit;
+
+import org.jspecify.annotations.NullMarked;
