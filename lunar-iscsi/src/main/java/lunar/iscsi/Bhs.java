@@ -45,26 +45,38 @@ public final class Bhs {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED
             .withOrder(ByteOrder.BIG_ENDIAN);
 
-    private MemorySegment bytes = MemorySegment.NULL;
+    private MemorySegment base = MemorySegment.NULL;
+    private long offset;
 
     /** A flyweight over nothing yet. */
     public Bhs() {}
 
     /** Moves over the first {@link #LENGTH} bytes of a segment. */
     public Bhs wrap(MemorySegment segment) {
-        if (segment.byteSize() < LENGTH) {
-            throw new IndexOutOfBoundsException("a header of " + segment.byteSize() + " bytes");
+        return wrap(segment, 0);
+    }
+
+    /** Moves over {@link #LENGTH} bytes of a segment, from an offset. */
+    public Bhs wrap(MemorySegment segment, long offset) {
+        if (segment.byteSize() - offset < LENGTH) {
+            throw new IndexOutOfBoundsException(
+                    "a header in " + (segment.byteSize() - offset) + " bytes");
         }
-        bytes = segment;
+        base = segment;
+        this.offset = offset;
         return this;
     }
 
     /** The bytes this stands over. */
-    public MemorySegment bytes() { return bytes; }
+    public MemorySegment bytes() {
+        return base.asSlice(offset, LENGTH);
+    }
 
     /** Zeroes the header, then sets opcode, immediate bit and the byte of flags. */
     public Bhs start(int opcode, boolean immediate, int flags) {
-        bytes.asSlice(0, LENGTH).fill((byte) 0);
+        for (int at = 0; at < LENGTH; at += Long.BYTES) {
+            int64(at, 0);
+        }
         int8(0, opcode | (immediate ? IMMEDIATE : 0));
         int8(FLAGS, flags);
         return this;
@@ -120,37 +132,37 @@ public final class Bhs {
 
     /** Unsigned byte at an offset. */
     public int int8(int at) {
-        return bytes.get(ValueLayout.JAVA_BYTE, at) & 0xff;
+        return base.get(ValueLayout.JAVA_BYTE, offset + at) & 0xff;
     }
 
     public Bhs int8(int at, int value) {
-        bytes.set(ValueLayout.JAVA_BYTE, at, (byte) value);
+        base.set(ValueLayout.JAVA_BYTE, offset + at, (byte) value);
         return this;
     }
 
     /** Unsigned 16 bits at an offset. */
     public int int16(int at) {
-        return bytes.get(SHORT, at) & 0xffff;
+        return base.get(SHORT, offset + at) & 0xffff;
     }
 
     public Bhs int16(int at, int value) {
-        bytes.set(SHORT, at, (short) value);
+        base.set(SHORT, offset + at, (short) value);
         return this;
     }
 
     /** 32 bits at an offset. */
-    public int int32(int at) { return bytes.get(INT, at); }
+    public int int32(int at) { return base.get(INT, offset + at); }
 
     public Bhs int32(int at, int value) {
-        bytes.set(INT, at, value);
+        base.set(INT, offset + at, value);
         return this;
     }
 
     /** 64 bits at an offset. */
-    public long int64(int at) { return bytes.get(LONG, at); }
+    public long int64(int at) { return base.get(LONG, offset + at); }
 
     public Bhs int64(int at, long value) {
-        bytes.set(LONG, at, value);
+        base.set(LONG, offset + at, value);
         return this;
     }
 }
