@@ -1,0 +1,18 @@
+package lunar.tcp;
+
+import java.io.IOException;
+import lunar.iscsi.spi.TransportProvider;
+
+/** Plain TCP, for the scheme {@code iscsi}. */
+public final class TcpTransportProvider implements TransportProvider {
+    /** For {@link java.util.ServiceLoader}. */
+    public TcpTransportProvider() {}
+
+    @Override
+    public String scheme() { return "iscsi"; }
+
+    @Override
+    public Loops start(String name, int loopCount) throws IOException {
+        return new TcpLoops(name, loopCount);
+    }
+}

@@ -1,0 +1,9 @@
+/** TCP as a transport of iSCSI: selector loops over plain NIO. */
+module lunar.tcp {
+    requires transitive lunar.iscsi;
+    requires static org.jspecify;
+
+    exports lunar.tcp;
+
+    provides lunar.iscsi.spi.TransportProvider with lunar.tcp.TcpTransportProvider;
+}
