@@ -1,0 +1,35 @@
+# Recipes of Lunar. `make` lists them. No JDK 25 on the PATH is needed: Maven picks it as a toolchain.
+MVN ?= mvn -B -ntp
+
+.DEFAULT_GOAL := help
+.PHONY: help test unit vm format bench fuzz image clean
+
+help: ## list the recipes
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+test: ## everything but the VM: build, style, unit, contract, property, simulation, interop with real peers
+	./scripts/peers
+	$(MVN) verify -Pit
+	./scripts/skipped
+
+unit: ## the fast part of test: no foreign peers
+	$(MVN) verify
+
+vm: ## the Linux kernel's initiator on our target, in a QEMU guest
+	./lab/vm/check
+
+format: ## format the sources
+	$(MVN) -q spotless:apply
+
+bench: ## Lunar beside tgtd and libiscsi in one interleaved run
+	./scripts/bench
+
+fuzz: ## a million hostile PDU streams against a running target; SEED=n replays
+	./scripts/fuzz
+
+image: ## a runtime image with its own small JDK in build/image
+	./scripts/image
+
+clean: ## remove what was built
+	$(MVN) -q clean
+	rm -rf build
