@@ -15,6 +15,8 @@ public record Isid(long value) {
     public static final int LENGTH = 6;
 
     private static final long MAX = (1L << 48) - 1;
+    private static final int ENTERPRISE = 1;
+    private static final int RANDOM = 2;
     private static final int OUI_BITS = 0x3f_ffff;
     private static final int AUTHORITY_BITS = 0xff_ffff;
 
@@ -39,20 +41,20 @@ public record Isid(long value) {
 
     /** An ISID of type random. The caller draws the number. */
     public static Isid random(int number24, int qualifier16) {
-        return of(Type.RANDOM, number24, qualifier16);
+        return of(RANDOM, number24, qualifier16);
     }
 
     /** An ISID of type enterprise number. */
     public static Isid enterprise(int number24, int qualifier16) {
-        return of(Type.ENTERPRISE_NUMBER, number24, qualifier16);
+        return of(ENTERPRISE, number24, qualifier16);
     }
 
     /** Who gave the number. */
     public Type type() {
         return switch ((int) (value >>> 46)) {
             case 0 -> Type.OUI;
-            case 1 -> Type.ENTERPRISE_NUMBER;
-            case 2 -> Type.RANDOM;
+            case ENTERPRISE -> Type.ENTERPRISE_NUMBER;
+            case RANDOM -> Type.RANDOM;
             default -> Type.RESERVED;
         };
     }
@@ -79,11 +81,11 @@ public record Isid(long value) {
     @Override
     public String toString() { return String.format("%012x", value); }
 
-    private static Isid of(Type type, int number24, int qualifier16) {
+    private static Isid of(int type, int number24, int qualifier16) {
         if ((number24 & ~AUTHORITY_BITS) != 0 || (qualifier16 & ~0xffff) != 0) {
             throw new IllegalArgumentException(
                     "ISID of 24 and 16 bits, not " + number24 + " and " + qualifier16);
         }
-        return new Isid((long) type.ordinal() << 46 | (long) number24 << 16 | qualifier16);
+        return new Isid((long) type << 46 | (long) number24 << 16 | qualifier16);
     }
 }
