@@ -1,0 +1,122 @@
+package lunar.iscsi;
+
+/**
+ * The initiator's plan for the data of one write (RFC 7143 sections 4.2.5.2, 11.3 and 11.7): what goes with the
+ * command, what follows unsolicited, and the Data-Out that answer an R2T. Reusable, and a cursor: it allocates
+ * nothing. One sequence is walked at a time; R2Ts that come meanwhile wait with the caller.
+ *
+ * <pre>{@code
+ * plan.begin(bytes);                    // the command: immediateBytes(), isCommandFinal()
+ * plan.unsolicited();                   // or plan.answer(r2tSn, offset, length)
+ * while (plan.next()) {
+ *     // Data-Out with offset(), length(), dataSn(), isFinal()
+ * }
+ * }</pre>
+ */
+public final class DataOutPlan {
+    private final BurstRules rules;
+    private final int maxPduBytes;
+
+    private int bytes;
+    private int nextR2tSn;
+    private int end;
+    private int nextOffset;
+    private int nextDataSn;
+    private int offset;
+    private int length;
+
+    /**
+     * For the commands of one connection.
+     *
+     * @param maxPduBytes MaxRecvDataSegmentLength that the target declared
+     */
+    public DataOutPlan(BurstRules rules, int maxPduBytes) {
+        if (maxPduBytes < 1) {
+            throw new IllegalArgumentException("PDUs of " + maxPduBytes + " bytes");
+        }
+        this.rules = rules;
+        this.maxPduBytes = maxPduBytes;
+    }
+
+    /** Starts with a command that writes so many bytes: its Expected Data Transfer Length. */
+    public void begin(int expectedBytes) {
+        if (expectedBytes < 0) {
+            throw new IllegalArgumentException(expectedBytes + " bytes");
+        }
+        bytes = expectedBytes;
+        nextR2tSn = 0;
+        aim(0, 0);
+    }
+
+    /** Bytes that the command PDU carries itself, from offset 0. */
+    public int immediateBytes() {
+        return rules.immediateData() ? Math.min(firstBurstBytes(), maxPduBytes) : 0;
+    }
+
+    /** The F bit of the command: no unsolicited Data-Out follow. */
+    public boolean isCommandFinal() {
+        return rules.initialR2t() || immediateBytes() == firstBurstBytes();
+    }
+
+    /** Goes to the unsolicited Data-Out; there are none if {@link #isCommandFinal}. */
+    public void unsolicited() {
+        aim(immediateBytes(), isCommandFinal() ? immediateBytes() : firstBurstBytes());
+    }
+
+    /** Goes to the Data-Out that answer an R2T, after checking that it asks for what it may. */
+    public void answer(int r2tSn, int bufferOffset, int desiredBytes) throws ProtocolException {
+        if (r2tSn != nextR2tSn) {
+            throw new ProtocolException("R2TSN " + Integer.toUnsignedString(r2tSn) + ", expected "
+                    + Integer.toUnsignedString(nextR2tSn) + " (RFC 7143 section 11.8.3)");
+        }
+        if (desiredBytes <= 0 || desiredBytes > rules.maxBurstBytes()) {
+            throw new ProtocolException("R2T for " + Integer.toUnsignedString(desiredBytes)
+                    + " bytes, MaxBurstLength is " + rules.maxBurstBytes()
+                    + " (RFC 7143 section 11.8.4)");
+        }
+        if (bufferOffset < 0 || bufferOffset > bytes - desiredBytes) {
+            throw new ProtocolException("R2T for " + desiredBytes + " bytes at "
+                    + Integer.toUnsignedString(bufferOffset) + " of a command of " + bytes
+                    + " bytes (RFC 7143 section 11.8.4)");
+        }
+        nextR2tSn++;
+        aim(bufferOffset, bufferOffset + desiredBytes);
+    }
+
+    /** Moves to the next Data-Out of the sequence; false if there is none. */
+    public boolean next() {
+        if (nextOffset == end) {
+            return false;
+        }
+        offset = nextOffset;
+        length = Math.min(maxPduBytes, end - offset);
+        nextOffset += length;
+        nextDataSn++;
+        return true;
+    }
+
+    /** Buffer Offset of the Data-Out. */
+    public int offset() { return offset; }
+
+    /** Length of its data segment. */
+    public int length() { return length; }
+
+    /** DataSN of the Data-Out: 0, 1, 2 and so on within its sequence. */
+    public int dataSn() {
+        return nextDataSn - 1;
+    }
+
+    /** The F bit of the Data-Out: the last of its sequence. */
+    public boolean isFinal() {
+        return nextOffset == end;
+    }
+
+    private int firstBurstBytes() { return Math.min(rules.firstBurstBytes(), bytes); }
+
+    private void aim(int from, int to) {
+        nextOffset = from;
+        end = to;
+        nextDataSn = 0;
+        assert from <= to && to <= bytes : from + " to " + to + " of " + bytes;
+    }
+}
