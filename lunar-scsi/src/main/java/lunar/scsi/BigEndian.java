@@ -1,0 +1,61 @@
+package lunar.scsi;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/** Numbers in SCSI order, most significant byte first (SPC-5 section 3.5), at any alignment. */
+final class BigEndian {
+    private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED
+            .withOrder(ByteOrder.BIG_ENDIAN);
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED
+            .withOrder(ByteOrder.BIG_ENDIAN);
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED
+            .withOrder(ByteOrder.BIG_ENDIAN);
+
+    private BigEndian() {}
+
+    static int int8(MemorySegment bytes, long at) {
+        return bytes.get(ValueLayout.JAVA_BYTE, at) & 0xff;
+    }
+
+    static void int8(MemorySegment bytes, long at, int value) {
+        bytes.set(ValueLayout.JAVA_BYTE, at, (byte) value);
+    }
+
+    static int int16(MemorySegment bytes, long at) { return bytes.get(SHORT, at) & 0xffff; }
+
+    static void int16(MemorySegment bytes, long at, int value) {
+        bytes.set(SHORT, at, (short) value);
+    }
+
+    static int int24(MemorySegment bytes, long at) {
+        return int8(bytes, at) << 16 | int16(bytes, at + 1);
+    }
+
+    static void int24(MemorySegment bytes, long at, int value) {
+        int8(bytes, at, value >>> 16);
+        int16(bytes, at + 1, value);
+    }
+
+    /** Unsigned 32 bits. */
+    static long int32(MemorySegment bytes, long at) {
+        return bytes.get(INT, at) & 0xffff_ffffL;
+    }
+
+    static void int32(MemorySegment bytes, long at, long value) { bytes.set(INT, at, (int) value); }
+
+    static long int64(MemorySegment bytes, long at) { return bytes.get(LONG, at); }
+
+    static void int64(MemorySegment bytes, long at, long value) { bytes.set(LONG, at, value); }
+
+    /** Whether a bit (7 is the most significant) of a byte is set. */
+    static boolean bit(MemorySegment bytes, long at, int bit) {
+        return (int8(bytes, at) >> bit & 1) != 0;
+    }
+
+    /** {@code 1 << bit} where the flag is set, else 0. */
+    static int bit(boolean flag, int bit) {
+        return flag ? 1 << bit : 0;
+    }
+}

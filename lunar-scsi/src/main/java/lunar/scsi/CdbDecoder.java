@@ -1,0 +1,124 @@
+package lunar.scsi;
+
+import java.lang.foreign.MemorySegment;
+
+/** From the operation code, and for some the service action, to the record. */
+final class CdbDecoder {
+    private static final int SERVICE_ACTION_MASK = 0x1f;
+    /** Most significant bit of SERVICE ACTION in byte 1. */
+    private static final int SERVICE_ACTION_BIT = 4;
+
+    private CdbDecoder() {}
+
+    static Cdb decode(MemorySegment cdb) throws InvalidCdbException {
+        if (cdb.byteSize() == 0) {
+            throw InvalidCdbException.field(0);
+        }
+        int opcode = BigEndian.int8(cdb, 0);
+        CdbForm form = switch (opcode >> 5) {
+            case 0 -> CdbForm.CDB6;
+            case 1, 2 -> CdbForm.CDB10;
+            case 4 -> CdbForm.CDB16;
+            case 5 -> CdbForm.CDB12;
+            default -> throw InvalidCdbException.operationCode();
+        };
+        // An operation code that is not known is told as such, whatever else is wrong.
+        Cdb known = cdb.byteSize() < form.length()
+                ? decodeCut(cdb, form)
+                : decode(opcode, form, cdb);
+        int control = form.length() - 1;
+        if (BigEndian.bit(cdb, control, BlockCdb.NACA_BIT)) {
+            throw InvalidCdbException.field(control, BlockCdb.NACA_BIT);
+        }
+        return known;
+    }
+
+    /** A cut CDB has no valid reading; the first missing byte is the one in error. */
+    private static Cdb decodeCut(MemorySegment cdb, CdbForm form) throws InvalidCdbException {
+        var padded = MemorySegment.ofArray(new byte[form.length()]);
+        MemorySegment.copy(cdb, 0, padded, 0, cdb.byteSize());
+        decode(BigEndian.int8(cdb, 0), form, padded);
+        throw InvalidCdbException.field((int) cdb.byteSize());
+    }
+
+    private static Cdb decode(int opcode, CdbForm form, MemorySegment cdb)
+            throws InvalidCdbException {
+        return switch (opcode) {
+            case BlockCdb.READ_6, BlockCdb.READ_10, BlockCdb.READ_12, BlockCdb.READ_16 -> ReadBlocks
+                    .decode(form, cdb);
+            case BlockCdb.WRITE_6, BlockCdb.WRITE_10, BlockCdb.WRITE_12, BlockCdb.WRITE_16 ->
+                WriteBlocks
+                        .decode(form, cdb);
+            case TestUnitReady.OPCODE -> new TestUnitReady();
+            case RequestSense.OPCODE -> RequestSense.decode(cdb);
+            case Inquiry.OPCODE -> Inquiry.decode(cdb);
+            case ReadCapacity10.OPCODE -> new ReadCapacity10();
+            case ReportLuns.OPCODE -> ReportLuns.decode(cdb);
+            case ModeSense.SENSE_6, ModeSense.SENSE_10 -> ModeSense.decode(form, cdb);
+            case ModeSelect.SELECT_6, ModeSelect.SELECT_10 -> ModeSelect.decode(form, cdb);
+            case SynchronizeCache.SYNCHRONIZE_10, SynchronizeCache.SYNCHRONIZE_16 ->
+                SynchronizeCache
+                        .decode(form, cdb);
+            case VerifyBlocks.VERIFY_10, VerifyBlocks.VERIFY_12, VerifyBlocks.VERIFY_16 ->
+                VerifyBlocks
+                        .decode(form, cdb);
+            case WriteAndVerify.WRITE_VERIFY_10, WriteAndVerify.WRITE_VERIFY_12,
+                    WriteAndVerify.WRITE_VERIFY_16 ->
+                WriteAndVerify
+                        .decode(form, cdb);
+            case Unmap.OPCODE -> Unmap.decode(cdb);
+            case WriteSame.SAME_10, WriteSame.SAME_16 -> WriteSame.decode(form, cdb);
+            case CompareAndWrite.OPCODE -> CompareAndWrite.decode(cdb);
+            case PreFetch.FETCH_10, PreFetch.FETCH_16 -> PreFetch.decode(form, cdb);
+            case StartStopUnit.OPCODE -> StartStopUnit.decode(cdb);
+            case PreventAllowMediumRemoval.OPCODE -> PreventAllowMediumRemoval.decode(cdb);
+            case PersistentReserveIn.OPCODE -> PersistentReserveIn.decode(cdb);
+            case PersistentReserveOut.OPCODE -> PersistentReserveOut.decode(cdb);
+            case Reserve.RESERVE_6, Reserve.RESERVE_10 -> Reserve.decode(form, cdb);
+            case Release.RELEASE_6, Release.RELEASE_10 -> Release.decode(form, cdb);
+            case ReadCapacity16.OPCODE -> decodeServiceActionIn16(cdb);
+            case ReportTargetPortGroups.OPCODE -> decodeMaintenanceIn(cdb);
+            default -> throw InvalidCdbException.operationCode();
+        };
+    }
+
+    /** SERVICE ACTION IN(16), 9Eh (SPC-5 section 4.2.2.3). */
+    private static Cdb decodeServiceActionIn16(MemorySegment cdb) throws InvalidCdbException {
+        return switch (serviceAction(cdb)) {
+            case ReadCapacity16.SERVICE_ACTION -> ReadCapacity16.decode(cdb);
+            case GetLbaStatus.SERVICE_ACTION -> GetLbaStatus.decode(cdb);
+            default -> throw InvalidCdbException.field(1, SERVICE_ACTION_BIT);
+        };
+    }
+
+    /** MAINTENANCE IN, A3h (SPC-5 section 4.2.2.3). */
+    private static Cdb decodeMaintenanceIn(MemorySegment cdb) throws InvalidCdbException {
+        return switch (serviceAction(cdb)) {
+            case ReportTargetPortGroups.SERVICE_ACTION -> ReportTargetPortGroups.decode(cdb);
+            case ReportSupportedOperationCodes.SERVICE_ACTION -> ReportSupportedOperationCodes
+                    .decode(cdb);
+            case ReportSupportedTaskManagementFunctions.SERVICE_ACTION ->
+                ReportSupportedTaskManagementFunctions
+                        .decode(cdb);
+            default -> throw InvalidCdbException.field(1, SERVICE_ACTION_BIT);
+        };
+    }
+
+    static int serviceAction(MemorySegment cdb) {
+        return BigEndian.int8(cdb, 1) & SERVICE_ACTION_MASK;
+    }
+
+    /** Zeroes a CDB and writes its operation code and byte 1. */
+    static void start(MemorySegment target, CdbForm form, int opcode, int byte1) {
+        target.asSlice(0, form.length()).fill((byte) 0);
+        BigEndian.int8(target, 0, opcode);
+        BigEndian.int8(target, 1, byte1);
+    }
+
+    /** Refuses a number that has no place in its field: a mistake of our own. */
+    static void check(String name, long value, long max) {
+        if (value < 0 || value > max) {
+            throw new IllegalArgumentException(name + " must be 0 to " + max + ", not " + value);
+        }
+    }
+}

@@ -1,0 +1,42 @@
+package lunar.scsi;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * GET LBA STATUS(16) (SBC-4 section 5.6): which blocks are mapped?
+ *
+ * @param lba first block asked about
+ * @param allocationLength most bytes to return
+ * @param reportType REPORT TYPE; 0 for all
+ */
+public record GetLbaStatus(long lba, long allocationLength, int reportType) implements Cdb {
+    static final int OPCODE = 0x9e;
+    static final int SERVICE_ACTION = 0x12;
+
+    public GetLbaStatus {
+        CdbDecoder.check("allocationLength", allocationLength, 0xffff_ffffL);
+        CdbDecoder.check("reportType", reportType, 0xff);
+    }
+
+    static GetLbaStatus decode(MemorySegment cdb) {
+        return new GetLbaStatus(BigEndian.int64(cdb, 2), BigEndian.int32(cdb, 10),
+                BigEndian.int8(cdb, 14));
+    }
+
+    @Override
+    public int opcode() { return OPCODE; }
+
+    @Override
+    public CdbForm form() { return CdbForm.CDB16; }
+
+    @Override
+    public Direction direction() { return Direction.IN; }
+
+    @Override
+    public void encode(MemorySegment target) {
+        CdbDecoder.start(target, CdbForm.CDB16, OPCODE, SERVICE_ACTION);
+        BigEndian.int64(target, 2, lba);
+        BigEndian.int32(target, 10, allocationLength);
+        BigEndian.int8(target, 14, reportType);
+    }
+}

@@ -1,0 +1,53 @@
+package lunar.scsi;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * INQUIRY (SPC-5 section 6.7): who are you?
+ *
+ * @param evpd EVPD: a page of vital product data is wanted
+ * @param page PAGE CODE; 0 without EVPD
+ * @param allocationLength most bytes to return
+ */
+public record Inquiry(boolean evpd, int page, int allocationLength) implements Cdb {
+    /** Obsolete since SPC-3. */
+    private static final int CMDDT_BIT = 1;
+
+    static final int OPCODE = 0x12;
+
+    public Inquiry {
+        CdbDecoder.check("page", page, 0xff);
+        CdbDecoder.check("allocationLength", allocationLength, 0xffff);
+        if (!evpd && page != 0) {
+            throw new IllegalArgumentException("page " + page + " without EVPD");
+        }
+    }
+
+    static Inquiry decode(MemorySegment cdb) throws InvalidCdbException {
+        if (BigEndian.bit(cdb, 1, CMDDT_BIT)) {
+            throw InvalidCdbException.field(1, CMDDT_BIT); // the answer would be of another kind
+        }
+        boolean evpd = BigEndian.bit(cdb, 1, 0);
+        int page = BigEndian.int8(cdb, 2);
+        if (!evpd && page != 0) {
+            throw InvalidCdbException.field(2, 7);
+        }
+        return new Inquiry(evpd, page, BigEndian.int16(cdb, 3));
+    }
+
+    @Override
+    public int opcode() { return OPCODE; }
+
+    @Override
+    public CdbForm form() { return CdbForm.CDB6; }
+
+    @Override
+    public Direction direction() { return Direction.IN; }
+
+    @Override
+    public void encode(MemorySegment target) {
+        CdbDecoder.start(target, CdbForm.CDB6, OPCODE, BigEndian.bit(evpd, 0));
+        BigEndian.int8(target, 2, page);
+        BigEndian.int16(target, 3, allocationLength);
+    }
+}

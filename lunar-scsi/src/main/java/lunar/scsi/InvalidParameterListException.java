@@ -1,0 +1,24 @@
+package lunar.scsi;
+
+import lunar.scsi.SenseSpecific.FieldPointer;
+
+/** Data-out of a command that has a wrong length or a field that is not valid. */
+public final class InvalidParameterListException extends IllegalRequestException {
+    public InvalidParameterListException(Sense sense) { super(sense); }
+
+    /** PARAMETER LIST LENGTH ERROR (1Ah/00h): the list is cut. */
+    public static InvalidParameterListException length() {
+        return new InvalidParameterListException(Sense.of(SenseKey.ILLEGAL_REQUEST,
+                AdditionalSense.PARAMETER_LIST_LENGTH_ERROR));
+    }
+
+    /** INVALID FIELD IN PARAMETER LIST (26h/00h), with the byte in error. */
+    public static InvalidParameterListException field(int byteAt) {
+        return field(byteAt, FieldPointer.NO_BIT);
+    }
+
+    /** INVALID FIELD IN PARAMETER LIST (26h/00h), with the byte and the most significant bit in error. */
+    public static InvalidParameterListException field(int byteAt, int bit) {
+        return new InvalidParameterListException(Sense.invalidFieldInParameterList(byteAt, bit));
+    }
+}

@@ -1,0 +1,42 @@
+package lunar.scsi;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * PERSISTENT RESERVE IN (SPC-5 section 6.15).
+ *
+ * @param serviceAction SERVICE ACTION: 0 keys, 1 reservation, 2 capabilities, 3 full status
+ * @param allocationLength most bytes to return
+ */
+public record PersistentReserveIn(int serviceAction, int allocationLength) implements Cdb {
+    public static final int READ_KEYS = 0;
+    public static final int READ_RESERVATION = 1;
+    public static final int REPORT_CAPABILITIES = 2;
+    public static final int READ_FULL_STATUS = 3;
+
+    static final int OPCODE = 0x5e;
+
+    public PersistentReserveIn {
+        CdbDecoder.check("serviceAction", serviceAction, 0x1f);
+        CdbDecoder.check("allocationLength", allocationLength, 0xffff);
+    }
+
+    static PersistentReserveIn decode(MemorySegment cdb) {
+        return new PersistentReserveIn(CdbDecoder.serviceAction(cdb), BigEndian.int16(cdb, 7));
+    }
+
+    @Override
+    public int opcode() { return OPCODE; }
+
+    @Override
+    public CdbForm form() { return CdbForm.CDB10; }
+
+    @Override
+    public Direction direction() { return Direction.IN; }
+
+    @Override
+    public void encode(MemorySegment target) {
+        CdbDecoder.start(target, CdbForm.CDB10, OPCODE, serviceAction);
+        BigEndian.int16(target, 7, allocationLength);
+    }
+}

@@ -1,0 +1,20 @@
+package lunar.scsi;
+
+import java.lang.foreign.MemorySegment;
+
+/** READ CAPACITY(10) (SBC-4 section 5.20). Its obsolete LBA and PMI are not read. */
+public record ReadCapacity10() implements Cdb {
+    static final int OPCODE = 0x25;
+
+    @Override
+    public int opcode() { return OPCODE; }
+
+    @Override
+    public CdbForm form() { return CdbForm.CDB10; }
+
+    @Override
+    public Direction direction() { return Direction.IN; }
+
+    @Override
+    public void encode(MemorySegment target) { CdbDecoder.start(target, CdbForm.CDB10, OPCODE, 0); }
+}

@@ -1,0 +1,38 @@
+package lunar.scsi;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * REPORT LUNS (SPC-5 section 6.34): the logical units an initiator may use.
+ *
+ * @param select SELECT REPORT: 0 the ordinary, 1 the well-known, 2 all logical units
+ * @param allocationLength most bytes to return
+ */
+public record ReportLuns(int select, long allocationLength) implements Cdb {
+    static final int OPCODE = 0xa0;
+
+    public ReportLuns {
+        CdbDecoder.check("select", select, 0xff);
+        CdbDecoder.check("allocationLength", allocationLength, 0xffff_ffffL);
+    }
+
+    static ReportLuns decode(MemorySegment cdb) {
+        return new ReportLuns(BigEndian.int8(cdb, 2), BigEndian.int32(cdb, 6));
+    }
+
+    @Override
+    public int opcode() { return OPCODE; }
+
+    @Override
+    public CdbForm form() { return CdbForm.CDB12; }
+
+    @Override
+    public Direction direction() { return Direction.IN; }
+
+    @Override
+    public void encode(MemorySegment target) {
+        CdbDecoder.start(target, CdbForm.CDB12, OPCODE, 0);
+        BigEndian.int8(target, 2, select);
+        BigEndian.int32(target, 6, allocationLength);
+    }
+}

@@ -1,0 +1,42 @@
+package lunar.scsi;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * REPORT TARGET PORT GROUPS (SPC-5 section 6.38).
+ *
+ * @param extended whether PARAMETER DATA FORMAT asks for the extended header
+ * @param allocationLength most bytes to return
+ */
+public record ReportTargetPortGroups(boolean extended, long allocationLength) implements Cdb {
+    static final int OPCODE = 0xa3;
+    static final int SERVICE_ACTION = 0x0a;
+
+    public ReportTargetPortGroups {
+        CdbDecoder.check("allocationLength", allocationLength, 0xffff_ffffL);
+    }
+
+    static ReportTargetPortGroups decode(MemorySegment cdb) throws InvalidCdbException {
+        int format = BigEndian.int8(cdb, 1) >> 5;
+        if (format > 1) {
+            throw InvalidCdbException.field(1, 7);
+        }
+        return new ReportTargetPortGroups(format == 1, BigEndian.int32(cdb, 6));
+    }
+
+    @Override
+    public int opcode() { return OPCODE; }
+
+    @Override
+    public CdbForm form() { return CdbForm.CDB12; }
+
+    @Override
+    public Direction direction() { return Direction.IN; }
+
+    @Override
+    public void encode(MemorySegment target) {
+        CdbDecoder.start(target, CdbForm.CDB12, OPCODE,
+                BigEndian.bit(extended, 5) | SERVICE_ACTION);
+        BigEndian.int32(target, 6, allocationLength);
+    }
+}

@@ -1,0 +1,97 @@
+package lunar.scsi;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * Why a command ended in CHECK CONDITION (SPC-5 section 4.5), independent of the format it travels in.
+ *
+ * @param key the general kind
+ * @param additional what exactly happened
+ * @param deferred whether it belongs to an earlier command that had ended with GOOD
+ * @param information INFORMATION, mostly the first LBA in error; for a miscompare the offset of the first byte
+ * @param commandSpecific COMMAND-SPECIFIC INFORMATION
+ * @param specific the sense-key-specific bytes
+ */
+public record Sense(SenseKey key, AdditionalSense additional, boolean deferred,
+        OptionalLong information, OptionalLong commandSpecific, Optional<SenseSpecific> specific) {
+    /** What a target answers while it has nothing to tell. */
+    public static final Sense NONE = of(SenseKey.NO_SENSE, AdditionalSense.NONE);
+
+    /** Sense data of a key and an additional sense alone. */
+    public static Sense of(SenseKey key, AdditionalSense additional) {
+        return new Sense(key, additional, false, OptionalLong.empty(), OptionalLong.empty(),
+                Optional.empty());
+    }
+
+    /** ILLEGAL REQUEST with INVALID FIELD IN CDB, pointing at a bit; {@code NO_BIT} for a whole byte. */
+    public static Sense invalidFieldInCdb(int byteAt, int bit) {
+        return of(SenseKey.ILLEGAL_REQUEST, AdditionalSense.INVALID_FIELD_IN_CDB)
+                .withSpecific(new SenseSpecific.FieldPointer(true, byteAt, bit));
+    }
+
+    /** ILLEGAL REQUEST with INVALID FIELD IN PARAMETER LIST, pointing at a bit; {@code NO_BIT} for a whole byte. */
+    public static Sense invalidFieldInParameterList(int byteAt, int bit) {
+        return of(SenseKey.ILLEGAL_REQUEST, AdditionalSense.INVALID_FIELD_IN_PARAMETER_LIST)
+                .withSpecific(new SenseSpecific.FieldPointer(false, Math.min(byteAt, 0xffff), bit));
+    }
+
+    /** The same with INFORMATION. */
+    public Sense withInformation(long value) {
+        return new Sense(key, additional, deferred, OptionalLong.of(value), commandSpecific,
+                specific);
+    }
+
+    /** The same with COMMAND-SPECIFIC INFORMATION. */
+    public Sense withCommandSpecific(long value) {
+        return new Sense(key, additional, deferred, information, OptionalLong.of(value), specific);
+    }
+
+    /** The same with sense-key-specific bytes. */
+    public Sense withSpecific(SenseSpecific value) {
+        return new Sense(key, additional, deferred, information, commandSpecific,
+                Optional.of(value));
+    }
+
+    /** The same as a deferred error (SPC-5 section 4.5.7). */
+    public Sense asDeferred() {
+        return new Sense(key, additional, true, information, commandSpecific, specific);
+    }
+
+    /** Where the field in error is, if told. */
+    public Optional<SenseSpecific.FieldPointer> fieldPointer() {
+        return specific.filter(SenseSpecific.FieldPointer.class::isInstance)
+                .map(SenseSpecific.FieldPointer.class::cast);
+    }
+
+    /** In the format that D_SENSE of the Control mode page asks for. */
+    public byte[] encode(boolean descriptorFormat) {
+        return descriptorFormat ? encodeDescriptor() : encodeFixed();
+    }
+
+    /** 18 bytes in fixed format (SPC-5 section 4.5.3). Values over 32 bits have no place there and are left out. */
+    public byte[] encodeFixed() {
+        return SenseFormat.encodeFixed(this);
+    }
+
+    /** Descriptor format (SPC-5 section 4.5.2). */
+    public byte[] encodeDescriptor() {
+        return SenseFormat.encodeDescriptor(this);
+    }
+
+    /**
+     * Reads either format. Never fails: what is cut off or has an unknown format is absent, down to
+     * {@link #NONE} for no bytes at all.
+     */
+    public static Sense decode(MemorySegment bytes) { return SenseFormat.decode(bytes); }
+
+    @Override
+    public String toString() {
+        var text = new StringBuilder().append(key).append(' ').append(additional);
+        information.ifPresent(value -> text.append(", information ").append(value));
+        commandSpecific.ifPresent(value -> text.append(", command specific ").append(value));
+        specific.ifPresent(value -> text.append(", ").append(value));
+        return text.append(deferred ? ", deferred" : "").toString();
+    }
+}

@@ -1,0 +1,47 @@
+package lunar.scsi;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * START STOP UNIT (SBC-4 section 5.31).
+ *
+ * @param immediate IMMED: status before the operation has ended
+ * @param powerConditionModifier POWER CONDITION MODIFIER
+ * @param powerCondition POWER CONDITION; 0 where START and LOEJ count
+ * @param noFlush NO_FLUSH: caches need not be written
+ * @param loadEject LOEJ
+ * @param start START
+ */
+public record StartStopUnit(boolean immediate, int powerConditionModifier, int powerCondition,
+        boolean noFlush,
+        boolean loadEject, boolean start) implements Cdb {
+    static final int OPCODE = 0x1b;
+
+    public StartStopUnit {
+        CdbDecoder.check("powerConditionModifier", powerConditionModifier, 0xf);
+        CdbDecoder.check("powerCondition", powerCondition, 0xf);
+    }
+
+    static StartStopUnit decode(MemorySegment cdb) {
+        return new StartStopUnit(BigEndian.bit(cdb, 1, 0), BigEndian.int8(cdb, 3) & 0xf,
+                BigEndian.int8(cdb, 4) >> 4, BigEndian.bit(cdb, 4, 2), BigEndian.bit(cdb, 4, 1),
+                BigEndian.bit(cdb, 4, 0));
+    }
+
+    @Override
+    public int opcode() { return OPCODE; }
+
+    @Override
+    public CdbForm form() { return CdbForm.CDB6; }
+
+    @Override
+    public Direction direction() { return Direction.NONE; }
+
+    @Override
+    public void encode(MemorySegment target) {
+        CdbDecoder.start(target, CdbForm.CDB6, OPCODE, BigEndian.bit(immediate, 0));
+        BigEndian.int8(target, 3, powerConditionModifier);
+        BigEndian.int8(target, 4, powerCondition << 4 | BigEndian.bit(noFlush, 2)
+                | BigEndian.bit(loadEject, 1) | BigEndian.bit(start, 0));
+    }
+}

@@ -1,0 +1,42 @@
+package lunar.scsi;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * UNMAP (SBC-4 section 5.35); the ranges are in an {@link UnmapParameterList}.
+ *
+ * @param anchor ANCHOR: the blocks become anchored
+ * @param group GROUP NUMBER
+ * @param parameterListLength bytes of data-out
+ */
+public record Unmap(boolean anchor, int group, int parameterListLength) implements Cdb {
+    static final int OPCODE = 0x42;
+
+    public Unmap {
+        CdbDecoder.check("group", group, 0x3f);
+        CdbDecoder.check("parameterListLength", parameterListLength, 0xffff);
+    }
+
+    static Unmap decode(MemorySegment cdb) {
+        return new Unmap(BigEndian.bit(cdb, 1, 0), BlockCdb.group(CdbForm.CDB10, cdb),
+                BigEndian.int16(cdb, 7));
+    }
+
+    @Override
+    public int opcode() { return OPCODE; }
+
+    @Override
+    public CdbForm form() { return CdbForm.CDB10; }
+
+    @Override
+    public Direction direction() {
+        return parameterListLength == 0 ? Direction.NONE : Direction.OUT;
+    }
+
+    @Override
+    public void encode(MemorySegment target) {
+        CdbDecoder.start(target, CdbForm.CDB10, OPCODE, BigEndian.bit(anchor, 0));
+        BigEndian.int8(target, 6, group);
+        BigEndian.int16(target, 7, parameterListLength);
+    }
+}
