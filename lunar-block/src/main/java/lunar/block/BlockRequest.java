@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Ownership: from {@link BlockDevice#submit} until its completion runs, request and buffer belong to the
  * device; the owner neither touches nor frees them. Buffers may be native or heap segments; native ones aligned
- * to {@link Limits#bufferAlignmentBytes()} spare a copy.
+ * to {@link Limits#bufferAlignmentBytes()} spare a copy. A submitted request may run on another thread: its
+ * buffer must not come from a confined arena.
  */
 public final class BlockRequest {
     /** What a request does. */
@@ -133,11 +134,29 @@ public final class BlockRequest {
     }
 
     /**
+     * For devices: executes the request on this thread and tells its completion. A buffer that this thread may
+     * not use, because its arena is closed or confined to another thread, is the caller's failure.
+     */
+    public void completeOn(BlockDevice device) {
+        StorageException failure = null;
+        try {
+            device.execute(this);
+        } catch (StorageException e) {
+            failure = e;
+        } catch (IllegalStateException | WrongThreadException e) {
+            failure = new InvalidRequestException(
+                    this + ": the buffer cannot be used: " + e.getMessage(), e);
+        }
+        completion.completed(this, failure);
+    }
+
+    /**
      * For devices: checks the request against geometry, limits, capabilities and buffer.
      *
      * @throws OutOfRangeException when the range is not on the device
-     * @throws InvalidRequestException when a limit is broken or the buffer has another size
+     * @throws InvalidRequestException when a limit is broken, or the buffer has another size or takes no data
      * @throws NotSupportedException when the device lacks the capability
+     * @throws WriteProtectedException when the device is read-only and the request is neither read nor flush
      */
     public void check(BlockDevice device) throws StorageException {
         if (operation == Operation.FLUSH) {
@@ -171,6 +190,9 @@ public final class BlockRequest {
         if (buffer.byteSize() != bytes) {
             throw new InvalidRequestException(
                     this + " needs a buffer of " + bytes + " bytes, not " + buffer.byteSize());
+        }
+        if (operation == Operation.READ && buffer.isReadOnly()) {
+            throw new InvalidRequestException(this + " cannot fill a read-only buffer");
         }
         if (operation != Operation.READ && device.readOnly()) {
             throw new WriteProtectedException(this + ": the device is read-only");

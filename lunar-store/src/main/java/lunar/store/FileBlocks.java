@@ -1,0 +1,161 @@
+package lunar.store;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.WritableByteChannel;
+import java.util.ArrayDeque;
+import java.util.EnumSet;
+import java.util.Set;
+import lunar.block.Capability;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The bytes of a file or disk, reached in the way its options say. With {@code O_DIRECT} place, length and memory of a
+ * transfer must be aligned: what is not goes through aligned buffers that are kept, and a write of parts of
+ * aligned units reads these first, for which the caller is alone.
+ */
+final class FileBlocks implements AutoCloseable {
+    /** Longest run of zeroes that is written where holes cannot be punched. */
+    static final long MAX_WRITTEN_ZEROES_BYTES = 64L << 20;
+
+    private static final int BOUNCE_BYTES = 1 << 20;
+    private static final MemorySegment ZEROES = Arena.global().allocate(BOUNCE_BYTES, 4096)
+            .asReadOnly();
+
+    private final FileHandle file;
+    private final @Nullable HolePuncher puncher;
+    /** 1 where the page cache takes everything. */
+    private final int alignmentBytes;
+    private final Arena arena = Arena.ofShared();
+    /** Guarded by itself; as many as were in use at once. */
+    private final ArrayDeque<MemorySegment> bounces = new ArrayDeque<>();
+
+    FileBlocks(FileHandle file, @Nullable HolePuncher puncher, int alignmentBytes) {
+        this.file = file;
+        this.puncher = puncher;
+        this.alignmentBytes = alignmentBytes;
+    }
+
+    int alignmentBytes() { return alignmentBytes; }
+
+    Set<Capability> capabilities() {
+        var capabilities = EnumSet.of(Capability.FUA, Capability.WRITE_ZEROES,
+                Capability.COMPARE_AND_WRITE);
+        if (alignmentBytes == 1) {
+            capabilities.add(Capability.TRANSFER_TO);
+        }
+        if (puncher != null && puncher.unmaps()) {
+            capabilities.add(Capability.UNMAP);
+        }
+        return Set.copyOf(capabilities);
+    }
+
+    /** Whether a write of this range touches whole aligned units only. */
+    boolean isAligned(long offsetBytes, long countBytes) {
+        return ((offsetBytes | countBytes) & (alignmentBytes - 1)) == 0;
+    }
+
+    void read(long offsetBytes, MemorySegment into) throws IOException {
+        if (isDirectlyUsable(offsetBytes, into)) {
+            file.read(into.asByteBuffer(), offsetBytes);
+            return;
+        }
+        MemorySegment bounce = borrow();
+        try {
+            for (long done = 0; done < into.byteSize();) {
+                long start = alignDown(offsetBytes + done);
+                long within = offsetBytes + done - start;
+                long count = Math.min(into.byteSize() - done, BOUNCE_BYTES - within);
+                file.read(bytes(bounce, alignUp(within + count)), start);
+                MemorySegment.copy(bounce, within, into, done, count);
+                done += count;
+            }
+        } finally {
+            giveBack(bounce);
+        }
+    }
+
+    void write(long offsetBytes, MemorySegment from) throws IOException {
+        if (isDirectlyUsable(offsetBytes, from)) {
+            file.write(from.asByteBuffer(), offsetBytes);
+            return;
+        }
+        MemorySegment bounce = borrow();
+        try {
+            for (long done = 0; done < from.byteSize();) {
+                long start = alignDown(offsetBytes + done);
+                long within = offsetBytes + done - start;
+                long count = Math.min(from.byteSize() - done, BOUNCE_BYTES - within);
+                long length = alignUp(within + count);
+                if (within != 0 || length != count) {
+                    file.read(bytes(bounce, length), start);
+                }
+                MemorySegment.copy(from, done, bounce, within, count);
+                file.write(bytes(bounce, length), start);
+                done += count;
+            }
+        } finally {
+            giveBack(bounce);
+        }
+    }
+
+    /** Makes a range read as zeroes. */
+    void zero(long offsetBytes, long countBytes, boolean deallocate) throws IOException {
+        if (puncher != null && puncher.zero(offsetBytes, countBytes, deallocate)) {
+            return;
+        }
+        for (long done = 0; done < countBytes;) {
+            long count = Math.min(BOUNCE_BYTES, countBytes - done);
+            write(offsetBytes + done, ZEROES.asSlice(0, count));
+            done += count;
+        }
+    }
+
+    void force() throws IOException { file.force(); }
+
+    long transferTo(long offsetBytes, long countBytes, WritableByteChannel channel)
+            throws IOException {
+        return file.transferTo(offsetBytes, countBytes, channel);
+    }
+
+    private boolean isDirectlyUsable(long offsetBytes, MemorySegment buffer) {
+        if (buffer.isNative()) {
+            return isAligned(offsetBytes | buffer.address(), buffer.byteSize());
+        }
+        // A read-only heap segment does not tell what it stands on, and only byte arrays become ByteBuffers.
+        return alignmentBytes == 1 && buffer.heapBase().orElse(null) instanceof byte[];
+    }
+
+    private static ByteBuffer bytes(MemorySegment bounce, long count) {
+        return bounce.asSlice(0, count).asByteBuffer();
+    }
+
+    private long alignDown(long offsetBytes) { return offsetBytes & -alignmentBytes; }
+
+    private long alignUp(long offsetBytes) { return alignDown(offsetBytes + alignmentBytes - 1); }
+
+    private MemorySegment borrow() {
+        synchronized (bounces) {
+            MemorySegment kept = bounces.poll();
+            if (kept != null) {
+                return kept;
+            }
+        }
+        return arena.allocate(BOUNCE_BYTES, Math.max(4096, alignmentBytes));
+    }
+
+    private void giveBack(MemorySegment bounce) {
+        synchronized (bounces) {
+            bounces.push(bounce);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        try (file; puncher) {
+            arena.close();
+        }
+    }
+}

@@ -1,0 +1,215 @@
+package lunar.store;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.WritableByteChannel;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.concurrent.locks.StampedLock;
+import lunar.block.BlockDevice;
+import lunar.block.BlockRequest;
+import lunar.block.Capability;
+import lunar.block.DeviceGoneException;
+import lunar.block.Geometry;
+import lunar.block.Identity;
+import lunar.block.Limits;
+import lunar.block.MiscompareException;
+import lunar.block.NotSupportedException;
+import lunar.block.OutOfRangeException;
+import lunar.block.StorageException;
+
+/**
+ * Blocks in a file, {@code file:disk.img?size=1GiB}, or on a whole disk, {@code disk:/dev/sdb}. The file is locked
+ * against other processes and its size is fixed while it is open. Its identity is made from its canonical path: the
+ * same file has the same one after a restart, a moved file has another.
+ *
+ * <p>{@link #execute} works on the calling thread, {@link #submit} on workers; an interrupt of either disturbs
+ * nobody (see {@link FileHandle}). Requests run side by side, except that a compare-and-write, and with
+ * {@code io=direct} a write of parts of physical blocks, waits until it is alone.
+ */
+public final class FileDevice implements BlockDevice {
+    static final int MAX_TRANSFER_BYTES = 16 << 20;
+    static final int MAX_COMPARE_BYTES = 64 << 10;
+
+    private final String name;
+    private final Geometry geometry;
+    private final Limits limits;
+    private final Set<Capability> capabilities;
+    private final Identity identity;
+    private final FileOptions options;
+    private final FileBlocks blocks;
+    private final Workers workers;
+    /** Shared by every request, exclusive to close. */
+    private final StampedLock gate = new StampedLock();
+    /** Shared by requests that touch blocks, exclusive to those which read, think and write. */
+    private final StampedLock alone = new StampedLock();
+    /** Changed under the gate. */
+    private volatile boolean closed;
+
+    FileDevice(String name, Geometry geometry, Identity identity, FileOptions options,
+            FileBlocks blocks) {
+        this.name = name;
+        this.geometry = geometry;
+        this.identity = identity;
+        this.options = options;
+        this.blocks = blocks;
+        this.capabilities = blocks.capabilities();
+        int blockSize = geometry.blockSize();
+        int transferBlocks = MAX_TRANSFER_BYTES / blockSize;
+        this.limits = new Limits(transferBlocks, transferBlocks / 16,
+                supports(Capability.UNMAP) ? geometry.blockCount() : 0,
+                supports(Capability.UNMAP)
+                        ? geometry.blockCount()
+                        : FileBlocks.MAX_WRITTEN_ZEROES_BYTES / blockSize,
+                MAX_COMPARE_BYTES / blockSize, options.workers(), blocks.alignmentBytes());
+        this.workers = new Workers(this, options.workers());
+    }
+
+    /**
+     * Opens a file, creating it if the options say so.
+     *
+     * @throws IllegalArgumentException when the file is missing, no file, or of another size than asked for
+     * @throws lunar.block.BusyException when another process uses it
+     * @throws lunar.block.WriteProtectedException when it may only be read but is opened for writing
+     */
+    public static FileDevice open(Path path, FileOptions options) throws StorageException {
+        return FileOpening.open(path, options);
+    }
+
+    @Override
+    public Geometry geometry() { return geometry; }
+
+    @Override
+    public Limits limits() { return limits; }
+
+    @Override
+    public Set<Capability> capabilities() { return capabilities; }
+
+    @Override
+    public Identity identity() { return identity; }
+
+    @Override
+    public boolean readOnly() { return options.readOnly(); }
+
+    @Override
+    public void submit(BlockRequest request) { workers.submit(request); }
+
+    @Override
+    public void execute(BlockRequest request) throws StorageException {
+        long entered = gate.readLock();
+        try {
+            requireOpen();
+            request.check(this);
+            switch (request.operation()) {
+                case READ, WRITE, UNMAP, WRITE_ZEROES -> besideOthers(request);
+                case COMPARE_AND_WRITE -> compareAndWrite(request);
+                case FLUSH -> {
+                    if (!readOnly()) {
+                        blocks.force();
+                    }
+                }
+            }
+        } catch (IOException e) {
+            throw IoFailure.of(request + " on " + name, e);
+        } finally {
+            gate.unlockRead(entered);
+        }
+    }
+
+    private void besideOthers(BlockRequest request) throws IOException {
+        long at = request.lba() * geometry.blockSize();
+        long bytes = request.blockCount() * geometry.blockSize();
+        boolean partial = request.operation() != BlockRequest.Operation.READ
+                && !blocks.isAligned(at, bytes);
+        long stamp = partial ? alone.writeLock() : alone.readLock();
+        try {
+            switch (request.operation()) {
+                case READ -> blocks.read(at, request.buffer());
+                case WRITE -> {
+                    blocks.write(at, request.buffer());
+                    settle(request.fua());
+                }
+                case UNMAP, WRITE_ZEROES -> {
+                    if (bytes > 0) { // fallocate(2) has no range of nothing
+                        blocks.zero(at, bytes, request.operation() == BlockRequest.Operation.UNMAP);
+                    }
+                    settle(request.fua());
+                }
+                case FLUSH, COMPARE_AND_WRITE -> throw new AssertionError(request);
+            }
+        } finally {
+            alone.unlock(stamp);
+        }
+    }
+
+    private void compareAndWrite(BlockRequest request) throws IOException {
+        long at = request.lba() * geometry.blockSize();
+        long bytes = request.blockCount() * geometry.blockSize();
+        MemorySegment present = MemorySegment.ofArray(new byte[(int) bytes]);
+        long stamp = alone.writeLock();
+        try {
+            blocks.read(at, present);
+            long differs = present.mismatch(request.buffer().asSlice(0, bytes));
+            if (differs >= 0) {
+                throw new MiscompareException(
+                        request + " on " + name + ": byte " + differs + " differs", differs);
+            }
+            blocks.write(at, request.buffer().asSlice(bytes));
+            settle(request.fua());
+        } finally {
+            alone.unlockWrite(stamp);
+        }
+    }
+
+    private void settle(boolean fua) throws IOException {
+        if (fua || options.io() == FileOptions.Io.SYNC) {
+            blocks.force();
+        }
+    }
+
+    /** {@inheritDoc} Blocks written meanwhile may be sent old, new or mixed: the page cache is sent as it is. */
+    @Override
+    public long transferTo(long offsetBytes, long countBytes, WritableByteChannel channel)
+            throws IOException {
+        if (!supports(Capability.TRANSFER_TO)) {
+            throw new NotSupportedException(name + " has no page cache to transfer from");
+        }
+        long entered = gate.readLock();
+        try {
+            requireOpen();
+            if ((offsetBytes | countBytes) < 0 || countBytes > sizeBytes() - offsetBytes) {
+                throw new OutOfRangeException("transfer of " + countBytes + " bytes at byte "
+                        + offsetBytes + " of " + name);
+            }
+            return blocks.transferTo(offsetBytes, countBytes, channel);
+        } finally {
+            gate.unlockRead(entered);
+        }
+    }
+
+    /** Ends what is in flight, fails what waits, and gives up the lock. Not stable without a flush before. */
+    @Override
+    public void close() throws StorageException {
+        workers.close();
+        long stamp = gate.writeLock();
+        try {
+            if (!closed) {
+                closed = true;
+                blocks.close();
+            }
+        } catch (IOException e) {
+            throw IoFailure.of("close of " + name, e);
+        } finally {
+            gate.unlockWrite(stamp);
+        }
+    }
+
+    private void requireOpen() throws DeviceGoneException {
+        if (closed) {
+            throw new DeviceGoneException(name + " is closed");
+        }
+    }
+
+    @Override
+    public String toString() { return name; }
+}

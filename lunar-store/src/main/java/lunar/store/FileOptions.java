@@ -1,0 +1,64 @@
+package lunar.store;
+
+/**
+ * How a file is used as a device.
+ *
+ * @param io which way the data take
+ * @param blockSize bytes of a logical block, 512 or 4096 (a disk has its own)
+ * @param createBytes size of a file that does not exist yet, 0 where it must exist
+ * @param readOnly whether every change is refused
+ * @param workers threads for submitted requests, 1 to {@value #MAX_WORKERS}
+ */
+public record FileOptions(Io io, int blockSize, long createBytes, boolean readOnly, int workers) {
+    /** Most worker threads of a device. */
+    public static final int MAX_WORKERS = 256;
+
+    /** Through the page cache, 512-byte blocks, 16 workers; the file must exist. */
+    public static final FileOptions BUFFERED = new FileOptions(Io.BUFFERED, 512, 0, false, 16);
+
+    /** The way of the data. */
+    public enum Io {
+        /** Through the page cache; stable after a flush or with FUA. */
+        BUFFERED,
+        /** Past the page cache (O_DIRECT); stable after a flush or with FUA. */
+        DIRECT,
+        /** Through the page cache, and forced to the medium before a write completes. */
+        SYNC
+    }
+
+    public FileOptions {
+        if (workers < 1 || workers > MAX_WORKERS) {
+            throw new IllegalArgumentException(
+                    "workers=" + workers + " is not between 1 and " + MAX_WORKERS);
+        }
+        if (blockSize != 512 && blockSize != 4096) {
+            throw new IllegalArgumentException(
+                    "block-size=" + blockSize + " is not one of 512, 4096");
+        }
+        if (createBytes < 0 || createBytes % blockSize != 0) {
+            throw new IllegalArgumentException("size=" + createBytes
+                    + " is not a multiple of the block size " + blockSize);
+        }
+    }
+
+    public FileOptions io(Io io) {
+        return new FileOptions(io, blockSize, createBytes, readOnly, workers);
+    }
+
+    public FileOptions blockSize(int blockSize) {
+        return new FileOptions(io, blockSize, createBytes, readOnly, workers);
+    }
+
+    /** Creates the file, sparse, with this size if it does not exist. */
+    public FileOptions creating(long sizeBytes) {
+        return new FileOptions(io, blockSize, sizeBytes, readOnly, workers);
+    }
+
+    public FileOptions readOnly(boolean readOnly) {
+        return new FileOptions(io, blockSize, createBytes, readOnly, workers);
+    }
+
+    public FileOptions workers(int workers) {
+        return new FileOptions(io, blockSize, createBytes, readOnly, workers);
+    }
+}

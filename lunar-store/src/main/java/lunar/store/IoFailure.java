@@ -1,0 +1,32 @@
+package lunar.store;
+
+import java.io.IOException;
+import java.nio.channels.ClosedChannelException;
+import java.util.List;
+import lunar.block.DeviceGoneException;
+import lunar.block.MediumException;
+import lunar.block.NoSpaceException;
+import lunar.block.StorageException;
+
+/** What an IOException of the operating system means for a device. Java gives its number only in words. */
+final class IoFailure {
+    private static final List<String> NO_SPACE = List.of("No space left", "quota exceeded",
+            "not enough space");
+
+    private IoFailure() {}
+
+    /** @param what who, what and where, which begins the message */
+    static StorageException of(String what, IOException e) {
+        if (e instanceof StorageException known) {
+            return known;
+        }
+        if (e instanceof ClosedChannelException) {
+            return new DeviceGoneException(what + ": closed", e);
+        }
+        String reason = String.valueOf(e.getMessage());
+        if (NO_SPACE.stream().anyMatch(reason::contains)) {
+            return new NoSpaceException(what + ": no space left on the file system", e);
+        }
+        return new MediumException(what + ": " + reason, e);
+    }
+}

@@ -1,0 +1,180 @@
+package lunar.store;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.VarHandle;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/**
+ * The system calls on files that Java lacks, on a descriptor of our own: exclusive use of a disk and holes in files.
+ * Linux with 64 bits only; absent elsewhere and where native access is not enabled for the module.
+ */
+final class LinuxFile implements AutoCloseable {
+    /** Deallocates a range, which reads as zeroes (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE). */
+    static final int PUNCH_HOLE = 0x02 | 0x01;
+    /** Zeroes a range in the cheapest way (FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE). */
+    static final int ZERO_RANGE = 0x10 | 0x01;
+
+    private static final int O_RDWR = 0x2;
+    private static final int O_EXCL = 0x80;
+    private static final int O_CLOEXEC = 0x80000;
+    private static final int EINTR = 4;
+    private static final int EIO = 5;
+    private static final int EPERM = 1;
+    private static final int EACCES = 13;
+    private static final int EBUSY = 16;
+    private static final int ENOSPC = 28;
+    private static final int ENOSYS = 38;
+    private static final int EOPNOTSUPP = 95;
+
+    private final Calls calls;
+    private final int descriptor;
+
+    private LinuxFile(Calls calls, int descriptor) {
+        this.calls = calls;
+        this.descriptor = descriptor;
+    }
+
+    /** Whether this process has the calls at all. */
+    static boolean isAvailable() {
+        return Calls.LOOKUP.isPresent();
+    }
+
+    /**
+     * Opens a descriptor of our own; empty where the calls are not available.
+     *
+     * @param exclusive for a disk: fails with {@link BusyDisk} when it is mounted or part of something
+     */
+    static Optional<LinuxFile> open(Path path, boolean writable, boolean exclusive)
+            throws IOException {
+        if (!isAvailable()) {
+            return Optional.empty();
+        }
+        Calls calls = Calls.LOOKUP.orElseThrow();
+        int flags = O_CLOEXEC | (writable ? O_RDWR : 0) | (exclusive ? O_EXCL : 0);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(Calls.STATE);
+            int descriptor;
+            do {
+                descriptor = calls.open(state, arena.allocateFrom(path.toString()), flags);
+            } while (descriptor < 0 && Calls.errno(state) == EINTR);
+            if (descriptor < 0) {
+                int errno = Calls.errno(state);
+                throw errno == EBUSY ? new BusyDisk(path) : failure("open of " + path, errno);
+            }
+            return Optional.of(new LinuxFile(calls, descriptor));
+        }
+    }
+
+    /** fallocate(2); false where the file system or disk has no such operation. */
+    boolean allocate(int mode, long offsetBytes, long countBytes) throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(Calls.STATE);
+            while (calls.fallocate(state, descriptor, mode, offsetBytes, countBytes) != 0) {
+                int errno = Calls.errno(state);
+                if (errno == EOPNOTSUPP || errno == ENOSYS) {
+                    return false;
+                }
+                if (errno != EINTR) {
+                    throw failure("fallocate", errno);
+                }
+            }
+            return true;
+        }
+    }
+
+    @Override
+    public void close() {
+        try (Arena arena = Arena.ofConfined()) {
+            calls.close(arena.allocate(Calls.STATE), descriptor);
+        }
+    }
+
+    private static IOException failure(String what, int errno) {
+        return new IOException(what + ": " + switch (errno) {
+            case ENOSPC -> "No space left on device";
+            case EPERM, EACCES -> "permission denied";
+            case EIO -> "Input/output error";
+            default -> "error " + errno;
+        });
+    }
+
+    /** The disk is mounted, or part of a volume. */
+    static final class BusyDisk extends IOException {
+        BusyDisk(Path path) { super(path + " is in use by the system"); }
+    }
+
+    /** One handle per function, found once. */
+    private record Calls(MethodHandle openHandle, MethodHandle fallocateHandle,
+            MethodHandle closeHandle) {
+        static final MemoryLayout STATE = Linker.Option.captureStateLayout();
+        static final Optional<Calls> LOOKUP = lookup();
+        private static final VarHandle ERRNO = STATE
+                .varHandle(MemoryLayout.PathElement.groupElement("errno"));
+
+        @SuppressWarnings("restricted")
+        private static Optional<Calls> lookup() {
+            boolean known = System.getProperty("os.name").equals("Linux")
+                    && ValueLayout.ADDRESS.byteSize() == Long.BYTES;
+            if (!known || !LinuxFile.class.getModule().isNativeAccessEnabled()) {
+                return Optional.empty();
+            }
+            Linker linker = Linker.nativeLinker();
+            SymbolLookup symbols = linker.defaultLookup();
+            var open = symbols.find("open");
+            var fallocate = symbols.find("fallocate");
+            var close = symbols.find("close");
+            if (open.isEmpty() || fallocate.isEmpty() || close.isEmpty()) {
+                return Optional.empty();
+            }
+            Linker.Option errno = Linker.Option.captureCallState("errno");
+            return Optional.of(new Calls(
+                    linker.downcallHandle(open.get(),
+                            FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS,
+                                    ValueLayout.JAVA_INT),
+                            errno, Linker.Option.firstVariadicArg(2)),
+                    linker.downcallHandle(fallocate.get(),
+                            FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT,
+                                    ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG,
+                                    ValueLayout.JAVA_LONG),
+                            errno),
+                    linker.downcallHandle(close.get(),
+                            FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT),
+                            errno)));
+        }
+
+        static int errno(MemorySegment state) { return (int) ERRNO.get(state, 0L); }
+
+        int open(MemorySegment state, MemorySegment path, int flags) {
+            try {
+                return (int) openHandle.invokeExact(state, path, flags);
+            } catch (Throwable e) {
+                throw new AssertionError("open(2)", e);
+            }
+        }
+
+        int fallocate(MemorySegment state, int descriptor, int mode, long offset, long count) {
+            try {
+                return (int) fallocateHandle.invokeExact(state, descriptor, mode, offset, count);
+            } catch (Throwable e) {
+                throw new AssertionError("fallocate(2)", e);
+            }
+        }
+
+        int close(MemorySegment state, int descriptor) {
+            try {
+                return (int) closeHandle.invokeExact(state, descriptor);
+            } catch (Throwable e) {
+                throw new AssertionError("close(2)", e);
+            }
+        }
+    }
+}

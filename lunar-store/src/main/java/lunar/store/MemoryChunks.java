@@ -1,0 +1,119 @@
+package lunar.store;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import lunar.block.NoSpaceException;
+import lunar.block.Size;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The chunks of a memory device, in a directory of two levels of which the second is made on demand. Whoever
+ * calls holds the lock of the chunk: shared for {@link #find}, exclusive for {@link #obtain} and {@link #release}.
+ */
+final class MemoryChunks implements AutoCloseable {
+    private static final int CHUNK_SHIFT = 18;
+    private static final int LEAF_SHIFT = 12;
+    static final long CHUNK_BYTES = 1L << CHUNK_SHIFT;
+
+    /** A chunk nobody wrote. */
+    static final MemorySegment ZEROES = Arena.global().allocate(CHUNK_BYTES, 4096).asReadOnly();
+
+    private final Arena arena = Arena.ofShared();
+    private final AtomicReferenceArray<@Nullable MemorySegment @Nullable []> leaves;
+    /**
+     * Chunks given back by unmap, with old content. They wait for the next writer: memory of a shared arena
+     * cannot be returned piece by piece at a bearable price. Guarded by itself, like {@link #allocatedChunks}.
+     */
+    private final ArrayDeque<MemorySegment> free = new ArrayDeque<>();
+    private long allocatedChunks;
+
+    MemoryChunks(long sizeBytes) {
+        long leafBytes = CHUNK_BYTES << LEAF_SHIFT;
+        leaves = new AtomicReferenceArray<>((int) ((sizeBytes + leafBytes - 1) / leafBytes));
+    }
+
+    static long indexOf(long offsetBytes) { return offsetBytes >>> CHUNK_SHIFT; }
+
+    static long offsetOf(long offsetBytes) { return offsetBytes & (CHUNK_BYTES - 1); }
+
+    static long bytesToNextLeaf(long offsetBytes) {
+        long leafBytes = CHUNK_BYTES << LEAF_SHIFT;
+        return leafBytes - (offsetBytes & (leafBytes - 1));
+    }
+
+    /** Whether no chunk near this one was ever written, so that a whole leaf can be skipped. */
+    boolean isEmptyAround(long index) {
+        return leaves.get((int) (index >>> LEAF_SHIFT)) == null;
+    }
+
+    @Nullable
+    MemorySegment find(long index) {
+        @Nullable
+        MemorySegment @Nullable [] leaf = leaves.get((int) (index >>> LEAF_SHIFT));
+        return leaf == null ? null : leaf[slot(index)];
+    }
+
+    MemorySegment obtain(long index) throws NoSpaceException {
+        int leafIndex = (int) (index >>> LEAF_SHIFT);
+        @Nullable
+        MemorySegment @Nullable [] leaf = leaves.get(leafIndex);
+        if (leaf == null) {
+            var fresh = new @Nullable MemorySegment[1 << LEAF_SHIFT];
+            @Nullable
+            MemorySegment @Nullable [] witness = leaves.compareAndExchange(leafIndex,
+                    null, fresh);
+            leaf = witness == null ? fresh : witness;
+        }
+        MemorySegment chunk = leaf[slot(index)];
+        if (chunk == null) {
+            chunk = allocate();
+            leaf[slot(index)] = chunk;
+        }
+        return chunk;
+    }
+
+    void release(long index) {
+        @Nullable
+        MemorySegment @Nullable [] leaf = leaves.get((int) (index >>> LEAF_SHIFT));
+        MemorySegment chunk = leaf == null ? null : leaf[slot(index)];
+        if (leaf != null && chunk != null) {
+            leaf[slot(index)] = null;
+            synchronized (free) {
+                free.push(chunk);
+            }
+        }
+    }
+
+    long allocatedBytes() {
+        synchronized (free) {
+            return (allocatedChunks - free.size()) * CHUNK_BYTES;
+        }
+    }
+
+    private MemorySegment allocate() throws NoSpaceException {
+        MemorySegment reused;
+        synchronized (free) {
+            reused = free.poll();
+        }
+        if (reused != null) {
+            return reused.fill((byte) 0);
+        }
+        try {
+            MemorySegment chunk = arena.allocate(CHUNK_BYTES, 4096);
+            synchronized (free) {
+                allocatedChunks++;
+            }
+            return chunk;
+        } catch (OutOfMemoryError e) {
+            throw new NoSpaceException("no memory left for blocks after "
+                    + Size.format(allocatedBytes()) + "; raise -XX:MaxDirectMemorySize", e);
+        }
+    }
+
+    private static int slot(long index) { return (int) (index & ((1 << LEAF_SHIFT) - 1)); }
+
+    @Override
+    public void close() { arena.close(); }
+}

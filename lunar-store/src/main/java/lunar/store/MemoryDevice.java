@@ -1,0 +1,322 @@
+package lunar.store;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.WritableByteChannel;
+import java.util.EnumSet;
+import java.util.Objects;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.locks.StampedLock;
+import lunar.block.BlockDevice;
+import lunar.block.BlockRequest;
+import lunar.block.Capability;
+import lunar.block.DeviceGoneException;
+import lunar.block.Geometry;
+import lunar.block.Identity;
+import lunar.block.Limits;
+import lunar.block.MiscompareException;
+import lunar.block.OutOfRangeException;
+import lunar.block.Size;
+import lunar.block.StorageException;
+
+/**
+ * Blocks in native memory, {@code ram:1GiB}. Memory is taken when a block is first written, in chunks of 256 KiB, so
+ * a device may be much larger than the machine; it comes out of {@code -XX:MaxDirectMemorySize}, and where that is
+ * used up a write fails with {@link lunar.block.NoSpaceException}. What is gone with the process has no identity:
+ * every device has a random one.
+ *
+ * <p>Each chunk belongs to one of a number of striped locks, shared by readers and exclusive to a writer. So a block,
+ * logical or physical, is read as a whole before or after a write of it, but a request that crosses a chunk may
+ * see another's change in the one chunk and not in the other. A compare-and-write holds all its chunks at once.
+ */
+public final class MemoryDevice implements BlockDevice {
+    /** Largest device, so that its directory of chunks stays small. */
+    public static final long MAX_BYTES = 1L << 50;
+
+    private static final int PHYSICAL_BLOCK_BYTES = 4096;
+    private static final int MAX_TRANSFER_BYTES = 16 << 20;
+    private static final int MAX_COMPARE_BYTES = 64 << 10;
+    private static final int STRIPES = 256;
+    private static final Set<Capability> CAPABILITIES = Set
+            .copyOf(EnumSet.allOf(Capability.class));
+
+    private final Geometry geometry;
+    private final Limits limits;
+    private final Identity identity = Identity.of("memory", UUID.randomUUID());
+    private final MemoryChunks chunks;
+    private final StampedLock[] stripes;
+    /** Shared by channels that are being fed from chunks, which must not be reused meanwhile. */
+    private final StampedLock transfers = new StampedLock();
+    /** Set while all stripes are held exclusively. */
+    private volatile boolean closed;
+
+    private MemoryDevice(Geometry geometry) {
+        this.geometry = geometry;
+        int transferBlocks = MAX_TRANSFER_BYTES / geometry.blockSize();
+        this.limits = new Limits(transferBlocks, transferBlocks / 16, geometry.blockCount(),
+                geometry.blockCount(), MAX_COMPARE_BYTES / geometry.blockSize(), 64, 1);
+        this.chunks = new MemoryChunks(geometry.sizeBytes());
+        this.stripes = new StampedLock[STRIPES];
+        for (int i = 0; i < STRIPES; i++) {
+            stripes[i] = new StampedLock();
+        }
+    }
+
+    /**
+     * A device of zeroes.
+     *
+     * @throws IllegalArgumentException when the size is 0, too large or no multiple of the block size
+     */
+    public static MemoryDevice create(long sizeBytes, int blockSize) {
+        if (sizeBytes <= 0 || sizeBytes > MAX_BYTES || sizeBytes % blockSize != 0) {
+            throw new IllegalArgumentException("a memory of " + Size.format(sizeBytes)
+                    + " is not possible: write a multiple of " + blockSize + " bytes, at most "
+                    + Size.format(MAX_BYTES));
+        }
+        return new MemoryDevice(
+                new Geometry(blockSize, sizeBytes / blockSize, PHYSICAL_BLOCK_BYTES));
+    }
+
+    @Override
+    public Geometry geometry() { return geometry; }
+
+    @Override
+    public Limits limits() { return limits; }
+
+    @Override
+    public Set<Capability> capabilities() { return CAPABILITIES; }
+
+    @Override
+    public Identity identity() { return identity; }
+
+    @Override
+    public boolean readOnly() { return false; }
+
+    /** Bytes of memory in use for blocks: whole chunks. */
+    public long allocatedBytes() {
+        return chunks.allocatedBytes();
+    }
+
+    @Override
+    public void submit(BlockRequest request) { request.completeOn(this); }
+
+    @Override
+    public void execute(BlockRequest request) throws StorageException {
+        requireOpen();
+        request.check(this);
+        long at = request.lba() * geometry.blockSize();
+        long bytes = request.blockCount() * geometry.blockSize();
+        switch (request.operation()) {
+            case READ -> read(at, bytes, request.buffer());
+            case WRITE -> write(at, bytes, request.buffer());
+            case FLUSH -> {
+                // Memory is as stable as it will ever be.
+            }
+            case UNMAP, WRITE_ZEROES -> zero(at, bytes);
+            case COMPARE_AND_WRITE -> compareAndWrite(at, bytes, request);
+        }
+    }
+
+    private void read(long at, long bytes, MemorySegment buffer) throws StorageException {
+        for (long done = 0; done < bytes;) {
+            long index = MemoryChunks.indexOf(at + done);
+            long within = MemoryChunks.offsetOf(at + done);
+            long count = Math.min(bytes - done, MemoryChunks.CHUNK_BYTES - within);
+            StampedLock stripe = stripe(index);
+            long stamp = stripe.readLock();
+            try {
+                requireOpen();
+                MemorySegment chunk = chunks.find(index);
+                if (chunk == null) {
+                    buffer.asSlice(done, count).fill((byte) 0);
+                } else {
+                    MemorySegment.copy(chunk, within, buffer, done, count);
+                }
+            } finally {
+                stripe.unlockRead(stamp);
+            }
+            done += count;
+        }
+    }
+
+    private void write(long at, long bytes, MemorySegment buffer) throws StorageException {
+        for (long done = 0; done < bytes;) {
+            long index = MemoryChunks.indexOf(at + done);
+            long within = MemoryChunks.offsetOf(at + done);
+            long count = Math.min(bytes - done, MemoryChunks.CHUNK_BYTES - within);
+            StampedLock stripe = stripe(index);
+            long stamp = stripe.writeLock();
+            try {
+                requireOpen();
+                MemorySegment.copy(buffer, done, chunks.obtain(index), within, count);
+            } finally {
+                stripe.unlockWrite(stamp);
+            }
+            done += count;
+        }
+    }
+
+    private void zero(long at, long bytes) throws StorageException {
+        for (long done = 0; done < bytes;) {
+            long index = MemoryChunks.indexOf(at + done);
+            long within = MemoryChunks.offsetOf(at + done);
+            long count = Math.min(bytes - done, MemoryChunks.CHUNK_BYTES - within);
+            if (chunks.isEmptyAround(index)) {
+                // Skips what a large sparse device never wrote, a directory leaf at a time.
+                count = Math.min(bytes - done, MemoryChunks.bytesToNextLeaf(at + done));
+            } else {
+                zeroWithinChunk(index, within, count);
+            }
+            done += count;
+        }
+    }
+
+    private void zeroWithinChunk(long index, long within, long count) throws StorageException {
+        StampedLock stripe = stripe(index);
+        long stamp = stripe.writeLock();
+        try {
+            requireOpen();
+            MemorySegment chunk = chunks.find(index);
+            if (chunk == null) {
+                return;
+            }
+            // A transfer that starts after this check looks the chunk up after it is gone: the stripe orders them.
+            if (count == MemoryChunks.CHUNK_BYTES && !transfers.isReadLocked()) {
+                chunks.release(index);
+            } else {
+                chunk.asSlice(within, count).fill((byte) 0);
+            }
+        } finally {
+            stripe.unlockWrite(stamp);
+        }
+    }
+
+    /** A range of at most {@link #MAX_COMPARE_BYTES} is in one chunk or in two neighbours. */
+    private void compareAndWrite(long at, long bytes, BlockRequest request)
+            throws StorageException {
+        if (bytes == 0) {
+            return;
+        }
+        int first = stripeIndex(MemoryChunks.indexOf(at));
+        int last = stripeIndex(MemoryChunks.indexOf(at + bytes - 1));
+        StampedLock lower = stripes[Math.min(first, last)];
+        StampedLock upper = stripes[Math.max(first, last)];
+        long lowerStamp = lower.writeLock();
+        long upperStamp = first == last ? 0 : upper.writeLock();
+        try {
+            requireOpen();
+            long inFirst = Math.min(bytes, MemoryChunks.CHUNK_BYTES - MemoryChunks.offsetOf(at));
+            compare(at, 0, inFirst, request);
+            compare(at, inFirst, bytes, request);
+            store(at, 0, inFirst, bytes, request.buffer());
+            store(at, inFirst, bytes, bytes, request.buffer());
+        } finally {
+            if (upperStamp != 0) {
+                upper.unlockWrite(upperStamp);
+            }
+            lower.unlockWrite(lowerStamp);
+        }
+    }
+
+    private void compare(long at, long from, long to, BlockRequest request)
+            throws MiscompareException {
+        if (from == to) {
+            return;
+        }
+        MemorySegment chunk = chunks.find(MemoryChunks.indexOf(at + from));
+        long within = chunk == null ? 0 : MemoryChunks.offsetOf(at + from);
+        long differs = MemorySegment.mismatch(chunk == null ? MemoryChunks.ZEROES : chunk, within,
+                within + to - from, request.buffer(), from, to);
+        if (differs >= 0) {
+            throw new MiscompareException(
+                    request + " on " + this + ": byte " + (from + differs) + " differs",
+                    from + differs);
+        }
+    }
+
+    private void store(long at, long from, long to, long bytes, MemorySegment buffer)
+            throws StorageException {
+        if (from < to) {
+            MemorySegment.copy(buffer, bytes + from,
+                    chunks.obtain(MemoryChunks.indexOf(at + from)),
+                    MemoryChunks.offsetOf(at + from), to - from);
+        }
+    }
+
+    /** {@inheritDoc} Blocks written meanwhile may be sent old, new or mixed: the channel reads them when it does. */
+    @Override
+    public long transferTo(long offsetBytes, long countBytes, WritableByteChannel channel)
+            throws IOException {
+        requireOpen();
+        if ((offsetBytes | countBytes) < 0 || countBytes > sizeBytes() - offsetBytes) {
+            throw new OutOfRangeException("transfer of " + countBytes + " bytes at byte "
+                    + offsetBytes + " of " + this);
+        }
+        long pin = transfers.readLock();
+        try {
+            long done = 0;
+            while (done < countBytes) {
+                ByteBuffer piece = piece(offsetBytes + done, countBytes - done);
+                done += piece.remaining();
+                while (piece.hasRemaining()) {
+                    if (channel.write(piece) == 0) {
+                        return done - piece.remaining();
+                    }
+                }
+            }
+            return done;
+        } finally {
+            transfers.unlockRead(pin);
+        }
+    }
+
+    private ByteBuffer piece(long at, long bytes) throws StorageException {
+        long index = MemoryChunks.indexOf(at);
+        long within = MemoryChunks.offsetOf(at);
+        long count = Math.min(bytes, MemoryChunks.CHUNK_BYTES - within);
+        StampedLock stripe = stripe(index);
+        long stamp = stripe.readLock();
+        try {
+            requireOpen();
+            MemorySegment chunk = Objects.requireNonNullElse(chunks.find(index),
+                    MemoryChunks.ZEROES);
+            return chunk.asSlice(within, count).asByteBuffer().asReadOnlyBuffer();
+        } finally {
+            stripe.unlockRead(stamp);
+        }
+    }
+
+    /** Frees the memory, after the requests and transfers in flight. */
+    @Override
+    public void close() {
+        for (StampedLock stripe : stripes) {
+            stripe.writeLock();
+        }
+        boolean first = !closed;
+        closed = true;
+        for (StampedLock stripe : stripes) {
+            stripe.tryUnlockWrite();
+        }
+        if (first) {
+            long pin = transfers.writeLock();
+            chunks.close();
+            transfers.unlockWrite(pin);
+        }
+    }
+
+    private void requireOpen() throws DeviceGoneException {
+        if (closed) {
+            throw new DeviceGoneException(this + " is closed");
+        }
+    }
+
+    private StampedLock stripe(long chunkIndex) { return stripes[stripeIndex(chunkIndex)]; }
+
+    private static int stripeIndex(long chunkIndex) { return (int) (chunkIndex & (STRIPES - 1)); }
+
+    @Override
+    public String toString() { return "ram:" + Size.format(sizeBytes()).replace(" ", ""); }
+}

@@ -1,0 +1,110 @@
+package lunar.store;
+
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Set;
+import lunar.block.BlockDevice;
+import lunar.block.DeviceUri;
+import lunar.block.Size;
+import lunar.block.StorageException;
+import lunar.block.spi.DeviceProvider;
+
+/** Opens {@code ram:}, {@code file:} and {@code disk:} URIs. */
+public final class StoreProvider implements DeviceProvider {
+    /** For the {@link java.util.ServiceLoader}. */
+    public StoreProvider() {}
+
+    @Override
+    public Set<String> schemes() { return Set.of("ram", "file", "disk"); }
+
+    @Override
+    public BlockDevice open(DeviceUri uri) throws StorageException {
+        return switch (uri.scheme()) {
+            case "ram" -> memory(uri);
+            case "file" -> {
+                uri.requireKnownOptions(
+                        Set.of("size", "io", "block-size", "read-only", "workers"));
+                yield FileDevice.open(path(uri, "file:disk.img?size=1GiB"),
+                        options(uri, FileOptions.BUFFERED));
+            }
+            case "disk" -> {
+                uri.requireKnownOptions(Set.of("io", "read-only", "workers"));
+                yield DiskDevice.open(path(uri, "disk:/dev/sdb"),
+                        options(uri, FileOptions.BUFFERED.io(FileOptions.Io.DIRECT)));
+            }
+            default -> throw new IllegalArgumentException("not a scheme of a store: " + uri);
+        };
+    }
+
+    private static BlockDevice memory(DeviceUri uri) {
+        uri.requireKnownOptions(Set.of("block-size"));
+        if (uri.rest().isEmpty()) {
+            throw new IllegalArgumentException("ram: needs a size, for example ram:1GiB");
+        }
+        return MemoryDevice.create(Size.parse(uri.rest()), blockSize(uri));
+    }
+
+    private static Path path(DeviceUri uri, String example) {
+        if (uri.rest().isEmpty()) {
+            throw new IllegalArgumentException(
+                    uri.scheme() + ": needs a path, for example " + example);
+        }
+        try {
+            return Path.of(uri.rest());
+        } catch (InvalidPathException e) {
+            throw new IllegalArgumentException(
+                    "'" + uri.rest() + "' is not a path: " + e.getReason(), e);
+        }
+    }
+
+    private static FileOptions options(DeviceUri uri, FileOptions defaults) {
+        FileOptions options = defaults;
+        String io = uri.option("io");
+        if (io != null) {
+            options = options.io(switch (io) {
+                case "buffered" -> FileOptions.Io.BUFFERED;
+                case "direct" -> FileOptions.Io.DIRECT;
+                case "sync" -> FileOptions.Io.SYNC;
+                default -> throw new IllegalArgumentException(
+                        "io=" + io + " is not one of buffered, direct, sync");
+            });
+        }
+        String size = uri.option("size");
+        if (size != null) {
+            options = options.creating(Size.parse(size));
+        }
+        String workers = uri.option("workers");
+        if (workers != null) {
+            options = options.workers(number("workers", workers));
+        }
+        return options.blockSize(blockSize(uri)).readOnly(isTrue(uri, "read-only"));
+    }
+
+    private static int blockSize(DeviceUri uri) {
+        String text = uri.option("block-size", "512");
+        long bytes = Size.parse(text);
+        if (bytes != 512 && bytes != 4096) {
+            throw new IllegalArgumentException("block-size=" + text + " is not one of 512, 4096");
+        }
+        return (int) bytes;
+    }
+
+    private static int number(String name, String text) {
+        try {
+            return Integer.parseInt(text);
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException(name + "=" + text + " is not a number", e);
+        }
+    }
+
+    private static boolean isTrue(DeviceUri uri, String name) {
+        String text = uri.option(name, "false").toLowerCase(Locale.ROOT);
+        return switch (text) {
+            case "true" -> true;
+            case "false" -> false;
+            default -> throw new IllegalArgumentException(
+                    name + "=" + text + " is not one of true, false");
+        };
+    }
+}
