@@ -1,0 +1,163 @@
+# Helpers for guest scripts, there from the start in every script that `run` runs.
+# shellcheck shell=bash
+
+die() { echo "$*" >&2; exit 1; }
+
+# wait_for SECONDS COMMAND...: tries five times a second.
+wait_for() {
+    local i
+    for ((i = $1 * 5; i > 0; i--)); do
+        "${@:2}" && return
+        sleep 0.2
+    done
+    die "gave up after $1 s: ${*:2}"
+}
+
+# expect NAME FILE VALUE: what sysfs says was negotiated.
+expect() {
+    local is
+    is=$(<"$2")
+    [[ $is == "$3" ]] || die "$1 is $is, not $3"
+    echo "$1=$is"
+}
+
+# sums DIR: the checksum of each file below it. A process reads many files: forks are slow without KVM.
+sums() { (cd "$1" && find . -type f -print0 | xargs -0 sha256sum); }
+
+# --- kernel initiator (open-iscsi) ---
+
+start_iscsid() {
+    modprobe -a iscsi_tcp sd_mod sg crc32c
+    mkdir -p /run/lock/iscsi
+    echo "InitiatorName=${1:-iqn.2026-01.org.lunar:guest}" >/etc/iscsi/initiatorname.iscsi
+    iscsid
+    # /dev/sgN and /dev/disk/by-* need no udev here: devtmpfs makes the nodes, iscsi_disk finds the disk.
+}
+
+# iscsi_login IQN ADDR:PORT [default|iser|IFACE] [NAME=VALUE...]: a node record made by hand, since discovery
+# through QEMU's user network advertises 127.0.0.1. The settings are those of a node record.
+iscsi_login() {
+    local record=(-m node -T "$1" -p "$2" -I "${3:-default}") setting
+    iscsiadm "${record[@]}" -o new >/dev/null
+    # Open-iscsi's own patience with a target that does not answer is many minutes.
+    for setting in node.session.initial_login_retry_max=2 'node.conn[0].timeo.login_timeout=15' "${@:4}"; do
+        iscsiadm "${record[@]}" -o update -n "${setting%%=*}" -v "${setting#*=}"
+    done
+    iscsiadm "${record[@]}" --login
+}
+
+# iscsi_logout IQN ADDR:PORT [IFACE]
+iscsi_logout() { iscsiadm -m node -T "$1" -p "$2" -I "${3:-default}" --logout; }
+
+# The number N of the newest session, as in /sys/class/iscsi_session/sessionN.
+iscsi_session() { printf '%s\n' /sys/class/iscsi_session/session* | sed 's/.*session//' | sort -n | tail -n 1; }
+
+# iscsi_disk LUN [SESSION]: the disk as /dev/sdX. The letters do not follow the LUN numbers.
+iscsi_disk() {
+    local session=${2:-$(iscsi_session)} glob disk
+    glob="/sys/class/iscsi_session/session$session/device/target*/*:$1/block/*"
+    wait_for 30 compgen -G "$glob" >/dev/null
+    disk=$(compgen -G "$glob" | head -n 1)
+    echo "/dev/${disk##*/}"
+}
+
+# describe DISK: what the kernel and sg3-utils see of it. Only the pages every disk must have are insisted on.
+describe() {
+    local queue=/sys/block/${1##*/}/queue
+    lsscsi -s | grep -F "$1 "
+    echo "blocks of $(<"$queue/logical_block_size"), discard up to $(<"$queue/discard_max_bytes") bytes"
+    sg_inq "$1" | grep -E 'version|CmdQue'
+    sg_vpd -q -p sv "$1"
+    sg_vpd -q -p di "$1"
+    sg_vpd -q -p bl "$1" | grep -E 'Maximum (transfer|unmap LBA|write same)' || true
+    sg_vpd -q -p lbpv "$1" | grep LBP || true
+}
+
+# --- kernel target (LIO), through configfs ---
+
+lio=/sys/kernel/config/target
+start_lio() {
+    modprobe -a target_core_mod target_core_file iscsi_target_mod
+    mountpoint -q /sys/kernel/config || mount -t configfs configfs /sys/kernel/config
+    mkdir -p "$lio/iscsi" /etc/target/{pr,alua} # the latter for what LIO keeps: reservations (APTPL), ALUA states
+}
+
+# lio_ramdisk NAME MIB / lio_file NAME FILE MIB: a backstore under $lio/core. Without a serial number LIO answers with
+# an empty list of VPD pages, and multipath sees no identity.
+lio_ramdisk() {
+    mkdir -p "$lio/core/rd_mcp_0/$1"
+    echo "rd_pages=$(($2 * 256))" >"$lio/core/rd_mcp_0/$1/control"
+    echo 1 >"$lio/core/rd_mcp_0/$1/enable"
+    echo "$1" >"$lio/core/rd_mcp_0/$1/wwn/vpd_unit_serial"
+}
+lio_file() {
+    truncate -s "$3M" "$2"
+    mkdir -p "$lio/core/fileio_0/$1"
+    echo "fd_dev_name=$2,fd_dev_size=$(($3 << 20))" >"$lio/core/fileio_0/$1/control"
+    echo 1 >"$lio/core/fileio_0/$1/enable"
+    echo "$1" >"$lio/core/fileio_0/$1/wwn/vpd_unit_serial"
+}
+
+# lio_target IQN BACKSTORE...: an open target; the first backstore (as in rd_mcp_0/NAME) is LUN 0.
+lio_target() {
+    local tpg=$lio/iscsi/$1/tpgt_1 attrib n=0 backstore
+    mkdir -p "$tpg"
+    for attrib in authentication=0 generate_node_acls=1 demo_mode_write_protect=0 cache_dynamic_acls=1; do
+        echo "${attrib#*=}" >"$tpg/attrib/${attrib%=*}"
+    done
+    for backstore in "${@:2}"; do
+        mkdir "$tpg/lun/lun_$n"
+        ln -s "$lio/core/$backstore" "$tpg/lun/lun_$n/backstore"
+        n=$((n + 1))
+    done
+    echo 1 >"$tpg/enable"
+}
+
+# lio_portal IQN ADDR:PORT [iser]: TCP, and with iser also RDMA at the same port.
+lio_portal() {
+    local np=$lio/iscsi/$1/tpgt_1/np/$2
+    mkdir "$np"
+    if [[ ${3-} == iser ]]; then
+        modprobe ib_isert
+        echo 1 >"$np/iser"
+    fi
+}
+
+# --- RDMA ---
+
+# rdma_net [ADDR]: a network of the guest's own (rdma0, MTU 9000 for RoCE MTU 4096) with the software RoCE device
+# rxe_rdma0 on it. RDMA connections from ADDR to itself work, so one guest holds both ends of iSER.
+rdma_net() {
+    modprobe dummy numdummies=0
+    modprobe -a rdma_rxe ib_uverbs rdma_ucm
+    ip link add rdma0 mtu 9000 type dummy
+    ip addr add "${1:-10.8.0.1}/24" dev rdma0
+    ip link set rdma0 up
+    rdma link add rxe_rdma0 type rxe netdev rdma0
+    wait_for 10 grep -q ACTIVE /sys/class/infiniband/rxe_rdma0/ports/1/state
+}
+
+# --- faults, multipath ---
+
+# cut_port sport|dport PORT: drops what eth0 sends from (one connection) or to (all of a portal) the TCP port, so
+# that the host never hears that the guest gave up. mend_ports ends all such cuts.
+cut_port() {
+    modprobe -a sch_ingress cls_u32 act_gact
+    tc qdisc add dev eth0 clsact 2>/dev/null || true
+    tc filter add dev eth0 egress protocol ip u32 match ip "$1" "$2" 0xffff action drop
+}
+mend_ports() { tc qdisc del dev eth0 clsact; }
+
+# Needed by multipathd; the rest of the lab does without.
+start_udev() {
+    /usr/lib/systemd/systemd-udevd --daemon
+    udevadm trigger --action=add
+    udevadm settle -t 60
+}
+
+start_multipathd() {
+    modprobe -a dm_multipath dm_service_time
+    printf '%s\n' 'defaults {' 'user_friendly_names yes' 'find_multipaths no' 'polling_interval 2' 'no_path_retry 30' '}' >/etc/multipath.conf
+    multipathd
+    wait_for 20 multipathd show daemon >/dev/null
+}
