@@ -1,0 +1,38 @@
+package lunar.iscsi;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * What negotiation needs of one Login Response (RFC 7143 section 11.13). Sequence numbers and task tag are the
+ * shell's.
+ *
+ * @param transit the T bit
+ * @param more the C bit: the text goes on in the next response
+ * @param stage CSG
+ * @param nextStage NSG; means something with {@code transit} only
+ * @param versionMax Version-max
+ * @param versionActive Version-active
+ * @param isid ISID
+ * @param tsih TSIH
+ * @param statusClass Status-Class
+ * @param statusDetail Status-Detail
+ * @param text the data segment; read during the call it is given to, and not kept
+ */
+public record LoginAnswer(boolean transit, boolean more, LoginStage stage, LoginStage nextStage,
+        int versionMax, int versionActive, Isid isid, int tsih, int statusClass, int statusDetail,
+        MemorySegment text) {
+
+    /** What a response says. */
+    public static LoginAnswer of(LoginResponse response, MemorySegment text) {
+        return new LoginAnswer(response.transit(), response.continues(), response.currentStage(),
+                response.nextStage(), response.versionMax(), response.versionActive(),
+                response.isid(), response.tsih(), response.statusClass(), response.statusDetail(),
+                text);
+    }
+
+    /** The header to send. */
+    public LoginResponse response(int itt, int statSn, int expCmdSn, int maxCmdSn) {
+        return new LoginResponse(transit, more, stage, nextStage, versionMax, versionActive, isid,
+                tsih, itt, statSn, expCmdSn, maxCmdSn, statusClass, statusDetail);
+    }
+}

@@ -1,0 +1,24 @@
+package lunar.iscsi;
+
+import java.util.Optional;
+
+/**
+ * What a login ended with; the same on both ends but for the point of view of {@code parameters}.
+ *
+ * @param parameters what the connection and its session run on
+ * @param initiatorName InitiatorName
+ * @param initiatorAlias InitiatorAlias
+ * @param sessionType SessionType
+ * @param targetName TargetName; always there in a normal session
+ * @param targetAlias TargetAlias
+ * @param portalGroupTag TargetPortalGroupTag; -1 where the target sent none, as in discovery
+ * @param isid ISID
+ * @param tsih the session's TSIH, not 0
+ * @param cid connection ID
+ * @param chapUser at the target: the CHAP_N under which the initiator proved itself; at the initiator: the CHAP_N
+ *        under which the target did
+ */
+public record LoginResult(OperationalParameters parameters, String initiatorName,
+        Optional<String> initiatorAlias, SessionType sessionType, Optional<String> targetName,
+        Optional<String> targetAlias, int portalGroupTag, Isid isid, int tsih, int cid,
+        Optional<String> chapUser) {}
