@@ -1,5 +1,9 @@
 package lunar.iscsi;
 
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 
@@ -116,16 +120,208 @@ public final class InitiatorLogin {
         }
     }
 
+    private static final int VERSION = 0;
+
+    /** Longest data segment in either direction until the login is over (section 13.12's default). */
+    private static final int MAX_SEGMENT_BYTES = OperationalParameters.DEFAULT
+            .maxSendDataSegmentLength();
+
+    private final Settings settings;
+    private final SessionType sessionType;
+    private final Optional<InitiatorChap> chap;
+    private final Negotiation negotiation;
+    private final TextAssembler texts;
+    private final Deque<MemorySegment> unsent = new ArrayDeque<>();
+    private LoginStage stage;
+    private boolean asked;
+    private int turns;
+    private int portalGroupTag = -1;
+    private Optional<String> targetAlias = Optional.empty();
+
     /** A login that has not begun. */
-    public InitiatorLogin(Settings settings, ChallengeSource challenges) {}
+    public InitiatorLogin(Settings settings, ChallengeSource challenges) {
+        this.settings = settings;
+        this.sessionType = settings.targetName().isPresent()
+                ? SessionType.NORMAL
+                : SessionType.DISCOVERY;
+        this.chap = settings.credentials().map(own -> new InitiatorChap(own,
+                settings.targetCredentials(), settings.algorithms(), challenges));
+        this.stage = chap.isPresent() ? LoginStage.SECURITY : LoginStage.OPERATIONAL;
+        this.negotiation = new Negotiation(Key.Sender.INITIATOR, settings.offer(), sessionType,
+                settings.session());
+        this.texts = new TextAssembler(settings.limits().textBytes(), settings.limits().keys());
+    }
 
     /** The first Login Request. */
     public LoginAsk first() {
-        throw new UnsupportedOperationException();
+        var pairs = new ArrayList<KeyValue>();
+        pairs.add(new KeyValue(Key.INITIATOR_NAME.text(), settings.initiatorName()));
+        settings.initiatorAlias()
+                .ifPresent(alias -> pairs.add(new KeyValue(Key.INITIATOR_ALIAS.text(), alias)));
+        settings.targetName()
+                .ifPresent(name -> pairs.add(new KeyValue(Key.TARGET_NAME.text(), name)));
+        pairs.add(new KeyValue(Key.SESSION_TYPE.text(), sessionType.text()));
+        pairs.addAll(chap.map(each -> List.of(each.method())).orElseGet(negotiation::proposals));
+        return say(pairs, true);
     }
 
     /** Takes a Login Response. Not to be called after anything but Send. */
     public Step receive(LoginAnswer answer) {
-        throw new UnsupportedOperationException();
+        try {
+            return step(answer);
+        } catch (ProtocolException e) {
+            return new Fail(new LoginException("login to " + peer() + ": " + e.getMessage(), 0, 0));
+        }
     }
+
+    private Step step(LoginAnswer answer) throws ProtocolException {
+        if (answer.statusClass() != 0) {
+            return refused(answer);
+        }
+        check(answer);
+        if (!unsent.isEmpty()) {
+            if (answer.more() || answer.transit() || answer.text().byteSize() > 0) {
+                throw new ProtocolException(
+                        "text in the middle of the initiator's text (RFC 7143 section 11.12.2)");
+            }
+            return new Send(next());
+        }
+        var complete = texts.add(answer.text(), answer.more());
+        if (complete.isEmpty()) {
+            return new Send(say(List.of(), asked));
+        }
+        var keys = complete.get();
+        texts.refuseRepeated(keys);
+        var pairs = introduce(keys);
+        return stage == LoginStage.SECURITY ? secure(answer, keys, pairs) : operate(answer, pairs);
+    }
+
+    /** The rules of the header. */
+    private void check(LoginAnswer answer) throws ProtocolException {
+        if (++turns > settings.limits().turns()) {
+            throw new ProtocolException(
+                    "more than " + settings.limits().turns() + " responses in one login");
+        }
+        if (answer.versionActive() != VERSION) {
+            throw new ProtocolException(
+                    "the target speaks version " + answer.versionActive() + " of the protocol");
+        }
+        if (answer.stage() != stage) {
+            throw new ProtocolException("a response of stage " + answer.stage() + " in stage "
+                    + stage + " (RFC 7143 section 11.13.3)");
+        }
+        boolean granted = answer.transit();
+        if (granted && (answer.more() || !asked || answer.nextStage() != nextStage())) {
+            throw new ProtocolException("the target goes to " + answer.nextStage()
+                    + ", which was not asked for (RFC 7143 section 11.13.3)");
+        }
+    }
+
+    /** Takes what the target says of itself; gives the other pairs. */
+    private List<KeyValue> introduce(TextKeys keys) throws ProtocolException {
+        var others = new ArrayList<KeyValue>();
+        for (var pair : keys.pairs()) {
+            switch (Key.of(pair.key()).orElse(null)) {
+                case PORTAL_GROUP_TAG -> {
+                    if (!Key.PORTAL_GROUP_TAG.admits(pair.number())) {
+                        throw new ProtocolException(
+                                pair + " is out of range (RFC 7143 section 13.9)");
+                    }
+                    portalGroupTag = (int) pair.number();
+                }
+                case TARGET_ALIAS -> targetAlias = Optional.of(pair.value());
+                case TARGET_ADDRESS -> {
+                } // means something in a redirection only
+                case null, default -> others.add(pair);
+            }
+        }
+        return others;
+    }
+
+    private Step secure(LoginAnswer answer, TextKeys keys, List<KeyValue> pairs)
+            throws ProtocolException {
+        var authentication = chap.orElseThrow();
+        var others = new ArrayList<KeyValue>();
+        for (var pair : pairs) {
+            var use = Key.of(pair.key()).map(Key::use).orElse(Key.Use.ALL);
+            if (use == Key.Use.ALL) {
+                others.add(pair);
+            } else if (use != Key.Use.SECURITY) {
+                throw new ProtocolException(
+                        pair + " in the security stage (RFC 7143 section 6.3.2)");
+            }
+        }
+        var say = new ArrayList<>(authentication.receive(keys));
+        say.addAll(negotiation.receive(others));
+        if (!answer.transit()) {
+            return new Send(say(say, authentication.isLastRequest()));
+        }
+        if (!authentication.isDone()) {
+            throw new ProtocolException(
+                    "the target ends authentication before its end (RFC 7143 section 12.1)");
+        }
+        stage = LoginStage.OPERATIONAL;
+        say.addAll(negotiation.proposals());
+        return new Send(say(say, true));
+    }
+
+    private Step operate(LoginAnswer answer, List<KeyValue> pairs) throws ProtocolException {
+        var say = negotiation.receive(pairs);
+        if (!answer.transit()) {
+            return new Send(say(say, true));
+        }
+        if (say.stream().anyMatch(pair -> !pair.declines())) {
+            throw new ProtocolException("the target ends the login with a question: "
+                    + say.getFirst().key() + " (RFC 7143 section 6.3)");
+        }
+        negotiation.finish();
+        int tsih = answer.tsih();
+        if (tsih == 0 || settings.tsih() != 0 && tsih != settings.tsih()) {
+            throw new ProtocolException("the target ends the login with TSIH " + tsih
+                    + " (RFC 7143 section 11.13.4)");
+        }
+        return new Complete(new LoginResult(negotiation.parameters(), settings.initiatorName(),
+                settings.initiatorAlias(), sessionType, settings.targetName(), targetAlias,
+                portalGroupTag, settings.isid(), tsih, settings.cid(),
+                chap.flatMap(InitiatorChap::provedTarget)));
+    }
+
+    private Step refused(LoginAnswer answer) throws ProtocolException {
+        int statusClass = answer.statusClass();
+        int detail = answer.statusDetail();
+        if (statusClass == LoginStatus.MOVED_PERMANENTLY.statusClass()) {
+            var text = TextKeys.parse(answer.text(), settings.limits().keys());
+            var address = text.first(Key.TARGET_ADDRESS.text());
+            if (address.isEmpty()) {
+                throw new ProtocolException("the target has moved and does not say where");
+            }
+            return new Redirected(TargetAddress.parse(address.get().value()),
+                    detail == LoginStatus.MOVED_PERMANENTLY.detail());
+        }
+        return new Fail(new LoginException(
+                String.format("login to %s refused: %s (status 0x%02x%02x)", peer(),
+                        LoginStatus.of(statusClass, detail).map(LoginStatus::text)
+                                .orElseGet(() -> LoginStatus.describe(statusClass, detail)),
+                        statusClass, detail),
+                statusClass, detail));
+    }
+
+    private LoginAsk say(List<KeyValue> pairs, boolean transit) {
+        asked = transit;
+        unsent.addAll(new TextKeys(pairs).split(MAX_SEGMENT_BYTES));
+        return next();
+    }
+
+    private LoginAsk next() {
+        var text = unsent.remove();
+        boolean more = !unsent.isEmpty();
+        return new LoginAsk(asked && !more, more, stage, nextStage(), VERSION, VERSION,
+                settings.isid(), settings.tsih(), settings.cid(), text);
+    }
+
+    private LoginStage nextStage() {
+        return stage == LoginStage.SECURITY ? LoginStage.OPERATIONAL : LoginStage.FULL_FEATURE;
+    }
+
+    private String peer() { return settings.targetName().orElse("the discovery portal"); }
 }

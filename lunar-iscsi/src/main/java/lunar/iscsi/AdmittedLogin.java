@@ -1,0 +1,192 @@
+package lunar.iscsi;
+
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import lunar.iscsi.LoginPolicy.Admission;
+import lunar.iscsi.LoginPolicy.Applicant;
+
+/** A login at the target after the policy has let the initiator in: what its keys do in each stage. */
+final class AdmittedLogin {
+    /** Keys that say who the initiator is; read once, by {@link #applicant}. */
+    private static final Set<Key> NAMES = EnumSet.of(Key.INITIATOR_NAME, Key.TARGET_NAME,
+            Key.SESSION_TYPE);
+
+    private final Applicant who;
+    private final Admission.Accept terms;
+    private final Negotiation negotiation;
+    private final Optional<TargetChap> chap;
+    private boolean methodAgreed;
+    private boolean declared;
+
+    AdmittedLogin(Applicant who, Admission.Accept terms, ChallengeSource challenges) {
+        this.who = who;
+        this.terms = terms;
+        this.negotiation = new Negotiation(Key.Sender.TARGET, terms.offer(), who.sessionType(),
+                terms.session());
+        this.chap = terms.chap().map(policy -> new TargetChap(policy, challenges));
+    }
+
+    /** Who wants in, by the keys of the first request. */
+    static Applicant applicant(LoginAsk ask, TextKeys keys)
+            throws ProtocolException, LoginException {
+        var initiator = name(keys, Key.INITIATOR_NAME);
+        if (initiator.isEmpty()) {
+            throw refusal(LoginStatus.MISSING_PARAMETER, "no InitiatorName in the first request");
+        }
+        var type = sessionType(keys);
+        var target = name(keys, Key.TARGET_NAME);
+        if (type == SessionType.NORMAL && target.isEmpty()) {
+            throw refusal(LoginStatus.MISSING_PARAMETER, "no TargetName in the first request of "
+                    + KeyValue.printable(initiator.get()));
+        }
+        var alias = keys.first(Key.INITIATOR_ALIAS.text()).map(KeyValue::value);
+        return new Applicant(initiator.get(), alias, type, target, ask.isid(), ask.tsih(),
+                ask.cid());
+    }
+
+    /** Refuses names that come after the first request. */
+    static void refuseNames(TextKeys keys) throws ProtocolException {
+        for (Key key : NAMES) {
+            if (keys.first(key.text()).isPresent()) {
+                throw new ProtocolException(
+                        key.text() + " after the first request (RFC 7143 section 6.3)");
+            }
+        }
+    }
+
+    static LoginException refusal(LoginStatus status, String reason) {
+        return new LoginException(reason, status.statusClass(), status.detail());
+    }
+
+    /** What the target says of itself in its first complete response (section 13.9). */
+    List<KeyValue> introduction() {
+        var pairs = new ArrayList<KeyValue>();
+        if (who.sessionType() == SessionType.NORMAL) {
+            pairs.add(KeyValue.of(Key.PORTAL_GROUP_TAG.text(), terms.portalGroupTag()));
+        }
+        terms.targetAlias()
+                .ifPresent(alias -> pairs.add(new KeyValue(Key.TARGET_ALIAS.text(), alias)));
+        return pairs;
+    }
+
+    /** Takes the keys of one text, gives the answers. */
+    List<KeyValue> receive(LoginStage stage, boolean transit, TextKeys keys)
+            throws ProtocolException, LoginException {
+        return stage == LoginStage.SECURITY ? secure(transit, keys) : operate(keys);
+    }
+
+    /** Whether a stage may end. */
+    boolean isReady(LoginStage stage) {
+        return stage != LoginStage.SECURITY || chap.map(TargetChap::isDone).orElse(true);
+    }
+
+    /** Ends the negotiation. */
+    LoginResult result() throws ProtocolException {
+        negotiation.finish();
+        return new LoginResult(negotiation.parameters(), who.initiatorName(), who.initiatorAlias(),
+                who.sessionType(), who.targetName(), terms.targetAlias(),
+                who.sessionType() == SessionType.NORMAL ? terms.portalGroupTag() : -1, who.isid(),
+                terms.tsih(), who.cid(), chap.flatMap(TargetChap::user));
+    }
+
+    private List<KeyValue> secure(boolean transit, TextKeys keys)
+            throws ProtocolException, LoginException {
+        var others = new ArrayList<KeyValue>();
+        boolean hasChap = false;
+        for (var pair : keys.pairs()) {
+            var key = Key.of(pair.key());
+            boolean allowed = key.isEmpty() || NAMES.contains(key.get())
+                    || key.get().use() == Key.Use.SECURITY || key.get().use() == Key.Use.ALL;
+            if (!allowed) {
+                throw new ProtocolException(
+                        pair + " in the security stage (RFC 7143 section 6.3.2)");
+            }
+            hasChap |= pair.key().startsWith("CHAP_");
+            others.add(pair);
+        }
+        var answers = new ArrayList<KeyValue>();
+        var method = keys.first(Key.AUTH_METHOD.text());
+        if (method.isPresent()) {
+            answers.add(agree(method.get()));
+        } else if (chap.isPresent() && methodAgreed) {
+            answers.addAll(chap.get().receive(keys));
+        } else if (chap.isPresent() && transit) {
+            throw skipped();
+        }
+        if (hasChap && (method.isPresent() || !methodAgreed || chap.isEmpty())) {
+            throw new ProtocolException(
+                    "CHAP before AuthMethod=CHAP is agreed (RFC 7143 section 12.1)");
+        }
+        methodAgreed |= method.isPresent();
+        answers.addAll(negotiation.receive(operational(others)));
+        return answers;
+    }
+
+    private KeyValue agree(KeyValue method) throws ProtocolException, LoginException {
+        String wanted = chap.isPresent() ? "CHAP" : "None";
+        if (!method.list().contains(wanted)) {
+            throw refusal(LoginStatus.AUTHENTICATION_FAILURE,
+                    KeyValue.printable(who.initiatorName()) + " offers " + method
+                            + ", and the target wants " + wanted);
+        }
+        return new KeyValue(Key.AUTH_METHOD.text(), wanted);
+    }
+
+    private List<KeyValue> operate(TextKeys keys) throws ProtocolException, LoginException {
+        if (!isReady(LoginStage.SECURITY)) {
+            throw skipped();
+        }
+        for (var pair : keys.pairs()) {
+            if (Key.of(pair.key()).map(Key::use).orElse(Key.Use.ALL) == Key.Use.SECURITY) {
+                throw new ProtocolException(
+                        pair + " after the security stage (RFC 7143 chapter 12)");
+            }
+        }
+        var answers = new ArrayList<>(negotiation.receive(operational(keys.pairs())));
+        if (!declared) {
+            declared = true;
+            answers.addAll(negotiation.declarations());
+        }
+        return answers;
+    }
+
+    private LoginException skipped() {
+        return refusal(LoginStatus.AUTHENTICATION_FAILURE,
+                KeyValue.printable(who.initiatorName())
+                        + " skips authentication, and the target wants CHAP");
+    }
+
+    /** The pairs that the negotiation has to do with. */
+    private static List<KeyValue> operational(List<KeyValue> pairs) {
+        return pairs.stream().filter(pair -> {
+            var key = Key.of(pair.key());
+            return key.isEmpty() || !NAMES.contains(key.get()) && key.get() != Key.INITIATOR_ALIAS
+                    && key.get().use() != Key.Use.SECURITY;
+        }).toList();
+    }
+
+    private static Optional<String> name(TextKeys keys, Key key) throws ProtocolException {
+        var pair = keys.first(key.text());
+        if (pair.isPresent() && !KeyValue.isName(pair.get().value())) {
+            throw new ProtocolException(
+                    pair.get() + " is no iSCSI name (RFC 7143 section 4.2.7)");
+        }
+        return pair.map(KeyValue::value);
+    }
+
+    private static SessionType sessionType(TextKeys keys) throws LoginException {
+        var pair = keys.first(Key.SESSION_TYPE.text());
+        if (pair.isEmpty()) {
+            return SessionType.NORMAL;
+        }
+        for (var type : SessionType.values()) {
+            if (type.text().equals(pair.get().value())) {
+                return type;
+            }
+        }
+        throw refusal(LoginStatus.SESSION_TYPE_NOT_SUPPORTED, pair.get() + " is not supported");
+    }
+}
