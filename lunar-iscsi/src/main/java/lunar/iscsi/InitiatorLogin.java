@@ -270,7 +270,7 @@ public final class InitiatorLogin {
         if (!answer.transit()) {
             return new Send(say(say, true));
         }
-        if (say.stream().anyMatch(pair -> !pair.declines())) {
+        if (say.stream().anyMatch(InitiatorLogin::isNeeded)) {
             throw new ProtocolException("the target ends the login with a question: "
                     + say.getFirst().key() + " (RFC 7143 section 6.3)");
         }
@@ -286,6 +286,12 @@ public final class InitiatorLogin {
                 chap.flatMap(InitiatorChap::provedTarget)));
     }
 
+    /** Whether an answer says something that the target does not know: these do not. */
+    private static boolean isNeeded(KeyValue answer) {
+        return !answer.declines() && !Key.of(answer.key())
+                .map(key -> key.rule() instanceof Key.Rule.Obsolete).orElse(true);
+    }
+
     private Step refused(LoginAnswer answer) throws ProtocolException {
         int statusClass = answer.statusClass();
         int detail = answer.statusDetail();
@@ -298,11 +304,16 @@ public final class InitiatorLogin {
             return new Redirected(TargetAddress.parse(address.get().value()),
                     detail == LoginStatus.MOVED_PERMANENTLY.detail());
         }
+        boolean authentication = statusClass == LoginStatus.AUTHENTICATION_FAILURE.statusClass()
+                && detail == LoginStatus.AUTHENTICATION_FAILURE.detail();
+        String hint = !authentication
+                ? ""
+                : chap.isPresent()
+                        ? "; check the CHAP user and secret"
+                        : "; it may want CHAP: give a user and a secret";
         return new Fail(new LoginException(
-                String.format("login to %s refused: %s (status 0x%02x%02x)", peer(),
-                        LoginStatus.of(statusClass, detail).map(LoginStatus::text)
-                                .orElseGet(() -> LoginStatus.describe(statusClass, detail)),
-                        statusClass, detail),
+                "login to " + peer() + " refused: " + LoginStatus.describe(statusClass, detail)
+                        + String.format(" [%02x%02x]", statusClass, detail) + hint,
                 statusClass, detail));
     }
 

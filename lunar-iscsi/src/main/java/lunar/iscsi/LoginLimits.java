@@ -1,15 +1,18 @@
 package lunar.iscsi;
 
 /**
- * How much a peer may say in one login.
+ * How much a peer may say in one login or one text negotiation.
  *
- * @param turns most requests (or responses) in one login
- * @param textBytes most bytes of text in one login
- * @param keys most key=value pairs in one login
+ * @param turns most requests (or responses) in one negotiation
+ * @param textBytes most bytes of text in one negotiation
+ * @param keys most key=value pairs in one negotiation
  */
 public record LoginLimits(int turns, int textBytes, int keys) {
     /** Far more than any known peer needs. */
     public static final LoginLimits DEFAULT = new LoginLimits(64, 64 << 10, 256);
+
+    /** For the answer to SendTargets, which names every target and portal. */
+    public static final LoginLimits DISCOVERY = new LoginLimits(4096, 8 << 20, 1 << 16);
 
     public LoginLimits {
         if (turns < 1 || textBytes < 1 || keys < 1) {
