@@ -1,0 +1,67 @@
+package lunar.store;
+
+import java.nio.file.Path;
+import java.util.Optional;
+import lunar.block.BlockDevice;
+import lunar.block.StorageException;
+import lunar.testkit.BlockDeviceContract;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The contract on files, each way the data can take. */
+class FileDeviceContractTest {
+    @Nested
+    class Buffered extends OnFile {
+        Buffered() { super(FileOptions.BUFFERED); }
+    }
+
+    @Nested
+    class BufferedWithLargeBlocks extends OnFile {
+        BufferedWithLargeBlocks() { super(FileOptions.BUFFERED.blockSize(4096)); }
+    }
+
+    @Nested
+    class Sync extends OnFile {
+        Sync() { super(FileOptions.BUFFERED.io(FileOptions.Io.SYNC)); }
+    }
+
+    @Nested
+    class Direct extends OnFile {
+        Direct() { super(FileOptions.BUFFERED.io(FileOptions.Io.DIRECT).blockSize(4096)); }
+    }
+
+    @Nested
+    class DirectWithSmallBlocks extends OnFile {
+        DirectWithSmallBlocks() { super(FileOptions.BUFFERED.io(FileOptions.Io.DIRECT)); }
+    }
+
+    abstract static class OnFile extends BlockDeviceContract {
+        @TempDir
+        Path folder;
+        private final FileOptions options;
+        private int files;
+
+        OnFile(FileOptions options) { this.options = options; }
+
+        @Override
+        protected BlockDevice create(long blockCount) throws StorageException {
+            // Whole blocks of the file system, which direct I/O needs.
+            long sizeBytes = (blockCount * options.blockSize() + 4095) / 4096 * 4096;
+            return FileDevice.open(folder.resolve("disk" + files++),
+                    options.creating(sizeBytes));
+        }
+
+        @Override
+        protected Optional<BlockDevice> reopen(BlockDevice device) throws StorageException {
+            device.close();
+            return Optional.of(FileDevice.open(folder.resolve("disk" + (files - 1)), options));
+        }
+
+        @Override
+        protected Optional<BlockDevice> createReadOnly(long blockCount) throws StorageException {
+            create(blockCount).close();
+            return Optional.of(FileDevice.open(folder.resolve("disk" + (files - 1)),
+                    options.readOnly(true)));
+        }
+    }
+}
