@@ -34,7 +34,8 @@ public final class PduReader {
     private final PduReceiver receiver;
     private final Bhs bhs = new Bhs();
     private final CRC32C crc = new CRC32C();
-    private Framing framing = Framing.LOGIN;
+    private Framing next = Framing.LOGIN;
+    private Framing framing = next;
     private Phase phase = Phase.HEADER;
 
     /** Header of a PDU whose data are still coming; its bytes in the staging buffer are gone by then. */
@@ -53,13 +54,19 @@ public final class PduReader {
 
     /** Sets what holds from the next PDU on. */
     public void framing(Framing framing) {
-        this.framing = framing;
+        next = framing;
     }
 
     /** Delivers nothing any more, not even what is left of the bytes being consumed. */
     public void stop() {
         stopped = true;
         destination = null;
+        data = MemorySegment.NULL;
+    }
+
+    /** Whether the stream stands inside a PDU: bytes of it have come, and it is not complete. */
+    public boolean inPdu() {
+        return phase != Phase.HEADER || keptLength > 0;
     }
 
     /** Where the next bytes from the network belong, if not in the staging buffer; fill it before the staging buffer. */
@@ -70,9 +77,7 @@ public final class PduReader {
     /** Puts what the last turn left over at the front of the staging buffer; returns its length. */
     public int restore(MemorySegment staging) {
         MemorySegment.copy(kept, 0, staging, ValueLayout.JAVA_BYTE, 0, keptLength);
-        int length = keptLength;
-        keptLength = 0;
-        return length;
+        return keptLength;
     }
 
     /**
@@ -105,6 +110,7 @@ public final class PduReader {
         if (available < Bhs.LENGTH) {
             return -1;
         }
+        framing = next;
         bhs.wrap(staging, at);
         int ahs = bhs.totalAhsLengthBytes();
         int dataLength = bhs.dataSegmentLength();
@@ -135,6 +141,14 @@ public final class PduReader {
             return headers;
         }
         data = receiver.dataDestination(bhs, ahsSegment, dataLength);
+        if (stopped) {
+            data = MemorySegment.NULL;
+            return headers;
+        }
+        if (!data.equals(MemorySegment.NULL) && data.byteSize() != dataLength) {
+            throw new IllegalStateException("a destination of " + data.byteSize()
+                    + " bytes for a data segment of " + dataLength);
+        }
         int whole = headers + dataLength + trailerLength(dataLength);
         if (available >= whole) {
             MemorySegment in = staging.asSlice(at + headers, dataLength);

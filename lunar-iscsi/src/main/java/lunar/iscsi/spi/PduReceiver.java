@@ -40,6 +40,10 @@ public interface PduReceiver {
     /** Every PDU which one read from the network brought has been delivered: answer them together. */
     void batchEnd() throws ProtocolException;
 
-    /** The connection has ended; nothing follows. {@code cause} is null where we or the peer closed it in order. */
+    /**
+     * The connection has ended; nothing follows but releases of data. Called exactly once, and never from inside
+     * another call to the receiver or the transport. {@code cause} is null where we or the peer closed it in
+     * order, that is, between two PDUs.
+     */
     void closed(@Nullable IOException cause);
 }

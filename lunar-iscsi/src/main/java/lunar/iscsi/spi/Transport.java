@@ -25,7 +25,9 @@ public interface Transport extends AutoCloseable {
      * @param header basic header segment and additional header segments, with TotalAHSLength and
      *        DataSegmentLength set; copied before the call returns
      * @param data data segment without padding, {@code DataSegmentLength} bytes; read until released
-     * @param release called exactly once, when {@code data} may be reused
+     * @param release called exactly once, when {@code data} may be reused; that can be after the receiver heard
+     *        {@code closed}, while the rest of the queue is sent. A call that throws has queued nothing and
+     *        releases nothing
      */
     void send(MemorySegment header, MemorySegment data, Release release);
 
@@ -51,7 +53,8 @@ public interface Transport extends AutoCloseable {
     InetSocketAddress local();
 
     /**
-     * Stops or resumes reading from the peer (back-pressure). Loop's thread only.
+     * Stops or resumes reading from the peer (back-pressure). What one read has brought is still delivered; and
+     * while nothing is read, the peer's end is not noticed. Loop's thread only.
      */
     void reading(boolean on);
 
