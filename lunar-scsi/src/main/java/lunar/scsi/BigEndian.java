@@ -58,4 +58,14 @@ final class BigEndian {
     static int bit(boolean flag, int bit) {
         return flag ? 1 << bit : 0;
     }
+
+    /** The first bytes of a segment that may be cut: what is missing reads as zero. */
+    static MemorySegment padded(MemorySegment given, int length) {
+        if (given.byteSize() >= length) {
+            return given.asSlice(0, length);
+        }
+        var whole = MemorySegment.ofArray(new byte[length]);
+        MemorySegment.copy(given, 0, whole, 0, given.byteSize());
+        return whole;
+    }
 }

@@ -1,0 +1,47 @@
+package lunar.scsi;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * VPD page B1h (SBC-4 section 6.6.2).
+ *
+ * @param rotationRate MEDIUM ROTATION RATE per minute; 0 not told, 1 does not rotate
+ * @param productType PRODUCT TYPE
+ * @param formFactor NOMINAL FORM FACTOR
+ * @param forceUnitAccess FUAB: FUA and SYNCHRONIZE CACHE behave as SBC-3 has them
+ */
+public record BlockDeviceCharacteristics(int rotationRate, int productType, int formFactor,
+        boolean forceUnitAccess) implements VpdPage {
+    public static final int CODE = 0xb1;
+
+    /** MEDIUM ROTATION RATE of a solid-state device. */
+    public static final int NON_ROTATING = 1;
+
+    private static final int LENGTH = 60;
+
+    public BlockDeviceCharacteristics {
+        CdbDecoder.check("rotationRate", rotationRate, 0xffff);
+        CdbDecoder.check("productType", productType, 0xff);
+        CdbDecoder.check("formFactor", formFactor, 0xf);
+    }
+
+    static BlockDeviceCharacteristics decode(MemorySegment content) {
+        MemorySegment bytes = BigEndian.padded(content, LENGTH);
+        return new BlockDeviceCharacteristics(BigEndian.int16(bytes, 0), BigEndian.int8(bytes, 2),
+                BigEndian.int8(bytes, 3) & 0xf, BigEndian.bit(bytes, 4, 1));
+    }
+
+    @Override
+    public int pageCode() { return CODE; }
+
+    @Override
+    public byte[] content() {
+        byte[] content = new byte[LENGTH];
+        var bytes = MemorySegment.ofArray(content);
+        BigEndian.int16(bytes, 0, rotationRate);
+        BigEndian.int8(bytes, 2, productType);
+        BigEndian.int8(bytes, 3, formFactor);
+        BigEndian.int8(bytes, 4, BigEndian.bit(forceUnitAccess, 1));
+        return content;
+    }
+}

@@ -1,0 +1,19 @@
+package lunar.scsi;
+
+/**
+ * A mode page that nothing here takes apart.
+ *
+ * @param code PAGE CODE
+ * @param subpage SUBPAGE CODE; 0 in the short form
+ * @param saveable PS
+ * @param parameters what follows the header
+ */
+public record OtherModePage(int code, int subpage, boolean saveable, Bytes parameters)
+        implements
+            ModePage {
+    public OtherModePage {
+        CdbDecoder.check("code", code, 0x3f);
+        CdbDecoder.check("subpage", subpage, 0xff);
+        CdbDecoder.check("page length", parameters.length(), subpage == 0 ? 0xff : 0xffff);
+    }
+}

@@ -1,0 +1,17 @@
+package lunar.scsi;
+
+/**
+ * A page of vital product data that nothing here takes apart.
+ *
+ * @param pageCode PAGE CODE
+ * @param raw the content
+ */
+public record OtherVpdPage(int pageCode, Bytes raw) implements VpdPage {
+    public OtherVpdPage {
+        CdbDecoder.check("pageCode", pageCode, 0xff);
+        CdbDecoder.check("content", raw.length(), 0xffff);
+    }
+
+    @Override
+    public byte[] content() { return raw.toArray(); }
+}
