@@ -105,17 +105,19 @@ class GoldenPduTest {
                 .hasMessageContaining("immediate").hasMessageContaining("11.18.1");
     }
 
+    /** The headers, written in the middle of a buffer that was not empty. */
     static MemorySegment encode(Pdu pdu, int dataBytes) {
         int ahsBytes = pdu instanceof ScsiCommand command ? command.ahsBytes() : 0;
-        MemorySegment bytes = MemorySegment.ofArray(new byte[Bhs.LENGTH + ahsBytes])
+        int at = 3;
+        MemorySegment buffer = MemorySegment.ofArray(new byte[at + Bhs.LENGTH + ahsBytes])
                 .fill((byte) 0xee);
-        Bhs bhs = new Bhs().wrap(bytes);
+        Bhs bhs = new Bhs().wrap(buffer, at);
         pdu.encode(bhs);
         bhs.lengths(ahsBytes, dataBytes);
         if (pdu instanceof ScsiCommand command) {
-            command.encodeAhs(bytes.asSlice(Bhs.LENGTH));
+            command.encodeAhs(buffer.asSlice(at + Bhs.LENGTH));
         }
-        return bytes;
+        return buffer.asSlice(at);
     }
 
     static String hex(MemorySegment bytes) {
