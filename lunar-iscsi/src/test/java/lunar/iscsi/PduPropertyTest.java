@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class PduPropertyTest {
     private static final long SEED = Optional.ofNullable(Long.getLong("lunar.seed"))
             .orElseGet(System::nanoTime);
-    private static final int ROUNDS = 3_000;
+    private static final int ROUNDS = 1_000;
     private static final int[] INITIATOR_OPCODES = {0, 1, 2, 3, 4, 5, 6, 0x10};
     private static final int[] TARGET_OPCODES = {0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x31,
             0x32,
@@ -88,7 +88,7 @@ class PduPropertyTest {
     @Test
     void shouldThrowNothingButProtocolExceptionForRandomHeaders() {
         int decoded = 0;
-        for (int round = 0; round < 100_000; round++) {
+        for (int round = 0; round < 40_000; round++) {
             byte[] bytes = new byte[Bhs.LENGTH];
             random.nextBytes(bytes);
             if (random.nextBoolean()) {
@@ -108,13 +108,13 @@ class PduPropertyTest {
             random.nextBytes(ahs);
             decoded += decodes(bhs, ahs);
         }
-        assertThat(decoded).as("seed %d", SEED).isGreaterThan(10_000);
+        assertThat(decoded).as("seed %d", SEED).isGreaterThan(4_000);
     }
 
     @Test
     void shouldThrowNothingButProtocolExceptionForRandomAhs() {
         int decoded = 0;
-        for (int round = 0; round < 50_000; round++) {
+        for (int round = 0; round < 20_000; round++) {
             ScsiCommand command = (ScsiCommand) initiatorPdu(1);
             MemorySegment all = GoldenPduTest.encode(command, 0);
             byte[] ahs = new byte[4 * random.nextInt(70)];
