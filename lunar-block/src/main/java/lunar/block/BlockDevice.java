@@ -54,6 +54,20 @@ public interface BlockDevice extends AutoCloseable {
      */
     void submit(BlockRequest request);
 
+    /**
+     * The run of blocks from {@code lba} on that are all allocated, or all holes. A hint for those who skip holes:
+     * it may be out of date when it arrives, and a device that does not know says that all is allocated.
+     *
+     * @throws OutOfRangeException when {@code lba} is not on the device
+     */
+    default Extent extent(long lba) throws StorageException {
+        long blocks = blockCount();
+        if (lba < 0 || lba >= blocks) {
+            throw new OutOfRangeException("block " + lba + " on a device of " + blocks + " blocks");
+        }
+        return new Extent(lba, blocks - lba, true);
+    }
+
     /** Releases the device and, for filters and volumes, what it stands on. Idempotent. */
     @Override
     void close() throws StorageException;
