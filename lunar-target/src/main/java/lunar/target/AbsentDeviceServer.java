@@ -1,0 +1,66 @@
+package lunar.target;
+
+import java.util.List;
+import lunar.scsi.AdditionalSense;
+import lunar.scsi.Cdb;
+import lunar.scsi.Inquiry;
+import lunar.scsi.InvalidCdbException;
+import lunar.scsi.Lun;
+import lunar.scsi.LunList;
+import lunar.scsi.ReportLuns;
+import lunar.scsi.RequestSense;
+import lunar.scsi.Sense;
+import lunar.scsi.SenseKey;
+import lunar.scsi.StandardInquiry;
+
+/** Answers for LUNs where nothing is (SAM-5 section 4.6.4): INQUIRY, REPORT LUNS and REQUEST SENSE work, all else fails. */
+final class AbsentDeviceServer implements DeviceServer {
+    private static final Sense NOT_SUPPORTED = Sense.of(SenseKey.ILLEGAL_REQUEST,
+            AdditionalSense.LOGICAL_UNIT_NOT_SUPPORTED);
+
+    private final TargetNode target;
+
+    AbsentDeviceServer(TargetNode target) { this.target = target; }
+
+    @Override
+    public void prepare(Task task) {
+        try {
+            Cdb cdb = Cdb.decode(task.cdbBytes);
+            switch (cdb) {
+                case Inquiry(boolean evpd, _, _) when !evpd -> task.accept(cdb, 0);
+                case ReportLuns _,RequestSense _ -> task.accept(cdb, 0);
+                default -> task.refuse(NOT_SUPPORTED);
+            }
+        } catch (InvalidCdbException _) {
+            task.refuse(NOT_SUPPORTED);
+        }
+    }
+
+    @Override
+    public void execute(Task task) {
+        switch (task.cdb()) {
+            case Inquiry inquiry -> task.good(
+                    StandardInquiry.nothing("LUNAR", "NONE", "0.1").bytes(),
+                    inquiry.allocationLength());
+            case ReportLuns report -> reportLuns(task, report, target);
+            case RequestSense request -> task.good(
+                    NOT_SUPPORTED.encode(request.descriptorFormat()), request.allocationLength());
+            default -> throw new IllegalStateException(task.cdb().toString());
+        }
+    }
+
+    /** REPORT LUNS is the same whatever LUN it is sent to (SPC-5 section 6.34). */
+    static void reportLuns(Task task, ReportLuns report, TargetNode target) {
+        List<Lun> luns;
+        switch (report.select()) {
+            case 0x00, 0x02 -> luns = target.luns();
+            case 0x01 -> luns = List.of(); // well-known ones only
+            default -> {
+                task.checkCondition(Sense.invalidFieldInCdb(2, 7));
+                return;
+            }
+        }
+        task.good(new LunList(luns).bytes(),
+                (int) Math.min(report.allocationLength(), Integer.MAX_VALUE));
+    }
+}

@@ -1,0 +1,208 @@
+package lunar.target;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import lunar.iscsi.Bhs;
+import lunar.iscsi.BurstRules;
+import lunar.iscsi.CommandWindow;
+import lunar.iscsi.DataIn;
+import lunar.iscsi.DataInPlan;
+import lunar.iscsi.LogoutResponse;
+import lunar.iscsi.NopIn;
+import lunar.iscsi.Pdu;
+import lunar.iscsi.R2t;
+import lunar.iscsi.Reject;
+import lunar.iscsi.RejectReason;
+import lunar.iscsi.Residual;
+import lunar.iscsi.ScsiResponse;
+import lunar.iscsi.StatusNumbering;
+import lunar.iscsi.TaskManagementResponse;
+import lunar.iscsi.TextResponse;
+import lunar.iscsi.spi.Transport;
+import lunar.scsi.Lun;
+import lunar.scsi.Sense;
+import lunar.scsi.Status;
+
+/**
+ * What one connection sends in full feature phase. The hot answers (Data-In, response, R2T) are written field by
+ * field into one reused header; nothing is allocated for them.
+ *
+ * <p>ExpStatSN, by which the initiator acknowledges, is not looked at: at ErrorRecoveryLevel 0 nothing depends on
+ * it, and libiscsi counts the StatSN of an R2T as a status, so that it acknowledges one that never was.
+ */
+final class Answers {
+    private static final int STAT_SN = 24;
+    private static final int EXP_CMD_SN = 28;
+    private static final int MAX_CMD_SN = 32;
+    private static final int FINAL = 0x80;
+
+    private final Transport transport;
+    private final CommandWindow window;
+    private final StatusNumbering status;
+    private final BurstRules rules;
+    private final MemorySegment header = Arena.ofAuto().allocate(Bhs.LENGTH, 8);
+    private final Bhs bhs = new Bhs().wrap(header);
+    private DataInPlan plan;
+    private int maxSendBytes;
+
+    Answers(Transport transport, CommandWindow window, StatusNumbering status, BurstRules rules,
+            int maxSendBytes) {
+        this.transport = transport;
+        this.window = window;
+        this.status = status;
+        this.rules = rules;
+        this.maxSendBytes = maxSendBytes;
+        plan = new DataInPlan(rules, maxSendBytes);
+    }
+
+    /** The initiator has declared another MaxRecvDataSegmentLength. */
+    void maxSendBytes(int bytes) {
+        maxSendBytes = bytes;
+        plan = new DataInPlan(rules, bytes);
+    }
+
+    int maxSendBytes() { return maxSendBytes; }
+
+    /** Data-In and status of a task that has ended (RFC 7143 sections 11.4 and 11.7). */
+    void respond(Task task) {
+        boolean good = task.status() == Status.GOOD;
+        plan.begin(task.expectedInBytes, good ? task.dataInBytes() : 0,
+                good && task.expectedOutBytes == 0);
+        while (plan.next()) {
+            boolean last = plan.offset() + plan.length() == plan.bytes();
+            dataIn(task, plan);
+            transport.send(header, task.dataIn(plan.offset(), plan.length()),
+                    last ? task : Transport.Release.NOTHING);
+        }
+        if (!plan.statusSent()) {
+            response(task);
+        }
+        if (plan.bytes() == 0) {
+            task.release();
+        }
+    }
+
+    private void dataIn(Task task, DataInPlan data) {
+        boolean withStatus = data.carriesStatus();
+        bhs.start(DataIn.OPCODE, false, (data.isFinal() ? FINAL : 0)
+                | (withStatus ? DataIn.HAS_STATUS | residualFlags(data.residual()) : 0));
+        bhs.lengths(0, data.length());
+        bhs.int32(Pdu.ITT, task.itt);
+        bhs.int32(Pdu.TTT, Bhs.NO_TAG);
+        if (withStatus) {
+            bhs.int8(DataIn.STATUS, Status.GOOD.code());
+            bhs.int32(STAT_SN, status.next());
+            bhs.int32(DataIn.RESIDUAL_COUNT, (int) data.residual().bytes());
+        }
+        window();
+        bhs.int32(DataIn.DATA_SN, data.dataSn());
+        bhs.int32(DataIn.BUFFER_OFFSET, data.offset());
+    }
+
+    private void response(Task task) {
+        Residual residual = residual(task);
+        Sense sense = task.sense();
+        bhs.start(ScsiResponse.OPCODE, false, FINAL | residualFlags(residual));
+        bhs.int8(ScsiResponse.STATUS, task.status().code());
+        bhs.int32(Pdu.ITT, task.itt);
+        bhs.int32(STAT_SN, status.next());
+        window();
+        bhs.int32(ScsiResponse.EXP_DATA_SN,
+                task.expectedOutBytes > 0 ? task.transfer().expDataSn() : plan.pduCount());
+        bhs.int32(ScsiResponse.RESIDUAL_COUNT, (int) residual.bytes());
+        MemorySegment data = MemorySegment.NULL;
+        if (sense != null) {
+            // SenseLength stands before the sense data (RFC 7143 section 11.4.7)
+            byte[] bytes = sense.encode(task.server.descriptorSense());
+            byte[] segment = new byte[bytes.length + 2];
+            segment[0] = (byte) (bytes.length >> 8);
+            segment[1] = (byte) bytes.length;
+            System.arraycopy(bytes, 0, segment, 2, bytes.length);
+            data = MemorySegment.ofArray(segment);
+        }
+        bhs.lengths(0, (int) data.byteSize());
+        transport.send(header, data, Transport.Release.NOTHING);
+    }
+
+    /** A failed command has moved nothing that counts; a good one what its CDB wanted (section 11.4.5). */
+    private Residual residual(Task task) {
+        if (task.status() == Status.CHECK_CONDITION || task.status() == Status.BUSY) {
+            return Residual.of(task.expectedOutBytes > 0 ? 0 : task.expectedInBytes, 0);
+        }
+        return task.write ? task.transfer().residual() : plan.residual();
+    }
+
+    private static int residualFlags(Residual residual) {
+        return switch (residual.kind()) {
+            case NONE -> 0;
+            case OVERFLOW -> DataIn.OVERFLOW;
+            case UNDERFLOW -> DataIn.UNDERFLOW;
+        };
+    }
+
+    private void window() {
+        bhs.int32(EXP_CMD_SN, window.expCmdSn());
+        bhs.int32(MAX_CMD_SN, window.maxCmdSn());
+    }
+
+    /** The R2T that the task's transfer has just planned. */
+    void r2t(Task task, int ttt) {
+        bhs.start(R2t.OPCODE, false, FINAL);
+        bhs.int64(Pdu.LUN, task.lun.value());
+        bhs.int32(Pdu.ITT, task.itt);
+        bhs.int32(Pdu.TTT, ttt);
+        bhs.int32(STAT_SN, status.current());
+        window();
+        bhs.int32(R2t.R2T_SN, task.transfer().r2tSn());
+        bhs.int32(R2t.BUFFER_OFFSET, task.transfer().r2tOffset());
+        bhs.int32(R2t.DESIRED_DATA_TRANSFER_LENGTH, task.transfer().r2tLength());
+        transport.send(header, MemorySegment.NULL, Transport.Release.NOTHING);
+    }
+
+    /** The answer to a ping, with its data (section 11.19). */
+    void nopIn(Lun lun, int itt, MemorySegment data) {
+        new NopIn(lun, itt, Bhs.NO_TAG, status.next(), window.expCmdSn(), window.maxCmdSn())
+                .encode(bhs);
+        send(data);
+    }
+
+    /** A ping of ours. */
+    void ping(int ttt) {
+        new NopIn(Lun.ZERO, Bhs.NO_TAG, ttt, status.current(), window.expCmdSn(), window.maxCmdSn())
+                .encode(bhs);
+        send(MemorySegment.NULL);
+    }
+
+    void managed(int itt, int response) {
+        new TaskManagementResponse(response, 0, itt, status.next(), window.expCmdSn(),
+                window.maxCmdSn())
+                .encode(bhs);
+        send(MemorySegment.NULL);
+    }
+
+    void text(boolean isFinal, boolean more, Lun lun, int itt, int ttt, MemorySegment text) {
+        new TextResponse(isFinal, more, lun, itt, ttt, status.next(), window.expCmdSn(),
+                window.maxCmdSn())
+                .encode(bhs);
+        send(text);
+    }
+
+    void loggedOut(int itt, int response, int time2waitSeconds, int time2retainSeconds) {
+        new LogoutResponse(response, itt, status.next(), window.expCmdSn(), window.maxCmdSn(),
+                time2waitSeconds, time2retainSeconds).encode(bhs);
+        send(MemorySegment.NULL);
+    }
+
+    /** Refuses a PDU, whose header goes back with the answer (section 11.17). */
+    void reject(Bhs refused, RejectReason reason) {
+        MemorySegment copy = MemorySegment.ofArray(new byte[Bhs.LENGTH]).copyFrom(refused.bytes());
+        new Reject(reason.code(), status.next(), window.expCmdSn(), window.maxCmdSn(), 0)
+                .encode(bhs);
+        send(copy);
+    }
+
+    private void send(MemorySegment data) {
+        bhs.lengths(0, (int) data.byteSize());
+        transport.send(header, data, Transport.Release.NOTHING);
+    }
+}

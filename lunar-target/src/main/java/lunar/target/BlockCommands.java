@@ -1,0 +1,259 @@
+package lunar.target;
+
+import java.lang.foreign.MemorySegment;
+import java.util.OptionalLong;
+import lunar.block.BlockDevice;
+import lunar.block.Capability;
+import lunar.block.StorageException;
+import lunar.scsi.AdditionalSense;
+import lunar.scsi.CompareAndWrite;
+import lunar.scsi.PreFetch;
+import lunar.scsi.ReadBlocks;
+import lunar.scsi.Sense;
+import lunar.scsi.SenseKey;
+import lunar.scsi.Status;
+import lunar.scsi.VerifyBlocks;
+import lunar.scsi.WriteBlocks;
+import org.jspecify.annotations.Nullable;
+
+/** Reading, writing, comparing and flushing blocks (SBC-4 chapter 5). */
+final class BlockCommands {
+    /** A verify works through the medium in pieces of this size, so that its length needs no limit. */
+    private static final int VERIFY_BYTES = 256 << 10;
+
+    private final BlockDevice device;
+    private final ModeCommands mode;
+    private final int maxTransferBlocks;
+
+    BlockCommands(BlockDevice device, ModeCommands mode, int maxTransferBlocks) {
+        this.device = device;
+        this.mode = mode;
+        this.maxTransferBlocks = maxTransferBlocks;
+    }
+
+    void read(Task task, ReadBlocks command) {
+        if (refused(task, command.lba(), command.blockCount(), maxTransferBlocks)) {
+            return;
+        }
+        if (command.protect() != 0) {
+            task.checkCondition(Sense.invalidFieldInCdb(1, 7));
+            return;
+        }
+        int bytes = (int) command.blockCount() * device.blockSize();
+        MemorySegment room = task.roomForDataIn(bytes);
+        if (room == null) {
+            task.end(Status.BUSY);
+            return;
+        }
+        if (bytes == 0) {
+            task.good();
+            return;
+        }
+        task.request.asRead(command.lba(), command.blockCount(), room);
+        task.submit(device, BlockCommands::readEnded);
+    }
+
+    private static void readEnded(Task task, @Nullable StorageException failure) {
+        if (failure != null) {
+            StorageSense.end(task, failure);
+        } else {
+            task.good((int) task.request.buffer().byteSize());
+        }
+    }
+
+    void write(Task task, WriteBlocks command) {
+        if (refusedWrite(task, command.lba(), command.blockCount(), maxTransferBlocks)) {
+            return;
+        }
+        if (command.protect() != 0) {
+            task.checkCondition(Sense.invalidFieldInCdb(1, 7));
+            return;
+        }
+        // Fewer data than the CDB wants: the whole blocks that came are written (RFC 7143 section 11.4.5).
+        MemorySegment data = task.dataOut();
+        long count = data.byteSize() / device.blockSize();
+        if (count == 0) {
+            task.good();
+            return;
+        }
+        boolean flush = command.fua() && !device.supports(Capability.FUA);
+        task.request.asWrite(command.lba(), count, data.asSlice(0, count * device.blockSize()),
+                command.fua() && !flush);
+        task.submit(device, flush ? this::flushAfter : BlockCommands::ended);
+    }
+
+    void compareAndWrite(Task task, CompareAndWrite command) {
+        if (refusedWrite(task, command.lba(), command.blockCount(),
+                maxCompareAndWriteBlocks(device))) {
+            return;
+        }
+        MemorySegment data = task.dataOut();
+        if (task.expectedOutBytes != 2L * command.blockCount() * device.blockSize()) {
+            task.checkCondition(Sense.invalidFieldInCdb(13, 7));
+            return;
+        }
+        if (command.blockCount() == 0) {
+            task.good();
+            return;
+        }
+        task.request.asCompareAndWrite(command.lba(), command.blockCount(), data, command.fua());
+        task.submit(device, BlockCommands::ended);
+    }
+
+    /** Blocks of the longest COMPARE AND WRITE: below what its field holds, so that one more can be told from none. */
+    static int maxCompareAndWriteBlocks(BlockDevice device) {
+        return Math.min(device.limits().maxCompareAndWriteBlocks(), 128);
+    }
+
+    void flush(Task task) {
+        task.request.asFlush();
+        task.submit(device, BlockCommands::ended);
+    }
+
+    private void flushAfter(Task task, @Nullable StorageException failure) {
+        if (failure != null) {
+            StorageSense.end(task, failure);
+        } else {
+            flush(task);
+        }
+    }
+
+    static void ended(Task task, @Nullable StorageException failure) {
+        if (failure != null) {
+            StorageSense.end(task, failure);
+        } else {
+            task.good();
+        }
+    }
+
+    /** The page cache needs no hint; the command says whether all would fit, and all does (SBC-4 section 5.12). */
+    void prefetch(Task task, PreFetch command) {
+        if (!refused(task, command.lba(), command.blockCount(), Long.MAX_VALUE)) {
+            task.end(Status.CONDITION_MET);
+        }
+    }
+
+    void verify(Task task, VerifyBlocks command) {
+        if (refused(task, command.lba(), command.blockCount(),
+                command.bytchk() == 1 ? maxTransferBlocks : Long.MAX_VALUE)) {
+            return;
+        }
+        if (command.protect() != 0) {
+            task.checkCondition(Sense.invalidFieldInCdb(1, 7));
+            return;
+        }
+        MemorySegment data = task.dataOut();
+        long needed = switch (command.bytchk()) {
+            case 0 -> 0;
+            case 1 -> command.blockCount() * device.blockSize();
+            default -> device.blockSize();
+        };
+        if (data.byteSize() < needed) {
+            task.checkCondition(Sense.invalidFieldInCdb(10, 7));
+            return;
+        }
+        Buffers.Buffer room = task.borrow(VERIFY_BYTES);
+        if (room == null) {
+            task.end(Status.BUSY);
+            return;
+        }
+        new Verification(task, command, data, room).next();
+    }
+
+    /** A VERIFY on its way through the medium: reads a piece, compares it, reads the next. */
+    private final class Verification {
+        private final Task task;
+        private final VerifyBlocks command;
+        private final MemorySegment data;
+        private final Buffers.Buffer room;
+        private long done;
+
+        Verification(Task task, VerifyBlocks command, MemorySegment data, Buffers.Buffer room) {
+            this.task = task;
+            this.command = command;
+            this.data = data;
+            this.room = room;
+        }
+
+        void next() {
+            long count = Math.min(command.blockCount() - done, VERIFY_BYTES / device.blockSize());
+            if (count == 0 || task.aborted) {
+                task.giveBack(room);
+                task.good();
+                return;
+            }
+            task.request.asRead(command.lba() + done, count,
+                    room.memory().asSlice(0, count * device.blockSize()));
+            task.submit(device, (_, failure) -> read(failure));
+        }
+
+        private void read(@Nullable StorageException failure) {
+            if (failure != null) {
+                task.giveBack(room);
+                StorageSense.end(task, failure);
+                return;
+            }
+            OptionalLong differs = compare(task.request.buffer());
+            if (differs.isPresent()) {
+                task.giveBack(room);
+                task.checkCondition(Sense
+                        .of(SenseKey.MISCOMPARE, AdditionalSense.MISCOMPARE_DURING_VERIFY)
+                        .withInformation(differs.getAsLong()));
+                return;
+            }
+            done += task.request.blockCount();
+            next();
+        }
+
+        /** Offset in the command's data of the first byte that differs. */
+        private OptionalLong compare(MemorySegment read) {
+            int block = device.blockSize();
+            if (command.bytchk() == 0) {
+                return OptionalLong.empty();
+            }
+            if (command.bytchk() == 1) {
+                long at = read.mismatch(data.asSlice(done * block, read.byteSize()));
+                return at < 0 ? OptionalLong.empty() : OptionalLong.of(done * block + at);
+            }
+            for (long from = 0; from < read.byteSize(); from += block) { // one block against each
+                long at = read.asSlice(from, block).mismatch(data.asSlice(0, block));
+                if (at >= 0) {
+                    return OptionalLong.of(at);
+                }
+            }
+            return OptionalLong.empty();
+        }
+    }
+
+    private boolean refusedWrite(Task task, long lba, long blockCount, long maxBlocks) {
+        if (refused(task, lba, blockCount, maxBlocks)) {
+            return true;
+        }
+        if (mode.writeProtected()) {
+            task.checkCondition(Sense.of(SenseKey.DATA_PROTECT, AdditionalSense.WRITE_PROTECTED));
+            return true;
+        }
+        return false;
+    }
+
+    private boolean refused(Task task, long lba, long blockCount, long maxBlocks) {
+        return refused(task, device, lba, blockCount, maxBlocks);
+    }
+
+    /** Ends a task that reaches past the device, or is longer than the Block Limits page allows. */
+    static boolean refused(Task task, BlockDevice device, long lba, long blockCount,
+            long maxBlocks) {
+        long blocks = device.blockCount();
+        if (lba < 0 || lba > blocks || blockCount > blocks - lba) {
+            task.checkCondition(
+                    Sense.of(SenseKey.ILLEGAL_REQUEST, AdditionalSense.LBA_OUT_OF_RANGE));
+            return true;
+        }
+        if (blockCount > maxBlocks) {
+            task.checkCondition(
+                    Sense.of(SenseKey.ILLEGAL_REQUEST, AdditionalSense.INVALID_FIELD_IN_CDB));
+            return true;
+        }
+        return false;
+    }
+}

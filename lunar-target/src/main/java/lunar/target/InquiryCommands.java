@@ -1,0 +1,107 @@
+package lunar.target;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import lunar.block.BlockDevice;
+import lunar.block.Capability;
+import lunar.block.Identity;
+import lunar.block.Limits;
+import lunar.scsi.BlockDeviceCharacteristics;
+import lunar.scsi.BlockLimits;
+import lunar.scsi.Designator;
+import lunar.scsi.DeviceIdentification;
+import lunar.scsi.ExtendedInquiry;
+import lunar.scsi.Identifier;
+import lunar.scsi.Inquiry;
+import lunar.scsi.LogicalBlockProvisioning;
+import lunar.scsi.Naa;
+import lunar.scsi.Sense;
+import lunar.scsi.StandardInquiry;
+import lunar.scsi.SupportedVpdPages;
+import lunar.scsi.UnitSerialNumber;
+import lunar.scsi.VpdPage;
+
+/** INQUIRY: the standard data and the pages of vital product data (SPC-5 section 6.7, SBC-4 section 6.6). */
+final class InquiryCommands {
+    private static final int PORT_GROUP = 1;
+
+    private final TargetNode target;
+    private final BlockDevice device;
+    private final int maxTransferBlocks;
+
+    InquiryCommands(TargetNode target, BlockDevice device, int maxTransferBlocks) {
+        this.target = target;
+        this.device = device;
+        this.maxTransferBlocks = maxTransferBlocks;
+    }
+
+    void execute(Task task, Inquiry command) {
+        if (!command.evpd()) {
+            Identity identity = device.identity();
+            task.good(
+                    StandardInquiry.disk(identity.vendor(), identity.product(), identity.revision())
+                            .bytes(),
+                    command.allocationLength());
+            return;
+        }
+        List<VpdPage> pages = pages();
+        if (command.page() == SupportedVpdPages.CODE) {
+            task.good(SupportedVpdPages.of(pages).bytes(), command.allocationLength());
+            return;
+        }
+        for (VpdPage page : pages) {
+            if (page.pageCode() == command.page()) {
+                task.good(page.bytes(), command.allocationLength());
+                return;
+            }
+        }
+        task.checkCondition(Sense.invalidFieldInCdb(2, 7));
+    }
+
+    /** The pages of this unit, by ascending code. */
+    private List<VpdPage> pages() {
+        var pages = new ArrayList<VpdPage>();
+        pages.add(new UnitSerialNumber(device.identity().serial()));
+        pages.add(identification());
+        pages.add(new ExtendedInquiry(false, false, true, true, true, true, false, 252));
+        pages.add(blockLimits());
+        pages.add(new BlockDeviceCharacteristics(BlockDeviceCharacteristics.NON_ROTATING, 0, 0,
+                true));
+        pages.add(provisioning());
+        return pages;
+    }
+
+    private DeviceIdentification identification() {
+        Identity identity = device.identity();
+        String portName = target.spec().name() + ",t,0x0001";
+        return new DeviceIdentification(List.of(
+                Designator.ofUnit(Naa.locallyAssigned(identity.uuid())),
+                Designator.ofUnit(new Identifier.T10VendorId(identity.vendor(), identity.serial())),
+                Designator.ofPort(new Identifier.RelativeTargetPort(PORT_GROUP)),
+                Designator.ofPort(new Identifier.TargetPortGroup(PORT_GROUP)),
+                Designator.ofPort(new Identifier.ScsiName(portName)),
+                Designator.ofDevice(new Identifier.ScsiName(target.spec().name()))));
+    }
+
+    private BlockLimits blockLimits() {
+        Limits limits = device.limits();
+        boolean unmap = device.supports(Capability.UNMAP);
+        int physicalBlocks = device.geometry().physicalBlockSize() / device.blockSize();
+        return new BlockLimits(true,
+                device.supports(Capability.COMPARE_AND_WRITE)
+                        ? BlockCommands.maxCompareAndWriteBlocks(device)
+                        : 0,
+                physicalBlocks, maxTransferBlocks,
+                Math.min(limits.optimalTransferBlocks(), maxTransferBlocks), 0,
+                unmap ? ProvisioningCommands.maxUnmapBlocks(device) : 0,
+                unmap ? ProvisioningCommands.MAX_UNMAP_DESCRIPTORS : 0, unmap ? physicalBlocks : 0,
+                OptionalLong.empty(), ProvisioningCommands.maxWriteSameBlocks(device));
+    }
+
+    private LogicalBlockProvisioning provisioning() {
+        boolean unmap = device.supports(Capability.UNMAP);
+        return new LogicalBlockProvisioning(0, unmap, unmap, unmap, unmap ? 1 : 0, false,
+                unmap ? LogicalBlockProvisioning.THIN : 0);
+    }
+}

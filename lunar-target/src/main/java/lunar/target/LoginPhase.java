@@ -1,0 +1,149 @@
+package lunar.target;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import lunar.iscsi.Bhs;
+import lunar.iscsi.LoginAnswer;
+import lunar.iscsi.LoginAsk;
+import lunar.iscsi.LoginRequest;
+import lunar.iscsi.LoginResult;
+import lunar.iscsi.LoginStatus;
+import lunar.iscsi.ProtocolException;
+import lunar.iscsi.SessionType;
+import lunar.iscsi.TargetLogin;
+import lunar.iscsi.spi.EventLoop;
+import lunar.iscsi.spi.PduReceiver;
+import lunar.iscsi.spi.Transport;
+import org.jspecify.annotations.Nullable;
+
+/** The login phase of one connection (RFC 7143 chapter 6): moves PDUs between transport and {@link TargetLogin}. */
+final class LoginPhase implements PduReceiver {
+    private final Connection connection;
+    private final TargetServer server;
+    private final Transport transport;
+    private final TargetLogin login;
+    private final boolean refused;
+    private final EventLoop.Timer deadline;
+    private final Bhs out = new Bhs();
+    private final MemorySegment header = MemorySegment.ofArray(new byte[Bhs.LENGTH]);
+    private int statSn;
+    private boolean over;
+    private boolean gone;
+    private String who = "login";
+
+    LoginPhase(Connection connection, TargetServer server, Transport transport, boolean refused) {
+        this.connection = connection;
+        this.server = server;
+        this.transport = transport;
+        this.refused = refused;
+        login = server.newLogin(applicant -> who = "login of " + applicant.initiatorName());
+        deadline = transport.loop().schedule(() -> connection.end("no login within "
+                + server.limits().loginTimeoutMs() + " ms"), server.limits().loginTimeoutMs());
+        out.wrap(header);
+    }
+
+    @Override
+    public MemorySegment dataDestination(Bhs bhs, MemorySegment ahs, int length) {
+        return MemorySegment.NULL;
+    }
+
+    @Override
+    public void received(Bhs bhs, MemorySegment ahs, MemorySegment data) throws ProtocolException {
+        if (over) {
+            throw new ProtocolException(
+                    "a PDU before the final Login Response (RFC 7143 section 6.3)");
+        }
+        if (bhs.opcode() != LoginRequest.OPCODE) {
+            // Before the leading login nobody is told anything (section 6.3); the connection just ends.
+            throw new ProtocolException(String.format(
+                    "opcode %02Xh where only a Login Request may come (RFC 7143 section 6.3)",
+                    bhs.opcode()));
+        }
+        LoginRequest request = LoginRequest.decode(bhs);
+        int cmdSn = request.cmdSn();
+        TargetLogin.Step step = refused
+                ? login.fail(LoginStatus.OUT_OF_RESOURCES, "too many connections")
+                : login.receive(LoginAsk.of(request, data));
+        switch (step) {
+            case TargetLogin.Respond(LoginAnswer answer) ->
+                send(answer, request.itt(), cmdSn, cmdSn);
+            case TargetLogin.Fail(LoginAnswer answer, LoginStatus status, String reason) -> {
+                over = true;
+                send(answer, request.itt(), cmdSn, cmdSn);
+                connection.end(status.statusClass() == 1
+                        ? "redirected: " + reason
+                        : "login refused, " + status.text() + ": " + reason);
+            }
+            case TargetLogin.Complete(LoginAnswer answer, LoginResult result) ->
+                complete(answer, result, request.itt(), cmdSn);
+        }
+    }
+
+    private void complete(LoginAnswer answer, LoginResult result, int itt, int cmdSn) {
+        over = true;
+        deadline.cancel();
+        TargetNode target = result.sessionType() == SessionType.NORMAL
+                ? server.target(result.targetName().orElseThrow())
+                : null;
+        var session = new Session(result, target, transport.loop(), cmdSn,
+                server.limits().commandsPerSession());
+        if (target == null) {
+            enter(session, answer, itt);
+            return;
+        }
+        // The text of the answer is valid during this call only, and an old session may have to end first.
+        var kept = new LoginAnswer(answer.transit(), answer.more(), answer.stage(),
+                answer.nextStage(),
+                answer.versionMax(), answer.versionActive(), answer.isid(), answer.tsih(),
+                answer.statusClass(), answer.statusDetail(), MemorySegment.ofArray(
+                        answer.text().toArray(ValueLayout.JAVA_BYTE)));
+        server.sessions().establish(session, target, server.limits().abortTimeoutMs())
+                .thenRun(() -> inLoop(() -> enter(session, kept, itt)));
+    }
+
+    private void inLoop(Runnable task) {
+        if (transport.loop().inLoop()) {
+            task.run();
+        } else {
+            transport.loop().execute(task);
+        }
+    }
+
+    private void enter(Session session, LoginAnswer answer, int itt) {
+        if (gone || session.ended().isDone()) { // the peer has left, or yet another login took the place
+            server.ended(session);
+            connection.end("replaced by a newer login of the same initiator port");
+            return;
+        }
+        send(answer, itt, session.window().expCmdSn(), session.window().maxCmdSn());
+        transport.framing(session.login().parameters().framing(FullFeature.MAX_AHS_BYTES));
+        var fullFeature = new FullFeature(connection, server, transport, session, statSn);
+        session.connection(fullFeature);
+        connection.enter(fullFeature);
+        transport.flush();
+    }
+
+    private void send(LoginAnswer answer, int itt, int expCmdSn, int maxCmdSn) {
+        answer.response(itt, statSn++, expCmdSn, maxCmdSn).encode(out);
+        out.lengths(0, (int) answer.text().byteSize());
+        transport.send(header, answer.text(), Transport.Release.NOTHING);
+    }
+
+    @Override
+    public void dataDigestError(Bhs bhs) {
+        throw new IllegalStateException("no digests during login");
+    }
+
+    @Override
+    public void batchEnd() { transport.flush(); }
+
+    @Override
+    public void closed(@Nullable IOException cause) {
+        gone = true;
+        deadline.cancel();
+    }
+
+    @Override
+    public String toString() { return who; }
+}

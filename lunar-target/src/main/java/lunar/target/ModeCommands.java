@@ -1,0 +1,62 @@
+package lunar.target;
+
+import lunar.block.BlockDevice;
+import lunar.scsi.AdditionalSense;
+import lunar.scsi.IllegalRequestException;
+import lunar.scsi.InvalidCdbException;
+import lunar.scsi.ModePages;
+import lunar.scsi.ModeParameters;
+import lunar.scsi.ModeSelect;
+import lunar.scsi.ModeSense;
+
+/**
+ * MODE SENSE and MODE SELECT (SPC-5 sections 6.11 to 6.14). The pages are shared by all sessions; a change is told
+ * to the others by a unit attention.
+ */
+final class ModeCommands {
+    private final TargetNode target;
+    private final LogicalUnit unit;
+    private final BlockDevice device;
+    private volatile ModePages pages = ModePages.disk(true, true);
+
+    ModeCommands(TargetNode target, LogicalUnit unit) {
+        this.target = target;
+        this.unit = unit;
+        device = unit.device();
+    }
+
+    boolean descriptorSense() { return pages.descriptorSense(); }
+
+    /** Whether writes are refused: by the device, or by SWP of the Control page. */
+    boolean writeProtected() {
+        return device.readOnly() || pages.softwareWriteProtect();
+    }
+
+    void sense(Task task, ModeSense command) {
+        try {
+            int deviceSpecific = ModeParameters.DPO_FUA
+                    | (writeProtected() ? ModeParameters.WRITE_PROTECTED : 0);
+            task.good(pages.answer(command, deviceSpecific,
+                    new ModeParameters.Blocks(device.blockCount(), device.blockSize())).bytes(),
+                    command.allocationLength());
+        } catch (InvalidCdbException e) {
+            task.checkCondition(e.sense());
+        }
+    }
+
+    void select(Task task, ModeSelect command) {
+        try {
+            ModePages changed = pages.change(command, task.dataOut());
+            pages = changed;
+            for (Session other : target.sessions()) {
+                if (other != task.session()) {
+                    other.loop().execute(
+                            () -> other.establish(unit, AdditionalSense.MODE_PARAMETERS_CHANGED));
+                }
+            }
+            task.good();
+        } catch (IllegalRequestException e) {
+            task.checkCondition(e.sense());
+        }
+    }
+}

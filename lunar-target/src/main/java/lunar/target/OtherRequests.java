@@ -1,0 +1,100 @@
+package lunar.target;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Optional;
+import lunar.iscsi.Bhs;
+import lunar.iscsi.LoginLimits;
+import lunar.iscsi.LogoutReason;
+import lunar.iscsi.LogoutRequest;
+import lunar.iscsi.LogoutResponseCode;
+import lunar.iscsi.NopOut;
+import lunar.iscsi.ProtocolException;
+import lunar.iscsi.RejectReason;
+import lunar.iscsi.TargetText;
+import lunar.iscsi.TaskManagementFunction;
+import lunar.iscsi.TaskManagementRequest;
+import lunar.iscsi.TaskManagementResponseCode;
+import lunar.iscsi.TextRequest;
+import lunar.iscsi.TextTurn;
+import org.jspecify.annotations.Nullable;
+
+/** What a connection answers apart from SCSI commands: pings, text, logout, task management. */
+final class OtherRequests {
+    /** The TTT of a text response that is not final; one negotiation at a time, so one tag will do. */
+    private static final int TEXT_TAG = 1;
+
+    private final FullFeature connection;
+    private final TargetServer server;
+    private final Session session;
+    private final Answers answers;
+    private final TaskManagement management;
+    private @Nullable TargetText text;
+    private int textItt;
+
+    OtherRequests(FullFeature connection, TargetServer server, Session session, Answers answers) {
+        this.connection = connection;
+        this.server = server;
+        this.session = session;
+        this.answers = answers;
+        management = new TaskManagement(connection, session, server.limits());
+    }
+
+    void nop(NopOut nop, MemorySegment data) {
+        if (nop.isPing()) {
+            long length = Math.min(data.byteSize(), answers.maxSendBytes());
+            // The data are the transport's and go with this call; the answer may have to wait for its turn.
+            answers.nopIn(nop.lun(), nop.itt(), MemorySegment.ofArray(
+                    data.asSlice(0, length).toArray(ValueLayout.JAVA_BYTE)));
+        }
+    }
+
+    void text(TextRequest request, Bhs bhs, MemorySegment data) throws ProtocolException {
+        TargetText going = text;
+        if (going == null || textItt != request.itt() || request.ttt() == Bhs.NO_TAG) {
+            if (request.ttt() != Bhs.NO_TAG) {
+                answers.reject(bhs, RejectReason.INVALID_PDU_FIELD);
+                return;
+            }
+            going = new TargetText(session.login(), asked -> server.discovered(asked, session,
+                    connection.transport()), LoginLimits.DEFAULT);
+            text = going;
+            textItt = request.itt();
+        }
+        TextTurn answer = going.receive(new TextTurn(request.isFinal(), request.continues(), data));
+        answers.text(answer.isFinal(), answer.more(), request.lun(), request.itt(),
+                answer.isFinal() ? Bhs.NO_TAG : TEXT_TAG, answer.text());
+        if (answer.isFinal()) {
+            going.maxSendDataSegmentLength().ifPresent(answers::maxSendBytes);
+            text = null;
+        }
+    }
+
+    void logout(LogoutRequest request) {
+        boolean thisOne = request.reason() == LogoutReason.CLOSE_SESSION
+                || request.cid() == session.login().cid();
+        LogoutResponseCode response = request.reason() == LogoutReason.REMOVE_FOR_RECOVERY
+                ? LogoutResponseCode.RECOVERY_NOT_SUPPORTED // ErrorRecoveryLevel below 2
+                : thisOne ? LogoutResponseCode.SUCCESS : LogoutResponseCode.CID_NOT_FOUND;
+        var parameters = session.login().parameters();
+        answers.loggedOut(request.itt(), response.code(), parameters.defaultTime2WaitSeconds(),
+                parameters.defaultTime2RetainSeconds());
+        if (response == LogoutResponseCode.SUCCESS) {
+            connection.closeInOrder();
+        }
+    }
+
+    void manage(TaskManagementRequest request) {
+        Optional<TaskManagementFunction> function = request.knownFunction();
+        if (function.isEmpty()) {
+            answers.managed(request.itt(),
+                    TaskManagementResponseCode.FUNCTION_NOT_SUPPORTED.code());
+            return;
+        }
+        management.perform(function.get(), request)
+                .thenAccept(response -> connection.transport().loop().execute(() -> {
+                    answers.managed(request.itt(), response.code());
+                    connection.scheduleFlush();
+                }));
+    }
+}

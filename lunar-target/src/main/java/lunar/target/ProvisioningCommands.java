@@ -1,0 +1,210 @@
+package lunar.target;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import lunar.block.BlockDevice;
+import lunar.block.Capability;
+import lunar.block.Extent;
+import lunar.block.StorageException;
+import lunar.scsi.AdditionalSense;
+import lunar.scsi.GetLbaStatus;
+import lunar.scsi.InvalidParameterListException;
+import lunar.scsi.LbaStatusList;
+import lunar.scsi.Sense;
+import lunar.scsi.SenseKey;
+import lunar.scsi.Status;
+import lunar.scsi.Unmap;
+import lunar.scsi.UnmapParameterList;
+import lunar.scsi.WriteSame;
+
+/** UNMAP and WRITE SAME (SBC-4 sections 5.35 and 5.49). */
+final class ProvisioningCommands {
+    /** What the Block Limits page promises. */
+    static final int MAX_UNMAP_DESCRIPTORS = 256;
+    private static final int PIECE_BYTES = 256 << 10;
+    private static final int MAX_EXTENTS = 256;
+
+    private final BlockDevice device;
+    private final ModeCommands mode;
+
+    ProvisioningCommands(BlockDevice device, ModeCommands mode) {
+        this.device = device;
+        this.mode = mode;
+    }
+
+    /** Blocks of the longest WRITE SAME: what a device zeroes at once, or a minute's work of writing. */
+    static long maxWriteSameBlocks(BlockDevice device) {
+        return Math.max(device.limits().maxWriteZeroesBlocks(), (256L << 20) / device.blockSize());
+    }
+
+    /** Blocks of the longest UNMAP. */
+    static long maxUnmapBlocks(BlockDevice device) {
+        return Math.min(device.limits().maxUnmapBlocks(), 0xffff_ffffL);
+    }
+
+    void unmap(Task task, Unmap command) {
+        if (command.anchor()) {
+            task.checkCondition(Sense.invalidFieldInCdb(1, 0)); // ANC_SUP is not told
+            return;
+        }
+        if (readOnly(task)) {
+            return;
+        }
+        try {
+            List<UnmapParameterList.Range> ranges = UnmapParameterList
+                    .decode(task.dataOut(), MAX_UNMAP_DESCRIPTORS,
+                            maxUnmapBlocks(device))
+                    .ranges();
+            for (UnmapParameterList.Range range : ranges) { // all or nothing, as far as can be known before
+                if (BlockCommands.refused(task, device, range.lba(), range.blockCount(),
+                        Long.MAX_VALUE)) {
+                    return;
+                }
+            }
+            unmap(task, ranges, 0);
+        } catch (InvalidParameterListException e) {
+            task.checkCondition(e.sense());
+        }
+    }
+
+    private void unmap(Task task, List<UnmapParameterList.Range> ranges, int from) {
+        int at = from;
+        while (at < ranges.size() && ranges.get(at).blockCount() == 0) {
+            at++;
+        }
+        if (at == ranges.size()) {
+            task.good();
+            return;
+        }
+        int next = at + 1;
+        task.request.asUnmap(ranges.get(at).lba(), ranges.get(at).blockCount());
+        task.submit(device, (_, failure) -> {
+            if (failure != null) {
+                StorageSense.end(task, failure);
+            } else {
+                unmap(task, ranges, next);
+            }
+        });
+    }
+
+    /** GET LBA STATUS (SBC-4 section 5.6), from what the device knows of its holes. */
+    void status(Task task, GetLbaStatus command) {
+        long blocks = device.blockCount();
+        if (command.lba() < 0 || command.lba() >= blocks) {
+            task.checkCondition(
+                    Sense.of(SenseKey.ILLEGAL_REQUEST, AdditionalSense.LBA_OUT_OF_RANGE));
+            return;
+        }
+        var extents = new ArrayList<LbaStatusList.Extent>();
+        long room = Math.min(MAX_EXTENTS, (command.allocationLength() - 8) / 16);
+        try {
+            for (long lba = command.lba(); lba < blocks && extents.size() < Math.max(1, room);) {
+                Extent extent = device.extent(lba);
+                long count = Math.min(extent.blockCount(), 0xffff_ffffL);
+                extents.add(new LbaStatusList.Extent(lba, count, extent.allocated()
+                        ? LbaStatusList.Provisioning.MAPPED
+                        : LbaStatusList.Provisioning.DEALLOCATED));
+                lba += count;
+            }
+            task.good(new LbaStatusList(extents).bytes(),
+                    BlockDeviceServer.cut(command.allocationLength()));
+        } catch (StorageException e) {
+            StorageSense.end(task, e);
+        }
+    }
+
+    void writeSame(Task task, WriteSame command) {
+        if (command.protect() != 0 || command.anchor()
+                || command.unmap() && !device.supports(Capability.UNMAP)) {
+            task.checkCondition(Sense.invalidFieldInCdb(1,
+                    command.protect() != 0 ? 7 : command.anchor() ? 4 : 3));
+            return;
+        }
+        if (command.blockCount() == 0) { // WSNZ is told (SBC-4 section 6.6.4)
+            task.checkCondition(
+                    Sense.of(SenseKey.ILLEGAL_REQUEST, AdditionalSense.INVALID_FIELD_IN_CDB));
+            return;
+        }
+        if (BlockCommands.refused(task, device, command.lba(), command.blockCount(),
+                maxWriteSameBlocks(device))
+                || readOnly(task)) {
+            return;
+        }
+        MemorySegment block = task.dataOut();
+        if (task.expectedOutBytes != (command.noDataOut() ? 0 : device.blockSize())) {
+            task.checkCondition(
+                    Sense.of(SenseKey.ILLEGAL_REQUEST, AdditionalSense.INVALID_FIELD_IN_CDB));
+            return;
+        }
+        boolean zeroes = command.noDataOut() || isZero(block.asSlice(0, device.blockSize()));
+        if (zeroes && command.unmap() && command.blockCount() <= device.limits().maxUnmapBlocks()) {
+            task.request.asUnmap(command.lba(), command.blockCount());
+            task.submit(device, BlockCommands::ended);
+        } else if (zeroes && device.supports(Capability.WRITE_ZEROES)
+                && command.blockCount() <= device.limits().maxWriteZeroesBlocks()) {
+            task.request.asWriteZeroes(command.lba(), command.blockCount(), false);
+            task.submit(device, BlockCommands::ended);
+        } else {
+            writePattern(task, command, block);
+        }
+    }
+
+    private static boolean isZero(MemorySegment block) {
+        for (long at = 0; at < block.byteSize(); at += Long.BYTES) {
+            if (block.get(ValueLayout.JAVA_LONG_UNALIGNED, at) != 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Writes the block over and over, in pieces. */
+    private void writePattern(Task task, WriteSame command, MemorySegment block) {
+        Buffers.Buffer room = task.borrow(PIECE_BYTES);
+        if (room == null) {
+            task.end(Status.BUSY);
+            return;
+        }
+        int size = device.blockSize();
+        int blocks = (int) Math.min(command.blockCount(), PIECE_BYTES / size);
+        for (int i = 0; i < blocks; i++) {
+            MemorySegment to = room.memory().asSlice((long) i * size, size);
+            if (command.noDataOut()) {
+                to.fill((byte) 0);
+            } else {
+                to.copyFrom(block.asSlice(0, size));
+            }
+        }
+        writeNext(task, command, room, blocks, 0);
+    }
+
+    private void writeNext(Task task, WriteSame command, Buffers.Buffer room, int blocks,
+            long done) {
+        long count = Math.min(blocks, command.blockCount() - done);
+        if (count == 0 || task.aborted) {
+            task.giveBack(room);
+            task.good();
+            return;
+        }
+        task.request.asWrite(command.lba() + done, count,
+                room.memory().asSlice(0, count * device.blockSize()), false);
+        task.submit(device, (_, failure) -> {
+            if (failure != null) {
+                task.giveBack(room);
+                StorageSense.end(task, failure);
+            } else {
+                writeNext(task, command, room, blocks, done + count);
+            }
+        });
+    }
+
+    private boolean readOnly(Task task) {
+        if (mode.writeProtected()) {
+            task.checkCondition(Sense.of(SenseKey.DATA_PROTECT, AdditionalSense.WRITE_PROTECTED));
+            return true;
+        }
+        return false;
+    }
+}

@@ -1,0 +1,112 @@
+package lunar.target;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
+import lunar.iscsi.CommandWindow;
+import lunar.iscsi.LoginResult;
+import lunar.iscsi.spi.EventLoop;
+import lunar.scsi.AdditionalSense;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One session, which is one I_T nexus (RFC 7143 section 4.4.1). Belongs to the event loop of its connection;
+ * other threads talk to it through {@link #loop}.
+ */
+final class Session {
+    /** Unit attentions kept for a logical unit; more than these tell the host nothing new. */
+    private static final int MAX_ATTENTIONS = 16;
+
+    private final LoginResult login;
+    private final @Nullable TargetNode target;
+    private final EventLoop loop;
+    private final CommandWindow window;
+    private final Map<LogicalUnit, Deque<AdditionalSense>> attentions = new HashMap<>();
+    private final CompletableFuture<Void> ended = new CompletableFuture<>();
+    private @Nullable FullFeature connection;
+
+    Session(LoginResult login, @Nullable TargetNode target, EventLoop loop, int firstCmdSn,
+            int commands) {
+        this.login = login;
+        this.target = target;
+        this.loop = loop;
+        window = new CommandWindow(firstCmdSn, commands);
+        if (target != null) {
+            for (LogicalUnit unit : target.units()) {
+                establish(unit, AdditionalSense.RESET_OCCURRED);
+            }
+        }
+    }
+
+    LoginResult login() { return login; }
+
+    /** The target; null in a discovery session. */
+    @Nullable
+    TargetNode target() { return target; }
+
+    EventLoop loop() { return loop; }
+
+    CommandWindow window() { return window; }
+
+    void connection(FullFeature established) { connection = established; }
+
+    /** Ends when the session has no connection and no task any more. */
+    CompletableFuture<Void> ended() {
+        return ended;
+    }
+
+    /** Ends the session from any thread; see {@link #ended}. */
+    void terminate(String why) {
+        loop.execute(() -> {
+            FullFeature open = connection;
+            if (open == null) {
+                ended.complete(null);
+            } else {
+                open.terminate(why);
+            }
+        });
+    }
+
+    // --- unit attentions (SAM-5 section 5.14), on the loop ---
+
+    /** Establishes a unit attention condition, if it is not pending already. */
+    void establish(LogicalUnit unit, AdditionalSense condition) {
+        Deque<AdditionalSense> pending = attentions.computeIfAbsent(unit, _ -> new ArrayDeque<>());
+        if (pending.size() < MAX_ATTENTIONS && !pending.contains(condition)) {
+            pending.add(condition);
+        }
+    }
+
+    /** Takes the oldest unit attention of a unit, or null. */
+    @Nullable
+    AdditionalSense takeAttention(LogicalUnit unit) {
+        Deque<AdditionalSense> pending = attentions.get(unit);
+        return pending == null ? null : pending.poll();
+    }
+
+    /**
+     * Aborts tasks of this session, from any thread.
+     *
+     * @return how many were aborted, once the last of them has ended
+     */
+    CompletableFuture<Integer> abort(Predicate<Task> which) {
+        var done = new CompletableFuture<Integer>();
+        loop.execute(() -> {
+            FullFeature open = connection;
+            if (open == null) {
+                done.complete(0);
+            } else {
+                open.abort(which).thenAccept(done::complete);
+            }
+        });
+        return done;
+    }
+
+    @Override
+    public String toString() {
+        return login.initiatorName() + " on " + login.targetName().orElse("discovery");
+    }
+}

@@ -1,0 +1,277 @@
+package lunar.target;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import lunar.block.BlockDevice;
+import lunar.block.BlockRequest;
+import lunar.block.StorageException;
+import lunar.iscsi.BurstRules;
+import lunar.iscsi.DataOutResult;
+import lunar.iscsi.WriteTransfer;
+import lunar.iscsi.spi.Transport;
+import lunar.scsi.Cdb;
+import lunar.scsi.Lun;
+import lunar.scsi.Sense;
+import lunar.scsi.Status;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One SCSI command, from its PDU to its response (SAM-5 section 4.7.4). Belongs to its connection's loop, except
+ * between {@link DeviceServer#execute} and its end, when the device server may fill in data and outcome.
+ */
+final class Task implements BlockRequest.Completion, Transport.Release {
+    /** Where a task is. */
+    enum State {
+        /** Its data are still coming, or a command before it is missing. */
+        RECEIVING,
+        /** The device server has it. */
+        EXECUTING,
+        /** It has its outcome; its data may still be on their way out. */
+        ENDED
+    }
+
+    private final FullFeature connection;
+    final Lun lun;
+    final int itt;
+    final int cmdSn;
+    final boolean immediate;
+    final boolean read;
+    final boolean write;
+    /** Expected data transfer length to the device, and from it: one of them 0 unless bidirectional. */
+    final int expectedOutBytes;
+    final int expectedInBytes;
+    final MemorySegment cdbBytes;
+    final DeviceServer server;
+    final BlockRequest request = new BlockRequest().onCompletion(this);
+
+    State state = State.RECEIVING;
+    boolean delivered;
+    boolean aborted;
+    private @Nullable WriteTransfer transfer;
+    private @Nullable List<Runnable> whenEnded;
+
+    /** What the device server made of the CDB when the command came. */
+    private @Nullable Cdb cdb;
+    private @Nullable Sense refusal;
+    private int wantedOutBytes;
+    private boolean outOfMemory;
+
+    /** A rule of the data transfer was broken: ends with the refusal, whatever data are still to come. */
+    boolean broken;
+
+    private Buffers.@Nullable Buffer buffer;
+    private Status status = Status.GOOD;
+    private @Nullable Sense sense;
+    private int dataInBytes;
+    private @Nullable StorageException failure;
+    private @Nullable Ending ending;
+
+    /** Turns the end of a device's request into the outcome of the task. */
+    @FunctionalInterface
+    interface Ending {
+        void ended(Task task, @Nullable StorageException failure);
+    }
+
+    Task(FullFeature connection, DeviceServer server, Lun lun, int itt, int cmdSn,
+            boolean immediate, boolean read, boolean write, int expectedOutBytes,
+            int expectedInBytes, MemorySegment cdbBytes) {
+        this.connection = connection;
+        this.server = server;
+        this.lun = lun;
+        this.itt = itt;
+        this.cmdSn = cmdSn;
+        this.immediate = immediate;
+        this.read = read;
+        this.write = write;
+        this.expectedOutBytes = expectedOutBytes;
+        this.expectedInBytes = expectedInBytes;
+        this.cdbBytes = cdbBytes;
+    }
+
+    // --- what the device server sees ---
+
+    Session session() { return connection.session(); }
+
+    /** The command. Only for device servers, after they have prepared it. */
+    Cdb cdb() {
+        return Objects.requireNonNull(cdb);
+    }
+
+    /** Accepts the command at its arrival: so many bytes of data-out will be needed to execute it. */
+    void accept(Cdb decoded, long dataOutBytes) {
+        cdb = decoded;
+        wantedOutBytes = (int) Math.min(dataOutBytes, Integer.MAX_VALUE);
+    }
+
+    /** Refuses the command at its arrival; it ends with this sense once its unsolicited data have come. */
+    void refuse(Sense why) {
+        refusal = why;
+    }
+
+    /** The data-out that came: what the CDB wants or the initiator expected to send, whichever is less. */
+    MemorySegment dataOut() {
+        int bytes = transfer == null ? 0 : transfer.neededBytes();
+        return buffer == null ? MemorySegment.NULL : buffer.memory().asSlice(0, bytes);
+    }
+
+    /** Room for data-in, of exactly so many bytes with any content; null where there is no memory, then end with BUSY. */
+    @Nullable
+    MemorySegment roomForDataIn(int bytes) {
+        if (!ensureBuffer(bytes)) {
+            return null;
+        }
+        return Objects.requireNonNull(buffer).memory().asSlice(0, bytes);
+    }
+
+    /** Borrows memory besides the task's own; null where there is none. Whoever borrows gives back before the end. */
+    Buffers.@Nullable Buffer borrow(int bytes) {
+        return connection.buffers().take(bytes);
+    }
+
+    void giveBack(Buffers.Buffer borrowed) { connection.buffers().give(borrowed); }
+
+    /** Ends with GOOD and no data. */
+    void good() { end(Status.GOOD, null, 0); }
+
+    /** Ends with GOOD and the first bytes of {@link #roomForDataIn}. */
+    void good(int dataIn) {
+        end(Status.GOOD, null, dataIn);
+    }
+
+    /** Ends with GOOD and parameter data, cut to the allocation length (SPC-5 section 4.2.5.6). */
+    void good(byte[] parameterData, int allocationLength) {
+        int length = Math.min(parameterData.length, allocationLength);
+        MemorySegment room = roomForDataIn(length);
+        if (room == null) {
+            end(Status.BUSY, null, 0);
+            return;
+        }
+        MemorySegment.copy(MemorySegment.ofArray(parameterData), 0, room, 0, length);
+        good(length);
+    }
+
+    /** Ends with CHECK CONDITION. */
+    void checkCondition(Sense why) {
+        end(Status.CHECK_CONDITION, why, 0);
+    }
+
+    /** Ends with a status that has neither data nor sense. */
+    void end(Status with) {
+        end(with, null, 0);
+    }
+
+    private void end(Status with, @Nullable Sense why, int dataIn) {
+        status = with;
+        sense = why;
+        dataInBytes = dataIn;
+        connection.ended(this);
+    }
+
+    /** Gives {@link #request} to the device; {@code then} runs on the connection's loop with its outcome. */
+    void submit(BlockDevice device, Ending then) {
+        ending = then;
+        device.submit(request);
+    }
+
+    @Override
+    public void completed(BlockRequest done, @Nullable StorageException why) {
+        failure = why;
+        connection.inLoop(this);
+    }
+
+    /** On the loop: the device has ended what was submitted. */
+    void resume() {
+        Objects.requireNonNull(ending).ended(this, failure);
+    }
+
+    // --- what the connection sees ---
+
+    /** Starts the data phase. Without memory for the data they are drained, and the task ends with BUSY. */
+    DataOutResult begin(BurstRules rules, int immediateBytes, boolean isFinal) {
+        int expected = Math.max(0, expectedOutBytes); // beyond 2 GiB it is refused, and nothing asked for
+        if (expected > 0 && refusal == null && !ensureBuffer(expected)) {
+            outOfMemory = true;
+        }
+        transfer = new WriteTransfer(rules);
+        return transfer.begin(expectedOutBytes < 0 ? Integer.MAX_VALUE : expected,
+                refusal != null || outOfMemory ? 0 : wantedOutBytes, immediateBytes,
+                isFinal || !write);
+    }
+
+    WriteTransfer transfer() { return Objects.requireNonNull(transfer); }
+
+    /** Where data-out of this place in the transfer go; NULL where they are only to be drained. */
+    MemorySegment destination(int offset, int length) {
+        if (state != State.RECEIVING || buffer == null || offset < 0
+                || length > expectedOutBytes - offset) {
+            return MemorySegment.NULL;
+        }
+        return buffer.memory().asSlice(offset, length);
+    }
+
+    void execute() {
+        state = State.EXECUTING;
+        if (refusal != null) {
+            checkCondition(refusal);
+        } else if (outOfMemory) {
+            end(Status.BUSY);
+        } else {
+            server.execute(this);
+        }
+    }
+
+    Status status() { return status; }
+
+    @Nullable
+    Sense sense() { return sense; }
+
+    /** Bytes of data-in that the command has to send. */
+    int dataInBytes() { return dataInBytes; }
+
+    MemorySegment dataIn(int offset, int length) {
+        return Objects.requireNonNull(buffer).memory().asSlice(offset, length);
+    }
+
+    /** Runs something on the loop when the task has ended; at once if it has. */
+    void whenEnded(Runnable what) {
+        if (state == State.ENDED) {
+            what.run();
+            return;
+        }
+        if (whenEnded == null) {
+            whenEnded = new ArrayList<>();
+        }
+        whenEnded.add(what);
+    }
+
+    /** Marks the end, on the loop. */
+    void markEnded() {
+        state = State.ENDED;
+        if (whenEnded != null) {
+            whenEnded.forEach(Runnable::run);
+            whenEnded = null;
+        }
+    }
+
+    /** The transport has sent the last of the data, or there were none. */
+    @Override
+    public void release() {
+        Buffers.Buffer lent = buffer;
+        buffer = null;
+        if (lent != null) {
+            connection.buffers().give(lent);
+        }
+    }
+
+    private boolean ensureBuffer(int bytes) {
+        Buffers.Buffer lent = buffer;
+        if (lent != null && lent.memory().byteSize() >= bytes) {
+            return true;
+        }
+        release();
+        buffer = connection.buffers().take(bytes);
+        return buffer != null;
+    }
+}
