@@ -1,0 +1,182 @@
+package lunar.scsi;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Random;
+import java.util.stream.Stream;
+import lunar.scsi.SenseSpecific.FieldPointer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class CdbTest {
+    private static final long SEED = Long.getLong("lunar.seed", 20260101);
+
+    static Stream<Golden> golden() {
+        return Golden.all().filter(it -> BigEndian.int8(it.cdb(), 0) != 0x7f);
+    }
+
+    @ParameterizedTest
+    @MethodSource("golden")
+    void shouldReadAndWriteWhatRealInitiatorsSend(Golden golden) throws Exception {
+        Cdb cdb = Cdb.decode(golden.cdb());
+        byte[] field = new byte[Cdb.MAX_LENGTH];
+        cdb.encode(MemorySegment.ofArray(field));
+        assertThat(Bytes.of(field)).isEqualTo(Bytes.of(golden.cdb()));
+        assertThat(cdb.opcode()).isEqualTo(golden.cdb().get(ValueLayout.JAVA_BYTE,
+                0) & 0xff);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {"000000000000 | TestUnitReady[]",
+            "120183004c00 | Inquiry[evpd=true, page=131, allocationLength=76]",
+            "2a080000006400000200 | WRITE(10) lba=100 blocks=2 fua",
+            "080000100000 | READ(6) lba=16 blocks=256",
+            "081fffff0100 | READ(6) lba=2097151 blocks=1",
+            "8800000000010000000000000010 0000 | READ(16) lba=4294967296 blocks=16",
+            "a80000000001000000020000 | READ(12) lba=1 blocks=2",
+            "9e120000000000000007000000180000 | GetLbaStatus[lba=7, allocationLength=24, reportType=0]",
+            "89000000000000000009000000010000 | CompareAndWrite[lba=9, blockCount=1, protect=0, dpo=false, fua=false, group=0]",
+            "93090000000000000000000000640000 | WRITE SAME(16) lba=0 blocks=100 unmap ndob",
+            "42000000000000001800 | Unmap[anchor=false, group=0, parameterListLength=24]",
+            "a30c01120000000000 0a0000 | ReportSupportedOperationCodes[rctd=false, reportingOptions=1, requestedOpcode=18, requestedServiceAction=0, allocationLength=10]",
+            "1b0000000200 | StartStopUnit[immediate=false, powerConditionModifier=0, powerCondition=0, noFlush=false, loadEject=true, start=false]",
+            "5f01050000000000 1800 | PersistentReserveOut[serviceAction=1, scope=0, type=5, parameterListLength=24]"})
+    void shouldReadFieldsWhereTheStandardHasThem(String hex, String text) throws Exception {
+        assertThat(Cdb.decode(Golden.bytes(hex))).hasToString(text);
+    }
+
+    @Test
+    void shouldDecodeWhatItEncoded() throws Exception {
+        var random = new Random(SEED);
+        var cdbs = new RandomCdbs(random);
+        for (int i = 0; i < 27_000; i++) {
+            Cdb cdb = cdbs.next(i % RandomCdbs.KINDS);
+            assertThat(Cdb.decode(MemorySegment.ofArray(cdb.bytes()))).as("seed %d, %d", SEED, i)
+                    .isEqualTo(cdb);
+        }
+    }
+
+    @Test
+    void shouldWriteNothingBehindTheCdb() {
+        var cdbs = new RandomCdbs(new Random(SEED));
+        for (int kind = 0; kind < RandomCdbs.KINDS; kind++) {
+            Cdb cdb = cdbs.next(kind);
+            byte[] field = new byte[20];
+            Arrays.fill(field, (byte) 0xee);
+            cdb.encode(MemorySegment.ofArray(field));
+            int length = cdb.form().length();
+            assertThat(Bytes.of(Arrays.copyOf(field, length)))
+                    .isEqualTo(Bytes.of(cdb.bytes()));
+            assertThat(Arrays.copyOfRange(field, length, 20)).containsOnly(0xee);
+        }
+    }
+
+    @Test
+    void shouldThrowNothingButInvalidCdbForRandomBytes() {
+        var random = new Random(SEED);
+        int decoded = 0;
+        for (int i = 0; i < 200_000; i++) {
+            byte[] bytes = new byte[random.nextInt(20)];
+            random.nextBytes(bytes);
+            try {
+                Cdb cdb = Cdb.decode(MemorySegment.ofArray(bytes));
+                assertThat(Cdb.decode(MemorySegment.ofArray(cdb.bytes()))).isEqualTo(cdb);
+                decoded++;
+            } catch (InvalidCdbException e) {
+                assertThat(e.sense().key()).isEqualTo(SenseKey.ILLEGAL_REQUEST);
+            }
+        }
+        assertThat(decoded).as("seed %d", SEED).isGreaterThan(1000);
+    }
+
+    @Test
+    void shouldKnowTheOperationCodeOfEveryStandardCommand() throws Exception {
+        var kinds = new HashSet<Class<?>>();
+        for (CommandDescriptor command : StandardCommands.ALL) {
+            byte[] bytes = new byte[command.cdbLength()];
+            bytes[0] = (byte) command.opcode();
+            bytes[1] = (byte) command.serviceAction().orElse(0);
+            Cdb cdb = Cdb.decode(MemorySegment.ofArray(bytes));
+            assertThat(cdb.form().length()).as(command.name()).isEqualTo(command.cdbLength());
+            assertThat(cdb.opcode()).as(command.name()).isEqualTo(command.opcode());
+            kinds.add(cdb.getClass());
+        }
+        assertThat(kinds).hasSize(Cdb.class.getPermittedSubclasses().length);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"010000000000", "3b000000000000000000", "7f000000000000180009",
+            "c00000000000", "ff0000000000", "7f", "dd", "a1000000", "84"})
+    void shouldRejectUnknownOperationCodes(String hex) {
+        assertThatExceptionOfType(InvalidCdbException.class)
+                .isThrownBy(() -> Cdb.decode(Golden.bytes(hex)))
+                .satisfies(e -> assertThat(e.sense()).isEqualTo(Sense.of(SenseKey.ILLEGAL_REQUEST,
+                        AdditionalSense.INVALID_COMMAND_OPERATION_CODE)));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"000000000004, 5, 2", "28000000000000000104, 9, 2",
+            "88000000000000000000000000010004, 15, 2", "a00000000000000000100004, 11, 2",
+            "120200000500, 1, 1", "120001000500, 2, 7",
+            "9e110000000000000000000000200000, 1, 4", "a31f00000000000000000000, 1, 4",
+            "a34a00000000000000000000, 1, 7", "2f040000000000000100, 1, 2",
+            "2e060000000000000100, 1, 2", "41040000000000000100, 1, 2",
+            "41020000000000000100, 1, 1", "161000000000, 1, 4", "170100000000, 1, 0",
+            "'', 0, -1", "2800, 2, -1", "1200, 2, -1", "0000000000, 5, -1"})
+    void shouldPointAtTheFieldInError(String hex, int byteAt, int bit) {
+        assertThatExceptionOfType(InvalidCdbException.class)
+                .isThrownBy(() -> Cdb.decode(Golden.bytes(hex)))
+                .satisfies(e -> assertThat(e.sense().additional())
+                        .isEqualTo(AdditionalSense.INVALID_FIELD_IN_CDB))
+                .satisfies(e -> assertThat(e.sense().fieldPointer())
+                        .contains(new FieldPointer(true, byteAt, bit)));
+    }
+
+    @Test
+    void shouldRefuseOurOwnValuesThatDoNotFit() {
+        assertThatIllegalArgumentException().isThrownBy(() -> new Inquiry(false, 1, 36));
+        assertThatIllegalArgumentException().isThrownBy(() -> new Inquiry(true, 0x83, 0x10000));
+        assertThatIllegalArgumentException().isThrownBy(() -> new ReadBlocks(CdbForm.CDB10,
+                0x1_0000_0000L, 1, 0, false, false, 0));
+        assertThatIllegalArgumentException().isThrownBy(
+                () -> new ReadBlocks(CdbForm.CDB6, 0, 0, 0, false, false, 0));
+        assertThatIllegalArgumentException().isThrownBy(
+                () -> new WriteBlocks(CdbForm.CDB6, 0, 1, 0, false, true, 0));
+        assertThatIllegalArgumentException().isThrownBy(
+                () -> new WriteSame(CdbForm.CDB12, 0, 1, 0, false, false, false, 0));
+        assertThatIllegalArgumentException().isThrownBy(
+                () -> new VerifyBlocks(CdbForm.CDB10, 0, 1, 0, false, 2, 0));
+        assertThatIllegalArgumentException().isThrownBy(() -> new Unmap(false, 64, 24));
+    }
+
+    @Test
+    void shouldTakeTheShorterFormWhereItHoldsTheNumbers() {
+        assertThat(ReadBlocks.of(0xffff_ffffL, 0xffff).form()).isEqualTo(CdbForm.CDB10);
+        assertThat(ReadBlocks.of(0x1_0000_0000L, 1).form()).isEqualTo(CdbForm.CDB16);
+        assertThat(WriteBlocks.of(0, 0x1_0000, true).form()).isEqualTo(CdbForm.CDB16);
+        assertThat(WriteBlocks.of(0, 0x1_0000, true).fua()).isTrue();
+    }
+
+    @Test
+    void shouldTellTheDirectionOfData() {
+        assertThat(ReadBlocks.of(0, 1).direction()).isEqualTo(Cdb.Direction.IN);
+        assertThat(ReadBlocks.of(0, 0).direction()).isEqualTo(Cdb.Direction.NONE);
+        assertThat(WriteBlocks.of(0, 1, false).direction()).isEqualTo(Cdb.Direction.OUT);
+        assertThat(SynchronizeCache.ALL.direction()).isEqualTo(Cdb.Direction.NONE);
+        assertThat(new VerifyBlocks(CdbForm.CDB10, 0, 1, 0, false, 0, 0).direction())
+                .isEqualTo(Cdb.Direction.NONE);
+        assertThat(new VerifyBlocks(CdbForm.CDB10, 0, 1, 0, false, 1, 0).direction())
+                .isEqualTo(Cdb.Direction.OUT);
+        assertThat(new WriteSame(CdbForm.CDB16, 0, 1, 0, false, false, true, 0).direction())
+                .isEqualTo(Cdb.Direction.NONE);
+    }
+}

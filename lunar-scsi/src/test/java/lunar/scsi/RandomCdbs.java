@@ -1,0 +1,116 @@
+package lunar.scsi;
+
+import java.util.Random;
+
+/** Makes any CDB that {@link Cdb} can hold. */
+final class RandomCdbs {
+    static final int KINDS = 27;
+
+    private static final CdbForm[] ALL = CdbForm.values();
+    private static final CdbForm[] LONG = {CdbForm.CDB10, CdbForm.CDB12, CdbForm.CDB16};
+    private static final CdbForm[] TEN_SIXTEEN = {CdbForm.CDB10, CdbForm.CDB16};
+    private static final CdbForm[] SIX_TEN = {CdbForm.CDB6, CdbForm.CDB10};
+
+    private final Random random;
+
+    RandomCdbs(Random random) { this.random = random; }
+
+    Cdb next(int kind) {
+        return switch (kind) {
+            case 0 -> new TestUnitReady();
+            case 1 -> new RequestSense(flag(), bits(8));
+            case 2 -> {
+                boolean evpd = flag();
+                yield new Inquiry(evpd, evpd ? bits(8) : 0, bits(16));
+            }
+            case 3 -> new ReadCapacity10();
+            case 4 -> new ReadCapacity16(uint32());
+            case 5 -> new ReportLuns(bits(8), uint32());
+            case 6 -> {
+                CdbForm form = one(SIX_TEN);
+                boolean six = form == CdbForm.CDB6;
+                yield new ModeSense(form, !six && flag(), flag(),
+                        one(ModeSense.PageControl.values()), bits(6), bits(8), bits(six ? 8 : 16));
+            }
+            case 7 -> {
+                CdbForm form = one(SIX_TEN);
+                yield new ModeSelect(form, flag(), flag(), flag(),
+                        bits(form == CdbForm.CDB6 ? 8 : 16));
+            }
+            case 8 -> {
+                CdbForm form = one(ALL);
+                boolean six = form == CdbForm.CDB6;
+                yield new ReadBlocks(form, lba(form), count(form), six ? 0 : bits(3),
+                        !six && flag(), !six && flag(), six ? 0 : bits(6));
+            }
+            case 9 -> {
+                CdbForm form = one(ALL);
+                boolean six = form == CdbForm.CDB6;
+                yield new WriteBlocks(form, lba(form), count(form), six ? 0 : bits(3),
+                        !six && flag(), !six && flag(), six ? 0 : bits(6));
+            }
+            case 10 -> {
+                CdbForm form = one(TEN_SIXTEEN);
+                yield new SynchronizeCache(form, lba(form), count(form), flag(), bits(6));
+            }
+            case 11 -> {
+                CdbForm form = one(LONG);
+                yield new VerifyBlocks(form, lba(form), count(form), bits(3), flag(),
+                        new int[]{0, 1, 3}[random.nextInt(3)], bits(6));
+            }
+            case 12 -> {
+                CdbForm form = one(LONG);
+                yield new WriteAndVerify(form, lba(form), count(form), bits(3), flag(), bits(1),
+                        bits(6));
+            }
+            case 13 -> new Unmap(flag(), bits(6), bits(16));
+            case 14 -> {
+                CdbForm form = one(TEN_SIXTEEN);
+                yield new WriteSame(form, lba(form), count(form), bits(3), flag(), flag(),
+                        form == CdbForm.CDB16 && flag(), bits(6));
+            }
+            case 15 -> new CompareAndWrite(random.nextLong(), bits(8), bits(3), flag(), flag(),
+                    bits(6));
+            case 16 -> new GetLbaStatus(random.nextLong(), uint32(), bits(8));
+            case 17 -> {
+                CdbForm form = one(TEN_SIXTEEN);
+                yield new PreFetch(form, lba(form), count(form), flag(), bits(6));
+            }
+            case 18 -> new StartStopUnit(flag(), bits(4), bits(4), flag(), flag(), flag());
+            case 19 -> new PreventAllowMediumRemoval(bits(2));
+            case 20 -> new ReportSupportedOperationCodes(flag(), bits(3), bits(8), bits(16),
+                    uint32());
+            case 21 -> new ReportSupportedTaskManagementFunctions(flag(), uint32());
+            case 22 -> new ReportTargetPortGroups(flag(), uint32());
+            case 23 -> new PersistentReserveIn(bits(5), bits(16));
+            case 24 -> new PersistentReserveOut(bits(5), bits(4), bits(4), uint32());
+            case 25 -> new Reserve(one(SIX_TEN));
+            case 26 -> new Release(one(SIX_TEN));
+            default -> throw new AssertionError(kind);
+        };
+    }
+
+    private boolean flag() { return random.nextBoolean(); }
+
+    private int bits(int count) { return random.nextInt(1 << count); }
+
+    private long uint32() { return random.nextLong() & 0xffff_ffffL; }
+
+    private long lba(CdbForm form) {
+        return switch (form) {
+            case CDB6 -> bits(21);
+            case CDB10, CDB12 -> uint32();
+            case CDB16 -> random.nextLong();
+        };
+    }
+
+    private long count(CdbForm form) {
+        return switch (form) {
+            case CDB6 -> 1 + bits(8);
+            case CDB10 -> bits(16);
+            case CDB12, CDB16 -> uint32();
+        };
+    }
+
+    private <T> T one(T[] choice) { return choice[random.nextInt(choice.length)]; }
+}
