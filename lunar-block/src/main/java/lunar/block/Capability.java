@@ -8,7 +8,10 @@ public enum Capability {
     WRITE_ZEROES,
     /** {@link BlockRequest.Operation#COMPARE_AND_WRITE} is atomic on this device. */
     COMPARE_AND_WRITE,
-    /** A write can be made stable by itself (force unit access) at less than the price of a flush. */
+    /**
+     * A write can be made stable by itself (force unit access) in one request. A device without it still honours
+     * FUA, by a flush.
+     */
     FUA,
     /** {@link BlockDevice#transferTo} moves blocks to a channel without a copy through the heap or a buffer. */
     TRANSFER_TO,

@@ -40,8 +40,7 @@ public record DeviceUri(String scheme, String rest, Map<String, String> options)
                     throw new IllegalArgumentException(
                             "'" + pair + "' in " + scheme + ": URI is not of the form name=value");
                 }
-                String value = URLDecoder.decode(pair.substring(equals + 1).replace("+", "%2B"),
-                        StandardCharsets.UTF_8);
+                String value = decode(pair.substring(equals + 1), scheme);
                 if (options.put(pair.substring(0, equals), value) != null) {
                     throw new IllegalArgumentException(
                             "'" + pair.substring(0, equals) + "' is given twice in " + scheme
@@ -50,6 +49,15 @@ public record DeviceUri(String scheme, String rest, Map<String, String> options)
             }
         }
         return new DeviceUri(scheme, rest, Map.copyOf(options));
+    }
+
+    private static String decode(String value, String scheme) {
+        try {
+            return URLDecoder.decode(value.replace("+", "%2B"), StandardCharsets.UTF_8);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("an option in " + scheme
+                    + ": URI has a percent sign without two hexadecimal digits", e);
+        }
     }
 
     /** An option's value, or null. */
@@ -77,9 +85,7 @@ public record DeviceUri(String scheme, String rest, Map<String, String> options)
         }
     }
 
-    /** The URI without options and without what stands between a user's percent sign and the at sign. */
+    /** The URI without options and without what stands between a user's percent sign and the last at sign. */
     @Override
-    public String toString() {
-        return scheme + ":" + rest.replaceFirst("^(//[^/@%]*)%[^@]*@", "$1@");
-    }
+    public String toString() { return scheme + ":" + rest.replaceFirst("(//[^/@%]*)%.*@", "$1@"); }
 }

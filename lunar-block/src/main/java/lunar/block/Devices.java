@@ -1,5 +1,6 @@
 package lunar.block;
 
+import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.TreeSet;
 import lunar.block.spi.DeviceProvider;
@@ -10,12 +11,18 @@ public final class Devices {
 
     /**
      * Opens a device, for example {@code ram:1GiB}, {@code file:disk.img?size=1GiB} or
-     * {@code iscsi://host/iqn/0}. The caller closes it.
+     * {@code iscsi://host/iqn/0}. Filters may stand before it, each with a colon: {@code delay=5ms+1ms:},
+     * {@code throttle=100MiB,500iops:}, {@code fault=0.01,kind=torn,op=write,lba=0-99,seed=1:}, {@code verify:},
+     * {@code trace:}. The caller closes it.
      *
      * @throws IllegalArgumentException when the URI is wrong; the message is one line for a person
      * @throws StorageException when the device cannot be opened
      */
     public static BlockDevice open(String uri) throws StorageException {
+        Optional<FilterUri> filter = FilterUri.parse(uri);
+        if (filter.isPresent()) {
+            return filter.get().open();
+        }
         DeviceUri parsed = DeviceUri.parse(uri);
         var known = new TreeSet<String>();
         for (DeviceProvider provider : ServiceLoader.load(DeviceProvider.class,
@@ -25,8 +32,8 @@ public final class Devices {
             }
             known.addAll(provider.schemes());
         }
+        String there = known.isEmpty() ? "none at all" : String.join(":, ", known) + ":";
         throw new IllegalArgumentException(
-                "no device of scheme '" + parsed.scheme() + ":'; there are "
-                        + String.join(":, ", known) + ":");
+                "no device of scheme '" + parsed.scheme() + ":'; there are " + there);
     }
 }

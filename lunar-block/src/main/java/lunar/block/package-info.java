@@ -4,7 +4,7 @@
  * <p>{@link lunar.block.BlockDevice} is implemented by stores (memory, file, disk), by a LUN that the
  * initiator opened, by RAID volumes and by filters ({@link lunar.block.FaultFilter},
  * {@link lunar.block.DelayFilter}, {@link lunar.block.ThrottleFilter},
- * {@link lunar.block.VerifyFilter}), and it is what the target serves. Errors are
+ * {@link lunar.block.VerifyFilter}, {@link lunar.block.TraceFilter}), and it is what the target serves. Errors are
  * {@link lunar.block.StorageException}s and say whether a retry makes sense.
  *
  * <p>Threading: a device may be used by any number of threads at once. A {@link lunar.block.BlockRequest}

@@ -1,0 +1,198 @@
+package lunar.block;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Random;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import lunar.block.BlockRequest.Operation;
+
+/**
+ * Filters before a device URI, which may be nested: {@code verify:delay=5ms+1ms:ram:1GiB}.
+ *
+ * <pre>
+ * delay=TIME[+JITTER]:          times as 5ms, 200us, 1s
+ * throttle=SIZE[,Niops]:        bytes and requests per second; throttle=500iops: alone
+ * fault=RATE[,NAME=VALUE]...:   kind=error|torn|corrupt, op=read+write, lba=FIRST-LAST, seed=N
+ * verify:                       trace:
+ * </pre>
+ */
+final class FilterUri {
+    private static final Pattern FORM = Pattern
+            .compile("(delay|throttle|fault|verify|trace)(?:=([^:]*))?:(.*)");
+    private static final Pattern TIME = Pattern.compile("(\\d{1,12})(us|ms|s)");
+    private static final Pattern RANGE = Pattern.compile("(\\d{1,18})-(\\d{1,18})");
+
+    private final Function<BlockDevice, BlockDevice> filter;
+    private final String below;
+
+    private FilterUri(Function<BlockDevice, BlockDevice> filter, String below) {
+        this.filter = filter;
+        this.below = below;
+    }
+
+    /**
+     * Reads the first filter; empty where the URI begins with none.
+     *
+     * @throws IllegalArgumentException when its settings are wrong, with one line for a person
+     */
+    static Optional<FilterUri> parse(String uri) {
+        Matcher matcher = FORM.matcher(uri);
+        if (!matcher.matches()) {
+            return Optional.empty();
+        }
+        String name = matcher.group(1);
+        String settings = matcher.group(2) == null ? "" : matcher.group(2);
+        Function<BlockDevice, BlockDevice> filter = switch (name) {
+            case "delay" -> delay(settings);
+            case "throttle" -> throttle(settings);
+            case "fault" -> fault(settings);
+            case "verify" -> without(name, settings, VerifyFilter::new);
+            default -> without(name, settings, TraceFilter::new);
+        };
+        return Optional.of(new FilterUri(filter, matcher.group(3)));
+    }
+
+    /** Opens the device below and puts the filter over it. */
+    BlockDevice open() throws StorageException {
+        return filter.apply(Devices.open(below));
+    }
+
+    private static Function<BlockDevice, BlockDevice> without(String name, String settings,
+            Function<BlockDevice, BlockDevice> filter) {
+        if (!settings.isEmpty()) {
+            throw new IllegalArgumentException(
+                    name + ": takes no settings, not '" + settings + "'");
+        }
+        return filter;
+    }
+
+    private static Function<BlockDevice, BlockDevice> delay(String settings) {
+        String[] parts = settings.split("\\+", -1);
+        if (parts.length > 2) {
+            throw new IllegalArgumentException(
+                    "'" + settings
+                            + "' is not a delay; write for example delay=5ms or delay=5ms+2ms");
+        }
+        Duration fixed = time(parts[0]);
+        Duration jitter = parts.length == 2 ? time(parts[1]) : Duration.ZERO;
+        return below -> new DelayFilter(below, fixed, jitter, new Random().nextLong());
+    }
+
+    private static Duration time(String text) {
+        Matcher matcher = TIME.matcher(text);
+        if (!matcher.matches()) {
+            throw new IllegalArgumentException(
+                    "'" + text + "' is not a time; write for example 200us, 5ms or 1s");
+        }
+        long number = Long.parseLong(matcher.group(1));
+        Duration time = switch (matcher.group(2)) {
+            case "us" -> Duration.ofNanos(1000 * number);
+            case "ms" -> Duration.ofMillis(number);
+            default -> Duration.ofSeconds(number);
+        };
+        if (time.compareTo(DelayFilter.MAX_DELAY) > 0) {
+            throw new IllegalArgumentException("'" + text + "' is longer than "
+                    + DelayFilter.MAX_DELAY.toSeconds() + "s, the longest delay");
+        }
+        return time;
+    }
+
+    private static Function<BlockDevice, BlockDevice> throttle(String settings) {
+        long bytes = ThrottleFilter.UNLIMITED;
+        long requests = ThrottleFilter.UNLIMITED;
+        for (String part : settings.split(",", -1)) {
+            if (part.endsWith("iops")) {
+                requests = positive(part, Size.parse(part.substring(0, part.length() - 4)), 1);
+            } else {
+                bytes = positive(part, Size.parse(part), 1024);
+            }
+        }
+        long bytesPerSecond = bytes;
+        long requestsPerSecond = requests;
+        return below -> new ThrottleFilter(below, bytesPerSecond, requestsPerSecond);
+    }
+
+    private static long positive(String part, long value, long least) {
+        if (value < least) {
+            throw new IllegalArgumentException(
+                    "'" + part + "' is too slow for a throttle: at least "
+                            + least + " per second");
+        }
+        return value;
+    }
+
+    private static Function<BlockDevice, BlockDevice> fault(String settings) {
+        String[] parts = settings.split(",", -1);
+        FaultPlan plan = FaultPlan.errors(rate(parts[0]));
+        long seed = new Random().nextLong();
+        for (String part : Arrays.asList(parts).subList(1, parts.length)) {
+            String name = part.substring(0, Math.max(0, part.indexOf('=')));
+            String value = part.substring(part.indexOf('=') + 1);
+            switch (name) {
+                case "kind" -> plan = plan.kind(constant(FaultPlan.Kind.class, value));
+                case "op" -> {
+                    var operations = EnumSet.noneOf(Operation.class);
+                    for (String operation : value.split("\\+", -1)) {
+                        operations.add(constant(Operation.class, operation));
+                    }
+                    plan = new FaultPlan(plan.kind(), plan.rate(), operations, plan.ranges());
+                }
+                case "lba" -> {
+                    Matcher range = RANGE.matcher(value);
+                    if (!range.matches()) {
+                        throw new IllegalArgumentException(
+                                "'" + value + "' is not a range of blocks; write for example 0-99");
+                    }
+                    plan = plan.at(Long.parseLong(range.group(1)),
+                            Long.parseLong(range.group(2)));
+                }
+                case "seed" -> seed = seed(value);
+                default -> throw new IllegalArgumentException("'" + part
+                        + "' is not a setting of fault; there are kind=, op=, lba=, seed=");
+            }
+        }
+        FaultPlan chosen = plan;
+        long chosenSeed = seed;
+        return below -> new FaultFilter(below, chosen, chosenSeed);
+    }
+
+    private static double rate(String text) {
+        try {
+            double rate = Double.parseDouble(text);
+            if (rate >= 0 && rate <= 1) {
+                return rate;
+            }
+        } catch (NumberFormatException _) {
+            // The same line serves both.
+        }
+        throw new IllegalArgumentException(
+                "'" + text + "' is not a fault rate; write a number from 0 to 1, as fault=0.01");
+    }
+
+    private static long seed(String text) {
+        try {
+            return Long.parseLong(text);
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException("'" + text + "' is not a seed, a whole number", e);
+        }
+    }
+
+    private static <E extends Enum<E>> E constant(Class<E> type, String text) {
+        for (E constant : type.getEnumConstants()) {
+            if (name(constant).equals(text)) {
+                return constant;
+            }
+        }
+        throw new IllegalArgumentException("'" + text + "' is not one of " + String.join(", ",
+                Arrays.stream(type.getEnumConstants()).map(FilterUri::name).toList()));
+    }
+
+    private static String name(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+}

@@ -1,0 +1,55 @@
+package lunar.block;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class DeviceUriTest {
+    @Test
+    void shouldSplitSchemeRestAndOptions() {
+        DeviceUri uri = DeviceUri.parse("FILE:a/b:c.img?size=1GiB&io=direct");
+        assertThat(uri.scheme()).isEqualTo("file");
+        assertThat(uri.rest()).isEqualTo("a/b:c.img");
+        assertThat(uri.options()).isEqualTo(Map.of("size", "1GiB", "io", "direct"));
+        assertThat(uri.option("io")).isEqualTo("direct");
+        assertThat(uri.option("none")).isNull();
+        assertThat(uri.option("none", "other")).isEqualTo("other");
+    }
+
+    @Test
+    void shouldDecodePercentInValuesAndLeavePlusAlone() {
+        assertThat(DeviceUri.parse("x:y?a=%26+%3d").option("a")).isEqualTo("&+=");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "disk.img", ":x", "x:y?", "x:y?a", "x:y?=1", "x:y?a=1&a=2",
+            "x:y?a=1&&b=2", "x:y?a=%zz"})
+    void shouldRejectWhatIsNoUriInOneLine(String text) {
+        assertThatThrownBy(() -> DeviceUri.parse(text))
+                .isInstanceOf(IllegalArgumentException.class).hasMessageNotContaining("\n");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"iscsi://me%secret@host/iqn.x/0,iscsi://me@host/iqn.x/0",
+            "iscsi://me%se@cr/et@host:3260/iqn.x/0,iscsi://me@host:3260/iqn.x/0",
+            "delay=5ms:iscsi://me%secret@host/iqn.x/0,delay=5ms:iscsi://me@host/iqn.x/0",
+            "iscsi://me%secret@host/iqn.x/0?password=secret,iscsi://me@host/iqn.x/0",
+            "iscsi://host/iqn.x/0,iscsi://host/iqn.x/0", "file:100%@x,file:100%@x"})
+    void shouldNotShowSecrets(String text, String shown) {
+        assertThat(DeviceUri.parse(text)).hasToString(shown);
+    }
+
+    @Test
+    void shouldNameAnUnknownOptionAndThoseThereAre() {
+        DeviceUri uri = DeviceUri.parse("file:x?sise=1");
+        assertThatThrownBy(() -> uri.requireKnownOptions(Set.of("size", "io")))
+                .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("'sise'")
+                .hasMessageContaining("io, size");
+    }
+}
