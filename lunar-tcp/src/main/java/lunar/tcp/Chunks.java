@@ -19,8 +19,10 @@ final class Chunks {
     record Chunk(MemorySegment bytes, ByteBuffer buffer) {}
 
     private final Deque<Chunk> idle = new ArrayDeque<>();
+    private int inUse;
 
     synchronized Chunk take() {
+        inUse++;
         Chunk chunk = idle.poll();
         if (chunk != null) {
             return chunk;
@@ -30,8 +32,13 @@ final class Chunks {
     }
 
     synchronized void give(Chunk chunk) {
+        inUse--;
+        assert inUse >= 0 : "a chunk given back twice";
         if (idle.size() < MAX_IDLE) {
             idle.push(chunk);
         }
     }
+
+    /** Chunks taken and not given back. */
+    synchronized int inUse() { return inUse; }
 }

@@ -5,9 +5,11 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.zip.CRC32C;
+import lunar.iscsi.Bhs;
 import lunar.iscsi.spi.Framing;
 import lunar.iscsi.spi.Transport.Release;
 import org.jspecify.annotations.Nullable;
@@ -22,8 +24,9 @@ final class OutputQueue {
     private static final int COPY_LIMIT = 8 * 1024;
     private static final int MAX_GATHER = 64;
     private static final int WORD = 4;
+    private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
-    /** A buffer to write, and who gets it back: a chunk of ours, or the owner of data. */
+    /** A buffer to write, and what follows: a chunk goes back to the pool, or data to their owner. */
     private record Piece(ByteBuffer bytes, Chunks.@Nullable Chunk chunk,
             @Nullable Release release) {}
 
@@ -40,6 +43,8 @@ final class OutputQueue {
     private Chunks.@Nullable Chunk chunk;
     private int start;
     private int fill;
+    /** The last piece, where it ends at {@code start} of the chunk, so that more can be put on to it. */
+    private @Nullable ByteBuffer tail;
 
     OutputQueue(Chunks chunks) { this.chunks = chunks; }
 
@@ -56,41 +61,57 @@ final class OutputQueue {
     boolean add(MemorySegment header, MemorySegment data, Release release) {
         int headerLength = (int) header.byteSize();
         int dataLength = (int) data.byteSize();
+        assert lengthsAgree(header, dataLength) : "header of another PDU";
         int padding = -dataLength & (WORD - 1);
         boolean copied = dataLength <= COPY_LIMIT;
+        boolean digested = dataDigest && dataLength > 0;
+        // What can fail, an owner's closed arena above all, comes before anything counts as queued.
+        ByteBuffer bytes = copied && !digested ? NOTHING : data.asByteBuffer();
+        int digest = digested ? digest(bytes.duplicate(), padding) : 0;
         // Room for everything that is copied, so that a PDU's small parts never straddle two chunks.
         Chunks.Chunk to = room(headerLength + 3 * WORD + (copied ? dataLength : 0));
-        append(to, header, headerLength);
+        int dataAt = fill + headerLength + (headerDigest ? WORD : 0);
+        MemorySegment.copy(header, 0, to.bytes(), fill, headerLength);
+        if (copied) {
+            MemorySegment.copy(data, 0, to.bytes(), dataAt, dataLength);
+        }
         if (headerDigest) {
-            crc.reset();
-            crc.update(slice(to, fill - headerLength, headerLength));
-            appendDigest(to);
+            to.buffer().putInt(fill + headerLength,
+                    digest(to.buffer().slice(fill, headerLength), 0));
         }
-        if (copied && dataLength > 0) {
-            int at = fill;
-            append(to, data, dataLength);
-            pad(to, padding);
-            if (dataDigest) {
-                crc.reset();
-                crc.update(slice(to, at, fill - at));
-                appendDigest(to);
-            }
-        } else if (dataLength > 0) {
+        queuedBytes.addAndGet(dataAt - fill + dataLength + padding + (digested ? WORD : 0));
+        fill = dataAt;
+        if (copied) {
+            fill += dataLength;
+        } else {
             seal(to);
-            ByteBuffer bytes = data.asByteBuffer();
             pieces.add(new Piece(bytes, null, release));
-            pad(to, padding);
-            if (dataDigest) {
-                crc.reset();
-                crc.update(bytes.duplicate());
-                if (padding > 0) {
-                    crc.update(slice(to, fill - padding, padding));
-                }
-                appendDigest(to);
-            }
+            tail = null;
         }
-        queuedBytes.addAndGet(headerLength + dataLength);
+        for (int i = 0; i < padding; i++) {
+            to.buffer().put(fill++, (byte) 0);
+        }
+        if (digested) {
+            to.buffer().putInt(fill, digest);
+            fill += WORD;
+        }
         return copied;
+    }
+
+    private static boolean lengthsAgree(MemorySegment header, int dataLength) {
+        Bhs bhs = new Bhs().wrap(header);
+        return header.byteSize() == Bhs.LENGTH + bhs.totalAhsLengthBytes()
+                && bhs.dataSegmentLength() == dataLength;
+    }
+
+    /** CRC32C as it lies on the wire: least significant byte first (RFC 7143 section 13.1). */
+    private int digest(ByteBuffer bytes, int padding) {
+        crc.reset();
+        crc.update(bytes);
+        for (int i = 0; i < padding; i++) {
+            crc.update(0);
+        }
+        return Integer.reverseBytes((int) crc.getValue());
     }
 
     private Chunks.Chunk room(int length) {
@@ -101,53 +122,46 @@ final class OutputQueue {
         retireChunk();
         Chunks.Chunk fresh = chunks.take();
         chunk = fresh;
-        start = 0;
-        fill = 0;
         return fresh;
     }
 
-    /** Queues the rest of the current chunk as its last piece, which takes it back to the pool once written. */
+    /** Queues what is left of the current chunk, and behind it the chunk's way back to the pool. */
     private void retireChunk() {
         Chunks.Chunk current = chunk;
         if (current != null) {
-            pieces.add(new Piece(slice(current, start, fill - start), current, null));
-            chunk = null;
-            start = 0;
-            fill = 0;
+            seal(current);
+            pieces.add(new Piece(NOTHING, current, null));
+            forgetChunk();
         }
+    }
+
+    private void forgetChunk() {
+        chunk = null;
+        tail = null;
+        start = 0;
+        fill = 0;
     }
 
     /** Queues what was appended since the last piece; the chunk goes on being filled behind it. */
     private void seal(Chunks.Chunk current) {
-        if (fill > start) {
-            pieces.add(new Piece(slice(current, start, fill - start), null, null));
-            start = fill;
+        if (fill == start) {
+            return;
         }
-    }
-
-    private void append(Chunks.Chunk to, MemorySegment bytes, int length) {
-        MemorySegment.copy(bytes, 0, to.bytes(), fill, length);
-        fill += length;
-    }
-
-    private void appendDigest(Chunks.Chunk to) {
-        to.buffer().putInt(fill, Integer.reverseBytes((int) crc.getValue()));
-        fill += WORD;
-    }
-
-    private void pad(Chunks.Chunk to, int length) {
-        for (int i = 0; i < length; i++) {
-            to.buffer().put(fill++, (byte) 0);
+        if (tail == null) {
+            tail = current.buffer().duplicate().limit(fill).position(start);
+            pieces.add(new Piece(tail, null, null));
+        } else {
+            tail.limit(fill);
         }
-    }
-
-    private static ByteBuffer slice(Chunks.Chunk chunk, int at, int length) {
-        return chunk.buffer().slice(at, length);
+        start = fill;
     }
 
     /** Writes as much as the socket takes. Returns whether everything is out. */
     boolean writeTo(SocketChannel channel) throws IOException {
-        retireChunk();
+        if (chunk != null) {
+            // Not retired: a peer that does not read would else cost a chunk for each small answer.
+            seal(chunk);
+        }
         while (!pieces.isEmpty()) {
             int count = 0;
             for (Piece piece : pieces) {
@@ -156,20 +170,26 @@ final class OutputQueue {
                     break;
                 }
             }
-            long _ = count == 1 ? channel.write(gather[0]) : channel.write(gather, 0, count);
-            while (!pieces.isEmpty() && !pieces.element().bytes().hasRemaining()) {
+            try {
+                long written = count == 1
+                        ? channel.write(gather[0])
+                        : channel.write(gather, 0, count);
+                queuedBytes.addAndGet(-written);
+            } finally {
+                Arrays.fill(gather, 0, count, NOTHING); // or it would keep the owners' memory alive
+            }
+            for (; count > 0; count--) {
+                if (pieces.element().bytes().hasRemaining()) {
+                    return false;
+                }
                 done(pieces.remove());
             }
-            if (gather[count - 1].hasRemaining()) {
-                return false;
-            }
         }
-        queuedBytes.set(0);
+        giveChunk();
         return true;
     }
 
     private void done(Piece piece) {
-        queuedBytes.addAndGet(-piece.bytes().limit());
         if (piece.chunk() != null) {
             chunks.give(piece.chunk());
         }
@@ -178,13 +198,20 @@ final class OutputQueue {
         }
     }
 
+    private void giveChunk() {
+        if (chunk != null) {
+            chunks.give(chunk);
+            forgetChunk();
+        }
+    }
+
     /** Drops everything, for a connection that has ended. */
     void clear() {
-        retireChunk();
         Piece piece;
         while ((piece = pieces.poll()) != null) {
             done(piece);
         }
+        giveChunk();
         queuedBytes.set(0);
     }
 

@@ -10,10 +10,16 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.PriorityQueue;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import lunar.iscsi.spi.EventLoop;
+import org.jspecify.annotations.Nullable;
 
 /** One thread, one selector, and the connections, tasks and timers that belong to it. */
 final class SelectorLoop implements EventLoop {
@@ -31,20 +37,48 @@ final class SelectorLoop implements EventLoop {
         void run();
     }
 
-    private record Task(Runnable what, long atMs, AtomicBoolean cancelled) {}
+    /** Tasks run before the connections get their turn, which tasks that call for more tasks must not starve. */
+    private static final int MAX_TASKS_PER_TURN = 1024;
+
+    private static final long LET_GO_MS = 2000;
+    private static final long MAX_DELAY_MS = Long.MAX_VALUE / 4;
+
+    /** A timer; cancelled ones stay in the queue until they are due, so they let go of what they would run. */
+    private static final class Task implements Timer {
+        private final long atMs;
+        private final long number;
+        private volatile @Nullable Runnable what;
+
+        Task(Runnable what, long atMs, long number) {
+            this.what = what;
+            this.atMs = atMs;
+            this.number = number;
+        }
+
+        @Override
+        public void cancel() { what = null; }
+    }
 
     private final Selector selector = Selector.open();
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private final PriorityQueue<Task> timers = new PriorityQueue<>(
-            Comparator.comparingLong(Task::atMs));
+            Comparator.<Task>comparingLong(task -> task.atMs)
+                    .thenComparingLong(task -> task.number));
+    private final AtomicLong timerNumber = new AtomicLong();
     private final AtomicBoolean waking = new AtomicBoolean();
     private final MemorySegment staging = Arena.ofAuto().allocate(STAGING_BYTES, 64);
     private final ByteBuffer stagingBuffer = staging.asByteBuffer();
     private final Thread thread;
     private volatile boolean stopping;
+    private volatile boolean ended;
 
     SelectorLoop(String name) throws IOException {
-        thread = Thread.ofPlatform().name(name).daemon().start(this::run);
+        thread = Thread.ofPlatform().name(name).daemon().unstarted(this::run);
+    }
+
+    SelectorLoop start() {
+        thread.start();
+        return this;
     }
 
     Selector selector() { return selector; }
@@ -58,19 +92,22 @@ final class SelectorLoop implements EventLoop {
 
     private void run() {
         while (!stopping) {
+            // Left behind by a task, it would make every select return at once.
+            boolean _ = Thread.interrupted();
             try {
-                runTasks();
+                runTasks(MAX_TASKS_PER_TURN);
                 long waitMs = runTimers();
                 waking.set(false);
-                if (tasks.isEmpty()) {
+                if (tasks.isEmpty() && !stopping) {
                     selector.select(SelectorLoop::ready, waitMs);
                 } else {
                     selector.selectNow(SelectorLoop::ready);
                 }
-                waking.set(true);
-            } catch (IOException | RuntimeException e) {
+            } catch (IOException | RuntimeException | Error e) {
                 // A connection catches its own errors; what comes here is ours, and must not end the other connections.
                 LOG.log(System.Logger.Level.ERROR, "event loop " + thread.getName(), e);
+            } finally {
+                waking.set(true);
             }
         }
         closeAll();
@@ -82,42 +119,47 @@ final class SelectorLoop implements EventLoop {
         }
     }
 
-    private void runTasks() {
-        Runnable task;
-        while ((task = tasks.poll()) != null) {
-            try {
-                task.run();
-            } catch (RuntimeException e) {
-                LOG.log(System.Logger.Level.ERROR, "task on event loop " + thread.getName(), e);
+    private void runTasks(int limit) {
+        for (int i = 0; i < limit; i++) {
+            Runnable task = tasks.poll();
+            if (task == null) {
+                return;
             }
+            guard(task, "task");
         }
     }
 
     /** Runs the timers that are due. Returns milliseconds until the next, 0 for none (the selector's forever). */
     private long runTimers() {
+        // Read once, so that timers which set timers for now do not keep the connections from their turn.
+        long now = nowMs();
         Task timer;
         while ((timer = timers.peek()) != null) {
-            long waitMs = timer.atMs - nowMs();
-            if (!timer.cancelled.get() && waitMs > 0) {
-                return waitMs;
+            Runnable what = timer.what;
+            if (what != null && timer.atMs > now) {
+                return Math.max(1, timer.atMs - nowMs());
             }
-            timers.poll();
-            if (!timer.cancelled.get()) {
-                try {
-                    timer.what.run();
-                } catch (RuntimeException e) {
-                    LOG.log(System.Logger.Level.ERROR, "timer on event loop " + thread.getName(),
-                            e);
-                }
+            timers.remove();
+            if (what != null) {
+                guard(what, "timer");
             }
         }
         return 0;
     }
 
+    private void guard(Runnable what, String kind) {
+        try {
+            what.run();
+        } catch (RuntimeException | Error e) {
+            LOG.log(System.Logger.Level.ERROR, kind + " on event loop " + thread.getName(), e);
+        }
+    }
+
     @Override
     public void execute(Runnable task) {
         tasks.add(task);
-        if (stopping && !thread.isAlive()) {
+        // Looked at after the add: either the last drain sees the task, or we see that there is no drain any more.
+        if (ended && tasks.remove(task)) {
             throw new RejectedExecutionException(thread.getName() + " has ended");
         }
         if (!inLoop() && waking.compareAndSet(false, true)) {
@@ -127,13 +169,14 @@ final class SelectorLoop implements EventLoop {
 
     @Override
     public Timer schedule(Runnable what, long delayMs) {
-        var task = new Task(what, nowMs() + Math.max(0, delayMs), new AtomicBoolean());
+        var task = new Task(what, nowMs() + Math.clamp(delayMs, 0, MAX_DELAY_MS),
+                timerNumber.getAndIncrement());
         if (inLoop()) {
             timers.add(task);
         } else {
             execute(() -> timers.add(task));
         }
-        return () -> task.cancelled.set(true);
+        return task;
     }
 
     @Override
@@ -160,15 +203,43 @@ final class SelectorLoop implements EventLoop {
         }
     }
 
+    /**
+     * Makes the selector let go of channels that were closed, so that the kernel closes them too; waits for it,
+     * but for a caller on the loop's own thread.
+     */
+    void letGo() {
+        var done = new CompletableFuture<Void>();
+        try {
+            execute(() -> {
+                try {
+                    selector.selectNow(SelectorLoop::ready);
+                } catch (IOException | RuntimeException e) {
+                    LOG.log(System.Logger.Level.DEBUG, "select: {0}", e.toString());
+                }
+                done.complete(null);
+            });
+            if (!inLoop()) {
+                done.get(LET_GO_MS, TimeUnit.MILLISECONDS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (RejectedExecutionException | ExecutionException | TimeoutException e) {
+            LOG.log(System.Logger.Level.DEBUG, "let go: {0}", e.toString());
+        }
+    }
+
     private void closeAll() {
+        runTasks(MAX_TASKS_PER_TURN); // a connection made or closed just before the end
         for (SelectionKey key : new ArrayList<>(selector.keys())) {
             if (key.attachment() instanceof TcpTransport transport) {
-                transport.end(null);
+                guard(transport::endWithLoop, "end of a connection");
             }
             closeQuietly(key.channel());
         }
-        runTasks(); // what the connections' ends left behind
         closeQuietly(selector);
+        runTasks(MAX_TASKS_PER_TURN); // what the connections' ends left behind
+        ended = true;
+        runTasks(Integer.MAX_VALUE);
     }
 
     /** Closes what cannot be used any more, whose own complaint about that is of no interest. */

@@ -3,6 +3,7 @@ package lunar.tcp;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
@@ -10,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -29,8 +31,16 @@ final class TcpLoops implements TransportProvider.Loops {
     private final Chunks chunks = new Chunks();
 
     TcpLoops(String name, int loopCount) throws IOException {
-        for (int i = 0; i < loopCount; i++) {
-            loops.add(new SelectorLoop(name + "-" + i));
+        if (loopCount < 1) {
+            throw new IllegalArgumentException(loopCount + " event loops");
+        }
+        try {
+            for (int i = 0; i < loopCount; i++) {
+                loops.add(new SelectorLoop(name + "-" + i).start());
+            }
+        } catch (IOException | RuntimeException | Error e) {
+            loops.forEach(SelectorLoop::stop);
+            throw e;
         }
     }
 
@@ -41,46 +51,78 @@ final class TcpLoops implements TransportProvider.Loops {
     @Override
     public Transport connect(InetSocketAddress portal, int timeoutMs,
             Function<Transport, PduReceiver> receiver) throws IOException {
+        if (timeoutMs < 1) {
+            throw new IllegalArgumentException("a timeout of " + timeoutMs + " ms");
+        }
+        requireOtherThread();
+        long startNs = System.nanoTime();
         SocketChannel channel = SocketChannel.open();
+        var transport = new CompletableFuture<Transport>();
         try {
             channel.socket().connect(portal, timeoutMs);
-            var transport = new CompletableFuture<Transport>();
             SelectorLoop loop = nextLoop();
             loop.execute(() -> {
                 try {
-                    transport.complete(attach(channel, loop, receiver));
-                } catch (IOException | RuntimeException e) {
+                    TcpTransport made = attach(channel, loop, receiver);
+                    if (!transport.complete(made)) {
+                        made.end(new IOException("the caller of connect waited no longer"));
+                    }
+                } catch (IOException | RuntimeException | Error e) {
                     transport.completeExceptionally(e);
                 }
             });
-            return transport.get(timeoutMs, TimeUnit.MILLISECONDS);
+            long leftMs = timeoutMs - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);
+            return transport.get(Math.max(1, leftMs), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            channel.close();
-            throw new IOException("interrupted while connecting to " + portal, e);
-        } catch (ExecutionException | TimeoutException e) {
-            channel.close();
-            throw new IOException("cannot connect to " + portal,
-                    e.getCause() == null ? e : e.getCause());
-        } catch (IOException e) {
-            channel.close();
-            throw e;
+            throw failed(portal, transport, channel, e);
+        } catch (ExecutionException e) {
+            throw failed(portal, transport, channel, e.getCause() == null ? e : e.getCause());
+        } catch (IOException | TimeoutException | RuntimeException e) {
+            throw failed(portal, transport, channel, e);
         }
     }
 
-    private Transport attach(SocketChannel channel, SelectorLoop loop,
+    /** What waits for a loop would wait for ever on the loop's own thread. */
+    private void requireOtherThread() {
+        if (loops.stream().anyMatch(SelectorLoop::inLoop)) {
+            throw new IllegalStateException("blocking call on the thread of an event loop");
+        }
+    }
+
+    /** Gives the connection up, on whichever side of its making it is. Returns what to throw. */
+    private static IOException failed(InetSocketAddress portal,
+            CompletableFuture<Transport> transport,
+            SocketChannel channel, Throwable cause) {
+        if (!transport.cancel(false) && !transport.isCompletedExceptionally()) {
+            transport.join().close(); // made while we gave up
+        } else {
+            SelectorLoop.closeQuietly(channel);
+        }
+        return cause instanceof IOException own
+                ? own
+                : new IOException("cannot connect to " + portal, cause);
+    }
+
+    private TcpTransport attach(SocketChannel channel, SelectorLoop loop,
             Function<Transport, PduReceiver> receiver) throws IOException {
         channel.configureBlocking(false);
         channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
         channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
         var transport = new TcpTransport(channel, loop, chunks);
-        transport.start(receiver.apply(transport));
+        transport.start(receiver);
         return transport;
+    }
+
+    /** For tests: output buffers that connections hold. */
+    int chunksInUse() {
+        return chunks.inUse();
     }
 
     @Override
     public TransportProvider.Listener listen(InetSocketAddress portal,
             Function<Transport, PduReceiver> receiver) throws IOException {
+        requireOtherThread();
         ServerSocketChannel server = ServerSocketChannel.open();
         try {
             server.setOption(StandardSocketOptions.SO_REUSEADDR, true);
@@ -93,16 +135,19 @@ final class TcpLoops implements TransportProvider.Loops {
                     SelectionKey key = server.register(loop.selector(), SelectionKey.OP_ACCEPT);
                     key.attach((SelectorLoop.Ready) () -> accept(server, key, loop, receiver));
                     registered.complete(key);
-                } catch (IOException e) {
+                } catch (IOException | RuntimeException e) {
                     registered.completeExceptionally(e);
                 }
             });
-            registered.join();
+            SelectionKey _ = registered.join();
             var local = (InetSocketAddress) server.getLocalAddress();
             return new Listening(server, loop, local);
         } catch (IOException e) {
             server.close();
             throw e;
+        } catch (RuntimeException e) {
+            server.close();
+            throw new IOException("cannot listen on " + portal, e);
         }
     }
 
@@ -111,18 +156,11 @@ final class TcpLoops implements TransportProvider.Loops {
         try {
             SocketChannel channel;
             while ((channel = server.accept()) != null) {
-                SocketChannel accepted = channel;
-                SelectorLoop loop = nextLoop();
-                loop.execute(() -> {
-                    try {
-                        Transport _ = attach(accepted, loop, receiver);
-                    } catch (IOException | RuntimeException e) {
-                        LOG.log(System.Logger.Level.WARNING, "a new connection failed: {0}",
-                                e.toString());
-                        SelectorLoop.closeQuietly(accepted);
-                    }
-                });
+                accepted(channel, receiver);
             }
+        } catch (ClosedChannelException e) {
+            // The listener was closed meanwhile, which is no failure.
+            LOG.log(System.Logger.Level.DEBUG, "accept: {0}", e.toString());
         } catch (IOException e) {
             // Out of file descriptors, most likely: the backlog stays readable, so pause instead of spinning.
             LOG.log(System.Logger.Level.WARNING, "cannot accept a connection: {0}", e.toString());
@@ -137,10 +175,29 @@ final class TcpLoops implements TransportProvider.Loops {
         }
     }
 
+    private void accepted(SocketChannel channel, Function<Transport, PduReceiver> receiver) {
+        SelectorLoop loop = nextLoop();
+        try {
+            loop.execute(() -> {
+                try {
+                    Transport _ = attach(channel, loop, receiver);
+                } catch (IOException | RuntimeException | Error e) {
+                    LOG.log(System.Logger.Level.WARNING, "a new connection failed", e);
+                    SelectorLoop.closeQuietly(channel);
+                }
+            });
+        } catch (RejectedExecutionException e) {
+            SelectorLoop.closeQuietly(channel);
+        }
+    }
+
     @Override
     public void close() {
         loops.forEach(SelectorLoop::stop);
-        loops.forEach(SelectorLoop::awaitEnd);
+        // A loop that waits for another, which may wait for it, would wait for ever.
+        if (loops.stream().noneMatch(SelectorLoop::inLoop)) {
+            loops.forEach(SelectorLoop::awaitEnd);
+        }
     }
 
     private record Listening(ServerSocketChannel server, SelectorLoop loop,
@@ -148,7 +205,7 @@ final class TcpLoops implements TransportProvider.Loops {
         @Override
         public void close() {
             SelectorLoop.closeQuietly(server);
-            loop.execute(() -> {}); // the selector lets go of a closed channel at its next turn
+            loop.letGo(); // until then the kernel goes on to accept
         }
     }
 }

@@ -1,12 +1,15 @@
 package lunar.tcp;
 
+import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
 import lunar.iscsi.IscsiException;
 import lunar.iscsi.PduReader;
 import lunar.iscsi.spi.EventLoop;
@@ -20,6 +23,8 @@ import org.jspecify.annotations.Nullable;
  * flushes writes to the socket itself, and only what the socket does not take is left to the loop.
  */
 final class TcpTransport implements Transport, SelectorLoop.Ready {
+    private static final System.Logger LOG = System.getLogger("lunar.tcp");
+
     /** Reads of one connection before the others of its loop get a turn. */
     private static final int MAX_READS_PER_TURN = 8;
 
@@ -40,11 +45,14 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
     private final InetSocketAddress remote;
     private final InetSocketAddress local;
     private final SelectionKey key;
-    private final ByteBuffer[] scatter = new ByteBuffer[2];
     private @Nullable PduReceiver receiver;
     private @Nullable PduReader reader;
+    private Framing receiving = Framing.LOGIN;
     private boolean readingWanted = true;
+    private boolean inputShut;
     private boolean outputShut;
+    private boolean over;
+    private @Nullable IOException overCause;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final OutputQueue output; // guarded by lock
@@ -60,11 +68,22 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
     }
 
     /** Begins to read; on the loop's thread. */
-    void start(PduReceiver receiver) {
-        this.receiver = receiver;
-        reader = new PduReader(receiver);
+    void start(Function<Transport, PduReceiver> maker) {
         key.attach(this);
-        interest();
+        try {
+            PduReceiver made = maker.apply(this);
+            receiver = made;
+            var from = new PduReader(made);
+            from.framing(receiving);
+            reader = from;
+            if (over) { // its maker closed it, or sent to a peer that had gone
+                postClosed();
+            }
+            interest();
+        } catch (RuntimeException | Error e) {
+            end(null);
+            throw e;
+        }
     }
 
     // --- sending ---
@@ -93,6 +112,8 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
             }
         } catch (IOException e) {
             failure = e;
+        } catch (RuntimeException e) {
+            failure = new IOException("data to send to " + remote + " are not to be had", e);
         } finally {
             lock.unlock();
         }
@@ -118,7 +139,12 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
             if (release == null) {
                 return;
             }
-            release.release();
+            try {
+                release.release();
+            } catch (RuntimeException e) {
+                // One owner's bug; the other owners wait for their data, and the socket for its next write.
+                LOG.log(System.Logger.Level.ERROR, "release of data sent to " + remote, e);
+            }
         }
     }
 
@@ -132,6 +158,7 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
         try {
             if (key.isValid() && key.isWritable()) {
                 flush();
+                interest(); // or a socket that takes everything would wake the loop for ever
             }
             if (key.isValid() && key.isReadable()) {
                 read();
@@ -140,8 +167,7 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
             end(e);
         } catch (RuntimeException | Error e) {
             // A bug of ours: it ends this connection, with its trace in the log, and no other.
-            System.getLogger("lunar.tcp").log(System.Logger.Level.ERROR,
-                    "connection from " + remote, e);
+            LOG.log(System.Logger.Level.ERROR, "connection to " + remote, e);
             end(new IOException("internal error", e));
         }
     }
@@ -149,58 +175,64 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
     private void read() throws IOException {
         PduReceiver to = receiver;
         PduReader from = reader;
-        if (from == null) {
-            return;
-        }
         MemorySegment staging = loop.staging();
         ByteBuffer buffer = loop.stagingBuffer();
-        for (int turn = 0; turn < MAX_READS_PER_TURN; turn++) {
-            if (ending != Ending.OPEN) {
-                discard(buffer);
-                return;
-            }
-            buffer.clear().position(from.restore(staging));
-            ByteBuffer destination = from.destination();
-            long count;
-            if (destination == null) {
-                count = channel.read(buffer);
-            } else {
-                scatter[0] = destination;
-                scatter[1] = buffer;
-                count = channel.read(scatter);
-            }
-            if (count < 0) {
-                end(null);
-                return;
-            }
-            try {
-                from.consume(staging, buffer.position());
-            } catch (IscsiException e) {
-                close(e);
-                return;
-            }
-            if (buffer.hasRemaining() || !readingWanted || ending != Ending.OPEN) {
-                break;
-            }
+        if (ending != Ending.OPEN || to == null || from == null) {
+            discard(buffer);
+            return;
         }
-        if (ending == Ending.OPEN && to != null) {
-            try {
-                to.batchEnd();
-            } catch (IscsiException e) {
-                close(e);
+        boolean consumed = false;
+        boolean endOfInput = false;
+        try {
+            for (int i = 0; i < MAX_READS_PER_TURN && readingWanted
+                    && ending == Ending.OPEN; i++) {
+                buffer.clear().position(from.restore(staging));
+                if (read(from.destination(), buffer) < 0) {
+                    endOfInput = true;
+                    break;
+                }
+                from.consume(staging, buffer.position());
+                consumed = true;
+                if (buffer.hasRemaining()) {
+                    break;
+                }
             }
+            if (consumed && ending == Ending.OPEN) {
+                to.batchEnd();
+            }
+        } catch (IscsiException e) {
+            close(e);
+            return;
+        }
+        if (endOfInput) {
+            endOfInput(from.inPdu() ? new EOFException(remote + " left amid a PDU") : null);
         }
     }
 
-    private void discard(ByteBuffer buffer) throws IOException {
-        buffer.clear();
-        if (channel.read(buffer) < 0) {
-            end(null);
+    private long read(@Nullable ByteBuffer destination, ByteBuffer buffer) throws IOException {
+        if (destination == null) {
+            return channel.read(buffer);
         }
+        return channel.read(new ByteBuffer[]{destination, buffer});
+    }
+
+    /** Throws away what comes after the end; not for ever, since the linger time runs. */
+    private void discard(ByteBuffer buffer) throws IOException {
+        if (channel.read(buffer.clear()) < 0) {
+            endOfInput(null);
+        }
+    }
+
+    /** The peer sends no more. It may still read, so it gets what is queued before the socket is closed. */
+    private void endOfInput(@Nullable IOException cause) {
+        inputShut = true;
+        close(cause);
+        interest();
     }
 
     @Override
     public void framing(Framing framing) {
+        receiving = framing;
         if (reader != null) {
             reader.framing(framing);
         }
@@ -230,33 +262,42 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
         } finally {
             lock.unlock();
         }
-        if (ending == Ending.LINGERING && !more && !outputShut) {
+        if (ending == Ending.LINGERING && !more && !shutOutput()) {
+            end(null);
+            return;
+        }
+        boolean read = !inputShut && (readingWanted || ending == Ending.LINGERING);
+        key.interestOps((read ? SelectionKey.OP_READ : 0) | (more ? SelectionKey.OP_WRITE : 0));
+    }
+
+    /** Tells the peer that nothing follows. Returns whether its own end is still to be waited for. */
+    private boolean shutOutput() {
+        if (!outputShut && !inputShut) {
             outputShut = true;
             try {
                 channel.shutdownOutput();
             } catch (IOException e) {
-                end(null);
-                return;
+                LOG.log(System.Logger.Level.DEBUG, "end of output to {0}: {1}", remote, e);
+                return false;
             }
         }
-        boolean read = readingWanted || ending == Ending.LINGERING;
-        key.interestOps((read ? SelectionKey.OP_READ : 0) | (more ? SelectionKey.OP_WRITE : 0));
+        return !inputShut;
     }
 
     // --- ending ---
 
     @Override
-    public void close() { runInLoop(() -> close(null)); }
+    public void close() {
+        if (ending == Ending.OPEN) {
+            runInLoop(() -> close(null));
+        }
+    }
 
     /**
      * Ends the connection in order: the receiver hears of it now, the peer gets what is queued. Closing at once
      * would send a reset where unread bytes wait, and the peer would lose our last answer.
      */
     private void close(@Nullable IOException cause) {
-        if (ending != Ending.OPEN) {
-            return;
-        }
-        flush();
         lock.lock();
         try {
             if (ending != Ending.OPEN) {
@@ -266,9 +307,23 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
         } finally {
             lock.unlock();
         }
-        interest();
-        loop.schedule(() -> end(null), LINGER_MS);
         tellClosed(cause);
+        loop.schedule(() -> end(null), LINGER_MS);
+        flush();
+    }
+
+    /** Ends the connection together with its loop: the peer gets what the socket takes at once. */
+    void endWithLoop() {
+        close(null);
+        try {
+            ByteBuffer buffer = loop.stagingBuffer();
+            for (int i = 0; i < MAX_READS_PER_TURN && channel.read(buffer.clear()) > 0; i++) {
+                // Unread bytes would make a reset of the close.
+            }
+        } catch (IOException e) {
+            LOG.log(System.Logger.Level.DEBUG, "last read from {0}: {1}", remote, e);
+        }
+        end(null);
     }
 
     /** Ends the connection at once. */
@@ -285,26 +340,42 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
         }
         key.cancel();
         SelectorLoop.closeQuietly(channel);
-        releaseWritten();
         tellClosed(cause);
+        releaseWritten();
     }
 
     private void tellClosed(@Nullable IOException cause) {
-        PduReceiver to = receiver;
-        receiver = null;
+        if (over) {
+            return;
+        }
+        over = true;
+        overCause = cause;
         if (reader != null) {
             reader.stop();
         }
+        postClosed();
+    }
+
+    /** Later, so that a receiver which closes or sends from inside a call does not hear of the end inside it. */
+    private void postClosed() {
+        PduReceiver to = receiver;
         if (to != null) {
-            to.closed(cause);
+            receiver = null;
+            IOException cause = overCause;
+            loop.execute(() -> to.closed(cause));
         }
     }
 
     private void runInLoop(Runnable task) {
         if (loop.inLoop()) {
             task.run();
-        } else {
+            return;
+        }
+        try {
             loop.execute(task);
+        } catch (RejectedExecutionException e) {
+            // The loop has ended, and this connection with it.
+            LOG.log(System.Logger.Level.DEBUG, "connection to {0}: {1}", remote, e);
         }
     }
 

@@ -1,0 +1,76 @@
+package lunar.tcp;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import lunar.iscsi.spi.Framing;
+import lunar.iscsi.spi.Transport;
+import lunar.iscsi.spi.TransportProvider.Listener;
+
+/** Loops with one listener on loopback, and connections to it. */
+final class Network implements AutoCloseable {
+    static final Framing LONG = new Framing(false, false, 1 << 20, 0);
+
+    final TcpLoops loops;
+    final Listener listener;
+    final List<Endpoint> all = new CopyOnWriteArrayList<>();
+    private final LinkedBlockingQueue<Endpoint> accepted = new LinkedBlockingQueue<>();
+
+    Network(int loopCount, Framing framing, Function<Transport, Endpoint> server) {
+        try {
+            loops = new TcpLoops("test", loopCount);
+            listener = loops.listen(Endpoint.ANY_PORT, transport -> {
+                transport.framing(framing);
+                Endpoint end = server.apply(transport);
+                all.add(end);
+                accepted.add(end);
+                return end;
+            });
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    InetSocketAddress portal() { return listener.local(); }
+
+    Endpoint connect(Framing framing, Function<Transport, Endpoint> client) throws IOException {
+        var made = new LinkedBlockingQueue<Endpoint>();
+        Transport _ = loops.connect(portal(), 10_000, transport -> {
+            transport.framing(framing);
+            Endpoint end = client.apply(transport);
+            all.add(end);
+            made.add(end);
+            return end;
+        });
+        return made.remove();
+    }
+
+    Endpoint connect() throws IOException { return connect(LONG, Endpoint::new); }
+
+    /** A peer that the test plays itself; connected, and nothing read. */
+    Socket rawPeer() throws IOException {
+        var socket = new Socket();
+        socket.setReceiveBufferSize(64 * 1024);
+        socket.connect(portal(), 10_000);
+        socket.setSoTimeout(10_000);
+        return socket;
+    }
+
+    /** Our end of the connection made last. */
+    Endpoint accepted() throws InterruptedException {
+        Endpoint end = accepted.poll(10, TimeUnit.SECONDS);
+        if (end == null) {
+            throw new AssertionError("no connection within 10 s");
+        }
+        return end;
+    }
+
+    @Override
+    public void close() { loops.close(); }
+}
