@@ -181,8 +181,11 @@ final class TcpLoops implements TransportProvider.Loops {
             loop.execute(() -> {
                 try {
                     Transport _ = attach(channel, loop, receiver);
-                } catch (IOException | RuntimeException | Error e) {
-                    LOG.log(System.Logger.Level.WARNING, "a new connection failed", e);
+                } catch (IOException e) {
+                    LOG.log(System.Logger.Level.WARNING, "a new connection failed: {0}", e);
+                    SelectorLoop.closeQuietly(channel);
+                } catch (RuntimeException | Error e) {
+                    LOG.log(System.Logger.Level.ERROR, "no receiver for a new connection", e);
                     SelectorLoop.closeQuietly(channel);
                 }
             });
