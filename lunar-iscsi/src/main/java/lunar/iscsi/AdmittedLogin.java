@@ -163,7 +163,10 @@ final class AdmittedLogin {
     private static List<KeyValue> operational(List<KeyValue> pairs) {
         return pairs.stream().filter(pair -> {
             var key = Key.of(pair.key());
-            return key.isEmpty() || !NAMES.contains(key.get()) && key.get() != Key.INITIATOR_ALIAS
+            if (key.isEmpty()) {
+                return true;
+            }
+            return !NAMES.contains(key.get()) && key.get() != Key.INITIATOR_ALIAS
                     && key.get().use() != Key.Use.SECURITY;
         }).toList();
     }

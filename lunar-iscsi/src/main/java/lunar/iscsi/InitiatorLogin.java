@@ -276,7 +276,7 @@ public final class InitiatorLogin {
         }
         negotiation.finish();
         int tsih = answer.tsih();
-        if (tsih == 0 || settings.tsih() != 0 && tsih != settings.tsih()) {
+        if (tsih == 0 || (settings.tsih() != 0 && tsih != settings.tsih())) {
             throw new ProtocolException("the target ends the login with TSIH " + tsih
                     + " (RFC 7143 section 11.13.4)");
         }

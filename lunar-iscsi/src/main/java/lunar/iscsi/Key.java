@@ -132,6 +132,7 @@ public enum Key {
     }
 
     private final String text;
+    @SuppressWarnings("ImmutableEnumChecker") // records of numbers and of List.of
     private final Rule rule;
     private final Use use;
     private final Sender sender;

@@ -158,8 +158,7 @@ public record KeyValue(String key, String value) {
         boolean hex = text.startsWith("0x") || text.startsWith("0X");
         String digits = hex ? text.substring(2) : text;
         boolean wellFormed = !digits.isEmpty() && digits.length() <= MAX_KEY_LENGTH
-                && digits.chars().allMatch(c -> c >= '0' && c <= '9'
-                        || hex && (c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'))
+                && digits.chars().allMatch(hex ? HexFormat::isHexDigit : c -> c >= '0' && c <= '9')
                 && (hex || digits.length() == 1 || digits.charAt(0) != '0');
         if (!wellFormed) {
             throw malformed("a number");

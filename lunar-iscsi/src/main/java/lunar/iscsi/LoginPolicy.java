@@ -34,7 +34,7 @@ public interface LoginPolicy {
         record Accept(Offer offer, Optional<ChapPolicy> chap, Optional<String> targetAlias,
                 int portalGroupTag, int tsih, Optional<OperationalParameters> session)
                 implements
-                    Admission {
+                Admission {
             public Accept {
                 if (tsih < 1 || tsih > 0xffff || portalGroupTag < 0 || portalGroupTag > 0xffff) {
                     throw new IllegalArgumentException(

@@ -77,12 +77,11 @@ final class Negotiation {
         var ordered = new ArrayList<KeyValue>();
         for (var pair : pairs) {
             var key = Key.of(pair.key());
-            if (key.isEmpty()) {
-                if (!pair.declines()) { // never answer an answer
-                    ordered.add(new KeyValue(pair.key(), KeyValue.NOT_UNDERSTOOD));
-                }
-            } else if (answers.get(key.get()) instanceof String answer) {
-                ordered.add(new KeyValue(pair.key(), answer));
+            var answer = key.map(answers::get);
+            if (answer.isPresent()) {
+                ordered.add(new KeyValue(pair.key(), answer.get()));
+            } else if (key.isEmpty() && !pair.declines()) { // never answer an answer
+                ordered.add(new KeyValue(pair.key(), KeyValue.NOT_UNDERSTOOD));
             }
         }
         return ordered;
@@ -94,8 +93,8 @@ final class Negotiation {
             Key key = open.getKey();
             String value = open.getValue();
             // Section 6.2.2: the answer may be left out where the proposal decides alone.
-            boolean decided = key.rule() instanceof Rule.Or && value.equals("Yes")
-                    || key.rule() instanceof Rule.And && value.equals("No");
+            boolean decided = (key.rule() instanceof Rule.Or && value.equals("Yes"))
+                    || (key.rule() instanceof Rule.And && value.equals("No"));
             if (!decided) {
                 throw new ProtocolException("the peer did not answer " + key.text() + "=" + value
                         + " (RFC 7143 section 6.2)");
@@ -150,6 +149,11 @@ final class Negotiation {
             settle(key, pair);
             return;
         }
+        boolean declarative = key.rule() instanceof Rule.Declared
+                || key.rule() instanceof Rule.YesNo;
+        if (pair.declines() && (key.sender() == self || declarative)) {
+            return; // LIO answers declarations that way on a second connection: nothing was asked
+        }
         if (key.sender() == self) {
             throw new ProtocolException(
                     pair + " from the wrong end (RFC 7143 chapter 13, the key's senders)");
@@ -160,9 +164,7 @@ final class Negotiation {
         if (pair.declines()) {
             throw new ProtocolException(pair + " answers nothing (RFC 7143 section 6.2)");
         }
-        boolean declarative = key.rule() instanceof Rule.Declared
-                || key.rule() instanceof Rule.YesNo;
-        if (!isUsable(key) || key.needsRdma() && !isRdma()) {
+        if (!isUsable(key) || (key.needsRdma() && !isRdma())) {
             if (!declarative) {
                 answers.put(key,
                         key.use() == Key.Use.LEADING && session.isPresent()

@@ -44,7 +44,7 @@ public record TargetAddress(String host, int port, OptionalInt portalGroupTag) {
             }
             host = rest.substring(1, end);
             port = rest.substring(end + 1);
-            if (host.indexOf(':') < 0 || !port.isEmpty() && !port.startsWith(":")) {
+            if (host.indexOf(':') < 0 || (!port.isEmpty() && !port.startsWith(":"))) {
                 throw malformed(text);
             }
         } else {

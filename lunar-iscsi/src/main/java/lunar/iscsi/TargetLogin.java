@@ -103,9 +103,10 @@ public final class TargetLogin {
         }
         var keys = complete.get();
         texts.refuseRepeated(keys);
-        if (admitted instanceof AdmittedLogin known) {
+        var already = admitted;
+        if (already != null) {
             AdmittedLogin.refuseNames(keys);
-            say(known.receive(stage, ask.transit(), keys));
+            say(already.receive(stage, ask.transit(), keys));
             return next(ask);
         }
         return switch (policy.admit(AdmittedLogin.applicant(ask, keys))) {

@@ -45,8 +45,8 @@ record Terms(Offer offer) {
                 yield pair.list().stream().filter(accepted::contains).findFirst()
                         .orElse(KeyValue.REJECT);
             }
-            case Rule.Or _ -> pair.isYes() | wanted(key) ? "Yes" : "No";
-            case Rule.And _ -> pair.isYes() & wanted(key) ? "Yes" : "No";
+            case Rule.Or _ -> pair.isYes() || wanted(key) ? "Yes" : "No";
+            case Rule.And _ -> pair.isYes() && wanted(key) ? "Yes" : "No";
             case Rule.Min _ when key.admits(pair.number()) ->
                 Long.toString(Math.min(pair.number(), number(key)));
             case Rule.Max _ when key.admits(pair.number()) ->

@@ -116,7 +116,7 @@ public record TextKeys(List<KeyValue> pairs) {
 
     /** The characters of section 6.1's standard-label, and the # of X# keys (section 13.26). */
     private static boolean isKeyCharacter(byte c) {
-        return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '.'
-                || c == '-' || c == '+' || c == '@' || c == '_' || c == '#';
+        return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')
+                || ".-+@_#".indexOf(c) >= 0;
     }
 }

@@ -92,7 +92,7 @@ final class Answers {
         if (withStatus) {
             bhs.int8(DataIn.STATUS, Status.GOOD.code());
             bhs.int32(STAT_SN, status.next());
-            bhs.int32(DataIn.RESIDUAL_COUNT, (int) data.residual().bytes());
+            bhs.int32(DataIn.RESIDUAL_COUNT, data.residual().bytes());
         }
         window();
         bhs.int32(DataIn.DATA_SN, data.dataSn());
@@ -109,7 +109,7 @@ final class Answers {
         window();
         bhs.int32(ScsiResponse.EXP_DATA_SN,
                 task.expectedOutBytes > 0 ? task.transfer().expDataSn() : plan.pduCount());
-        bhs.int32(ScsiResponse.RESIDUAL_COUNT, (int) residual.bytes());
+        bhs.int32(ScsiResponse.RESIDUAL_COUNT, residual.bytes());
         MemorySegment data = MemorySegment.NULL;
         if (sense != null) {
             // SenseLength stands before the sense data (RFC 7143 section 11.4.7)

@@ -99,7 +99,7 @@ final class Session {
             if (open == null) {
                 done.complete(0);
             } else {
-                open.abort(which).thenAccept(done::complete);
+                var _ = open.abort(which).thenAccept(done::complete);
             }
         });
         return done;
