@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 
-/** ASCII data fields (SPC-5 section 4.3.1): left-aligned, padded with blanks. */
+/** ASCII data fields (SPC-5): left-aligned, padded with blanks. */
 final class Ascii {
     private Ascii() {}
 

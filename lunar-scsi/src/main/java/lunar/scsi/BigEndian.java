@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
-/** Numbers in SCSI order, most significant byte first (SPC-5 section 3.5), at any alignment. */
+/** Numbers in SCSI order, most significant byte first (SPC-5), at any alignment. */
 final class BigEndian {
     private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED
             .withOrder(ByteOrder.BIG_ENDIAN);

@@ -54,7 +54,7 @@ public final class BlockCdb {
         };
     }
 
-    /** Number of logical blocks of a READ or WRITE; a zero in the 6-byte form stands for 256 (SBC-4 section 5.13). */
+    /** Number of logical blocks of a READ or WRITE; a zero in the 6-byte form stands for 256 (SBC-4). */
     public static long blockCount(MemorySegment segment, long at) {
         return switch (opcode(segment, at) >> 5) {
             case 0 -> {

@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * VPD page B1h (SBC-4 section 6.6.2).
+ * VPD page B1h (SBC-4).
  *
  * @param rotationRate MEDIUM ROTATION RATE per minute; 0 not told, 1 does not rotate
  * @param productType PRODUCT TYPE

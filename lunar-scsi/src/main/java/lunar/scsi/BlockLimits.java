@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.OptionalLong;
 
 /**
- * VPD page B0h (SBC-4 section 6.6.4). Zero stands for a limit that is not told; for UNMAP it means that the
+ * VPD page B0h (SBC-4). Zero stands for a limit that is not told; for UNMAP it means that the
  * command is not there.
  *
  * @param writeSameNonZero WSNZ: WRITE SAME needs a number of blocks

@@ -1,7 +1,7 @@
 package lunar.scsi;
 
 /**
- * The Caching mode page, 08h (SBC-4 section 6.5.6).
+ * The Caching mode page, 08h (SBC-4).
  *
  * @param saveable PS
  * @param parameters 18 bytes

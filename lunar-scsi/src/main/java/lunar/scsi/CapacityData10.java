@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * READ CAPACITY(10) data (SBC-4 section 5.20.2).
+ * READ CAPACITY(10) data (SBC-4).
  *
  * @param lastLba last block, or {@link #TOO_LARGE}
  * @param blockSize bytes of a block

@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * READ CAPACITY(16) data (SBC-4 section 5.21.2).
+ * READ CAPACITY(16) data (SBC-4).
  *
  * @param lastLba last block
  * @param blockSize bytes of a block

@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A command descriptor block (SPC-5 section 4.2). The initiator encodes it, the target decodes it; a switch over
+ * A command descriptor block (SPC-5). The initiator encodes it, the target decodes it; a switch over
  * the sealed family is complete over what a target can receive.
  *
  * <p>Constructors refuse values that have no place in the bytes with IllegalArgumentException: that is a mistake

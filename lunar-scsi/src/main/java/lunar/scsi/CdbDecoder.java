@@ -82,7 +82,7 @@ final class CdbDecoder {
         };
     }
 
-    /** SERVICE ACTION IN(16), 9Eh (SPC-5 section 4.2.2.3). */
+    /** SERVICE ACTION IN(16), 9Eh (SPC-5). */
     private static Cdb decodeServiceActionIn16(MemorySegment cdb) throws InvalidCdbException {
         return switch (serviceAction(cdb)) {
             case ReadCapacity16.SERVICE_ACTION -> ReadCapacity16.decode(cdb);
@@ -91,7 +91,7 @@ final class CdbDecoder {
         };
     }
 
-    /** MAINTENANCE IN, A3h (SPC-5 section 4.2.2.3). */
+    /** MAINTENANCE IN, A3h (SPC-5). */
     private static Cdb decodeMaintenanceIn(MemorySegment cdb) throws InvalidCdbException {
         return switch (serviceAction(cdb)) {
             case ReportTargetPortGroups.SERVICE_ACTION -> ReportTargetPortGroups.decode(cdb);

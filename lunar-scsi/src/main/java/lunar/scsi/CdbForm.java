@@ -1,6 +1,6 @@
 package lunar.scsi;
 
-/** The length of a CDB, which the top three bits of its operation code tell (SAM-5 section 5.2, SPC-5 table 23). */
+/** The length of a CDB, which the top three bits of its operation code tell (SAM-5 section 5.2). */
 public enum CdbForm {
     CDB6(6), CDB10(10), CDB12(12), CDB16(16);
 

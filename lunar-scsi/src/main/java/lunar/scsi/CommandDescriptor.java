@@ -4,7 +4,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * A command that a device server supports, as REPORT SUPPORTED OPERATION CODES tells of it (SPC-5 section 6.36).
+ * A command that a device server supports, as REPORT SUPPORTED OPERATION CODES tells of it (SPC-5).
  *
  * @param name the standard's name, with the length where there are several
  * @param opcode OPERATION CODE
@@ -15,7 +15,7 @@ import java.util.OptionalInt;
 public record CommandDescriptor(String name, int opcode, OptionalInt serviceAction, Bytes usage,
         Optional<Timeouts> timeouts) {
     /**
-     * Command timeouts descriptor (SPC-5 section 6.36.4); 0 stands for a time that is not told.
+     * Command timeouts descriptor (SPC-5); 0 stands for a time that is not told.
      *
      * @param nominalS NOMINAL COMMAND PROCESSING TIMEOUT in seconds
      * @param recommendedS RECOMMENDED COMMAND TIMEOUT in seconds

@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.function.Predicate;
 import lunar.scsi.SupportedOperationCode.Support;
 
-/** The commands a device server supports: answers REPORT SUPPORTED OPERATION CODES (SPC-5 section 6.36). Immutable. */
+/** The commands a device server supports: answers REPORT SUPPORTED OPERATION CODES (SPC-5). Immutable. */
 public final class CommandTable {
     private static final int OPTIONS_BIT = 2;
 

@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * COMPARE AND WRITE (SBC-4 section 5.3). Data-out is twice {@code blockCount} blocks: compare, then write.
+ * COMPARE AND WRITE (SBC-4). Data-out is twice {@code blockCount} blocks: compare, then write.
  *
  * @param lba first block
  * @param blockCount blocks compared and written, to 255

@@ -1,7 +1,7 @@
 package lunar.scsi;
 
 /**
- * The Control mode page, 0Ah (SPC-5 section 7.5.10).
+ * The Control mode page, 0Ah (SPC-5).
  *
  * @param saveable PS
  * @param parameters 10 bytes

@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.OptionalInt;
 
 /**
- * A designation descriptor (SPC-5 section 7.7.6.1): a name, and whose name it is.
+ * A designation descriptor (SPC-5): a name, and whose name it is.
  *
  * <pre>
  * 0 protocol identifier 7-4, code set 3-0
@@ -28,7 +28,7 @@ public record Designator(Association association, OptionalInt protocol, Identifi
         int code() { return ordinal(); }
     }
 
-    /** PROTOCOL IDENTIFIER of iSCSI (SPC-5 section 7.6.1). */
+    /** PROTOCOL IDENTIFIER of iSCSI (SPC-5). */
     public static final int ISCSI = 5;
 
     static final int HEADER_LENGTH = 4;

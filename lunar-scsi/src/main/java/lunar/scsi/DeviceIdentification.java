@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * VPD page 83h (SPC-5 section 7.7.6): names of the logical unit, the target port and the target device.
+ * VPD page 83h (SPC-5): names of the logical unit, the target port and the target device.
  *
  * @param designators in the order of the page
  */

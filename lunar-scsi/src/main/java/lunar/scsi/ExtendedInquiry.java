@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * VPD page 86h (SPC-5 section 7.7.7), the fields a disk without protection information needs.
+ * VPD page 86h (SPC-5), the fields a disk without protection information needs.
  *
  * @param senseKeySpecific UASK_SUP: sense-key-specific bytes come with UNIT ATTENTION
  * @param groupNumbers GROUP_SUP

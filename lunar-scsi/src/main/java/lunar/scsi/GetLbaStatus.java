@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * GET LBA STATUS(16) (SBC-4 section 5.6): which blocks are mapped?
+ * GET LBA STATUS(16) (SBC-4): which blocks are mapped?
  *
  * @param lba first block asked about
  * @param allocationLength most bytes to return

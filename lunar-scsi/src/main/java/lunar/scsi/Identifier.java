@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.UUID;
 
-/** The kinds of names in VPD page 83h (SPC-5 sections 7.7.6.2 to 7.7.6.13). */
+/** The kinds of names in VPD page 83h (SPC-5). */
 public sealed interface Identifier permits Identifier.T10VendorId, Identifier.Eui64, Naa,
         Identifier.RelativeTargetPort, Identifier.TargetPortGroup, Identifier.LogicalUnitGroup,
         Identifier.ScsiName, Identifier.UuidName, Identifier.Other {

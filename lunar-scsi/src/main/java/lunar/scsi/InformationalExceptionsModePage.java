@@ -1,7 +1,7 @@
 package lunar.scsi;
 
 /**
- * The Informational Exceptions Control mode page, 1Ch (SPC-5 section 7.5.14 and SBC-4 section 6.5.8).
+ * The Informational Exceptions Control mode page, 1Ch (SPC-5).
  *
  * @param saveable PS
  * @param parameters 10 bytes

@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * INQUIRY (SPC-5 section 6.7): who are you?
+ * INQUIRY (SPC-5): who are you?
  *
  * @param evpd EVPD: a page of vital product data is wanted
  * @param page PAGE CODE; 0 without EVPD

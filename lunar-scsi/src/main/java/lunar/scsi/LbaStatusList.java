@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * GET LBA STATUS data (SBC-4 section 5.6.2).
+ * GET LBA STATUS data (SBC-4).
  *
  * @param extents in ascending order, without gaps
  */

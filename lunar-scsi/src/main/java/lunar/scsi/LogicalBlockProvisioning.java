@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * VPD page B2h (SBC-4 section 6.6.7), without a provisioning group descriptor.
+ * VPD page B2h (SBC-4), without a provisioning group descriptor.
  *
  * @param thresholdExponent THRESHOLD EXPONENT; 0 for no thresholds
  * @param unmap LBPU: UNMAP is there

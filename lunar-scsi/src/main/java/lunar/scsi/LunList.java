@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * REPORT LUNS data (SPC-5 section 6.34).
+ * REPORT LUNS data (SPC-5).
  *
  * @param luns in the order of the list
  */

@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /**
- * A mode page (SPC-5 section 7.5.7). The pages that are known give their bytes names; all keep the bytes as they
+ * A mode page (SPC-5). The pages that are known give their bytes names; all keep the bytes as they
  * are, since the same layout carries values and the mask of what may be changed.
  *
  * <pre>

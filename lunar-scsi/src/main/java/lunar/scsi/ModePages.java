@@ -139,7 +139,7 @@ public final class ModePages {
                     .toList());
         }
         if (cdb.parameterListLength() == 0) {
-            return this; // no error (SPC-5 section 6.12)
+            return this; // no error (SPC-5)
         }
         if (!cdb.pageFormat()) {
             throw InvalidCdbException.field(1, 4);
@@ -184,7 +184,7 @@ public final class ModePages {
                 entry.defaults());
     }
 
-    /** Ascending by page and subpage, the vendor's page 00h last (SPC-5 section 6.14). */
+    /** Ascending by page and subpage, the vendor's page 00h last (SPC-5). */
     private static int index(Entry entry) {
         int code = entry.current().code();
         return (code == 0 ? 0x40 : code) << 8 | entry.current().subpage();

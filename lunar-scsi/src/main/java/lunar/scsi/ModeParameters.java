@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Data-in of MODE SENSE and data-out of MODE SELECT (SPC-5 section 7.5.5): a header of 4 or 8 bytes, block
+ * Data-in of MODE SENSE and data-out of MODE SELECT (SPC-5): a header of 4 or 8 bytes, block
  * descriptors, pages.
  *
  * <pre>
@@ -27,16 +27,16 @@ import java.util.Optional;
 public record ModeParameters(int mediumType, int deviceSpecific, Optional<Blocks> blocks,
         List<ModePage> pages) {
     /**
-     * A block descriptor (SBC-4 section 6.5.2).
+     * A block descriptor (SBC-4).
      *
      * @param blockCount NUMBER OF LOGICAL BLOCKS; FFFFFFFFh in the short form for more than it can tell
      * @param blockSize LOGICAL BLOCK LENGTH in bytes, below 2^24 in the short form
      */
     public record Blocks(long blockCount, long blockSize) {}
 
-    /** WP: the medium is write-protected (SBC-4 section 6.5.1). */
+    /** WP: the medium is write-protected (SBC-4). */
     public static final int WRITE_PROTECTED = 0x80;
-    /** DPOFUA: the device takes DPO and FUA (SBC-4 section 6.5.1). */
+    /** DPOFUA: the device takes DPO and FUA (SBC-4). */
     public static final int DPO_FUA = 0x10;
 
     private static final int SHORT_BLOCKS = 8;

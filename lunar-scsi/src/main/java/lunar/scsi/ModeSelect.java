@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * MODE SELECT(6) and (10) (SPC-5 sections 6.12 and 6.13); data-out is a {@link ModeParameters}.
+ * MODE SELECT(6) and (10) (SPC-5); data-out is a {@link ModeParameters}.
  *
  * @param form 6 or 10 bytes
  * @param pageFormat PF: the pages are as the standard has them

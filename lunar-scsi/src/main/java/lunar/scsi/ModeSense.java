@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * MODE SENSE(6) and (10) (SPC-5 sections 6.14 and 6.15); {@link ModePages} answers it.
+ * MODE SENSE(6) and (10) (SPC-5); {@link ModePages} answers it.
  *
  * @param form 6 or 10 bytes
  * @param longLba LLBAA, 10 bytes only: long block descriptors are welcome

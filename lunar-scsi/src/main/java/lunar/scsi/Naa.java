@@ -6,7 +6,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.UUID;
 
 /**
- * A world-wide name (SPC-5 section 7.7.6.6): the kind hosts look for first. Its first four bits tell the form.
+ * A world-wide name (SPC-5): the kind hosts look for first. Its first four bits tell the form.
  *
  * @param value 8 bytes, or 16 in the form IEEE Registered Extended
  */

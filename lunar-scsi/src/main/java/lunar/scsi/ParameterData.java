@@ -11,7 +11,7 @@ public interface ParameterData {
 
     /**
      * Writes the bytes, at most {@code allocationLength} of them: the only place where data are cut to what the
-     * initiator has room for (SPC-5 section 4.2.5.6). Lengths inside the data stay as if nothing were cut.
+     * initiator has room for (SPC-5). Lengths inside the data stay as if nothing were cut.
      *
      * @param target where they go, from its start; what does not fit is cut too
      * @return bytes written

@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * PERSISTENT RESERVE IN (SPC-5 section 6.15).
+ * PERSISTENT RESERVE IN (SPC-5).
  *
  * @param serviceAction SERVICE ACTION: 0 keys, 1 reservation, 2 capabilities, 3 full status
  * @param allocationLength most bytes to return

@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * PERSISTENT RESERVE OUT (SPC-5 section 6.16).
+ * PERSISTENT RESERVE OUT (SPC-5).
  *
  * @param serviceAction SERVICE ACTION
  * @param scope SCOPE; 0 for the logical unit

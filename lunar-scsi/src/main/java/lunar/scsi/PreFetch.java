@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * PRE-FETCH(10) and (16) (SBC-4 sections 5.11 and 5.12): blocks into the cache.
+ * PRE-FETCH(10) and (16) (SBC-4): blocks into the cache.
  *
  * @param form length of the CDB: 10 or 16
  * @param lba first block

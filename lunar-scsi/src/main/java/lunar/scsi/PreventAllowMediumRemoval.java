@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * PREVENT ALLOW MEDIUM REMOVAL (SPC-5 section 6.17).
+ * PREVENT ALLOW MEDIUM REMOVAL (SPC-5).
  *
  * @param prevent PREVENT: 0 allows, 1 prevents; 2 and 3 are obsolete
  */

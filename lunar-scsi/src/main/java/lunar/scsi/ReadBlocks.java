@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * READ(6), (10), (12) and (16) (SBC-4 sections 5.13 to 5.16). {@link BlockCdb} reads the same without allocation.
+ * READ(6), (10), (12) and (16) (SBC-4). {@link BlockCdb} reads the same without allocation.
  *
  * @param form length of the CDB; 6 bytes hold neither protect, DPO, FUA nor group
  * @param lba first block

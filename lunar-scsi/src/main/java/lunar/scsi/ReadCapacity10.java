@@ -2,7 +2,7 @@ package lunar.scsi;
 
 import java.lang.foreign.MemorySegment;
 
-/** READ CAPACITY(10) (SBC-4 section 5.20). Its obsolete LBA and PMI are not read. */
+/** READ CAPACITY(10) (SBC-4). Its obsolete LBA and PMI are not read. */
 public record ReadCapacity10() implements Cdb {
     static final int OPCODE = 0x25;
 

@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * READ CAPACITY(16) (SBC-4 section 5.21). Its obsolete LBA and PMI are not read.
+ * READ CAPACITY(16) (SBC-4). Its obsolete LBA and PMI are not read.
  *
  * @param allocationLength most bytes to return
  */

@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * REPORT LUNS (SPC-5 section 6.34): the logical units an initiator may use.
+ * REPORT LUNS (SPC-5): the logical units an initiator may use.
  *
  * @param select SELECT REPORT: 0 the ordinary, 1 the well-known, 2 all logical units
  * @param allocationLength most bytes to return

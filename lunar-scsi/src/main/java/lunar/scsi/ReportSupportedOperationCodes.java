@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * REPORT SUPPORTED OPERATION CODES (SPC-5 section 6.36); a {@link CommandTable} answers it.
+ * REPORT SUPPORTED OPERATION CODES (SPC-5); a {@link CommandTable} answers it.
  *
  * @param rctd RCTD: with command timeouts descriptors
  * @param reportingOptions REPORTING OPTIONS: 0 all commands, 1 to 3 one command

@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * REPORT SUPPORTED TASK MANAGEMENT FUNCTIONS (SPC-5 section 6.37).
+ * REPORT SUPPORTED TASK MANAGEMENT FUNCTIONS (SPC-5).
  *
  * @param repd REPD: the extended data
  * @param allocationLength most bytes to return

@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * REPORT TARGET PORT GROUPS (SPC-5 section 6.38).
+ * REPORT TARGET PORT GROUPS (SPC-5).
  *
  * @param extended whether PARAMETER DATA FORMAT asks for the extended header
  * @param allocationLength most bytes to return

@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * REQUEST SENSE (SPC-5 section 6.40).
+ * REQUEST SENSE (SPC-5).
  *
  * @param descriptorFormat DESC: descriptor format is wanted
  * @param allocationLength most bytes to return

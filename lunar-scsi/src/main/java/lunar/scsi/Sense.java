@@ -54,7 +54,7 @@ public record Sense(SenseKey key, AdditionalSense additional, boolean deferred,
                 Optional.of(value));
     }
 
-    /** The same as a deferred error (SPC-5 section 4.5.7). */
+    /** The same as a deferred error (SPC-5). */
     public Sense asDeferred() {
         return new Sense(key, additional, true, information, commandSpecific, specific);
     }

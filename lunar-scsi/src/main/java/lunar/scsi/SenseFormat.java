@@ -161,7 +161,7 @@ final class SenseFormat {
                         specific = decodeSpecific(key, descriptor, 4);
                     }
                 }
-                case DIRECT_ACCESS -> { // all three in one (SBC-4 section 4.18.4)
+                case DIRECT_ACCESS -> { // all three in one (SBC-4)
                     if (length >= 24) {
                         specific = decodeSpecific(key, descriptor, 4);
                         if (BigEndian.bit(descriptor, 2, 7)) {

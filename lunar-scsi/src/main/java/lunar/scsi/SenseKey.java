@@ -1,6 +1,6 @@
 package lunar.scsi;
 
-/** The general kind of sense data (SPC-5 section 4.5.8); the ordinal is the code. */
+/** The general kind of sense data (SPC-5); the ordinal is the code. */
 public enum SenseKey {
     NO_SENSE, RECOVERED_ERROR, NOT_READY, MEDIUM_ERROR, HARDWARE_ERROR, ILLEGAL_REQUEST, UNIT_ATTENTION, DATA_PROTECT, BLANK_CHECK, VENDOR_SPECIFIC, COPY_ABORTED, ABORTED_COMMAND,
     /** Code Ch, obsolete. */

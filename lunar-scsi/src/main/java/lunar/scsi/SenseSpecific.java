@@ -1,7 +1,7 @@
 package lunar.scsi;
 
 /**
- * The three sense-key-specific bytes, which the sense key gives a meaning (SPC-5 section 4.5.2.4).
+ * The three sense-key-specific bytes, which the sense key gives a meaning (SPC-5).
  *
  * <pre>
  * bit  7     6    5   4   3    2   1   0

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Standard INQUIRY data (SPC-5 section 6.7.2).
+ * Standard INQUIRY data (SPC-5).
  *
  * @param qualifier PERIPHERAL QUALIFIER: 0 connected, 1 not now, 3 never
  * @param deviceType PERIPHERAL DEVICE TYPE
@@ -39,7 +39,7 @@ public record StandardInquiry(int qualifier, int deviceType, boolean removable, 
     /** PERIPHERAL DEVICE TYPE of nothing. */
     public static final int UNKNOWN = 0x1f;
 
-    /** SAM-5, SPC-4, SBC-3 and iSCSI, no versions claimed (SPC-5 section 6.7.2 and annex). */
+    /** SAM-5, SPC-4, SBC-3 and iSCSI, no versions claimed (SPC-5). */
     private static final List<Integer> DISK_STANDARDS = List.of(0x00a0, 0x0460, 0x04c0, 0x0960);
     private static final int SPC4 = 6;
 
@@ -71,7 +71,7 @@ public record StandardInquiry(int qualifier, int deviceType, boolean removable, 
                 false, true, vendor, product, revision, DISK_STANDARDS);
     }
 
-    /** What a target says of a LUN where nothing is (SPC-5 section 6.7.2, qualifier 3). */
+    /** What a target says of a LUN where nothing is (SPC-5, qualifier 3). */
     public static StandardInquiry nothing(String vendor, String product, String revision) {
         return new StandardInquiry(3, UNKNOWN, false, SPC4, false, true, false, 0, false, false,
                 false, false, true, vendor, product, revision, List.of());

@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * START STOP UNIT (SBC-4 section 5.31).
+ * START STOP UNIT (SBC-4).
  *
  * @param immediate IMMED: status before the operation has ended
  * @param powerConditionModifier POWER CONDITION MODIFIER

@@ -5,7 +5,7 @@ import java.util.Optional;
 import lunar.scsi.CommandDescriptor.Timeouts;
 
 /**
- * REPORT SUPPORTED OPERATION CODES data about one command (SPC-5 section 6.36.3).
+ * REPORT SUPPORTED OPERATION CODES data about one command (SPC-5).
  *
  * @param support whether the command is supported
  * @param usage CDB USAGE DATA

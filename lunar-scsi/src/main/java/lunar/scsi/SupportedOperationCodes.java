@@ -8,7 +8,7 @@ import java.util.OptionalInt;
 import lunar.scsi.CommandDescriptor.Timeouts;
 
 /**
- * REPORT SUPPORTED OPERATION CODES data about all commands (SPC-5 section 6.36.2).
+ * REPORT SUPPORTED OPERATION CODES data about all commands (SPC-5).
  *
  * @param commands in the order of the data
  */

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * VPD page 00h (SPC-5 section 7.7.16): the pages there are.
+ * VPD page 00h (SPC-5): the pages there are.
  *
  * @param codes page codes in ascending order
  */

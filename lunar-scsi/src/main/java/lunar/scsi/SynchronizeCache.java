@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * SYNCHRONIZE CACHE(10) and (16) (SBC-4 sections 5.33 and 5.34): cached writes onto stable storage.
+ * SYNCHRONIZE CACHE(10) and (16) (SBC-4): cached writes onto stable storage.
  *
  * @param form length of the CDB: 10 or 16
  * @param lba first block

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * REPORT TARGET PORT GROUPS data (SPC-5 section 6.38).
+ * REPORT TARGET PORT GROUPS data (SPC-5).
  *
  * @param extended whether the header is the extended one
  * @param implicitTransitionTimeS IMPLICIT TRANSITION TIME, in the extended header only
@@ -14,7 +14,7 @@ import java.util.List;
 public record TargetPortGroups(boolean extended, int implicitTransitionTimeS, List<Group> groups)
         implements
             ParameterData {
-    /** ASYMMETRIC ACCESS STATE (SPC-5 section 5.18.2). */
+    /** ASYMMETRIC ACCESS STATE (SPC-5). */
     public enum State {
         ACTIVE_OPTIMIZED(0), ACTIVE_NON_OPTIMIZED(1), STANDBY(2), UNAVAILABLE(
                 3), LOGICAL_BLOCK_DEPENDENT(4), OFFLINE(0xe), TRANSITIONING(0xf);

@@ -5,7 +5,7 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * REPORT SUPPORTED TASK MANAGEMENT FUNCTIONS data (SPC-5 section 6.37).
+ * REPORT SUPPORTED TASK MANAGEMENT FUNCTIONS data (SPC-5).
  *
  * @param functions what the logical unit supports
  * @param extended whether REPD asked for the longer form, whose timeouts are written as not told

@@ -2,7 +2,7 @@ package lunar.scsi;
 
 import java.lang.foreign.MemorySegment;
 
-/** TEST UNIT READY (SPC-5 section 6.50): is the logical unit ready? */
+/** TEST UNIT READY (SPC-5): is the logical unit ready? */
 public record TestUnitReady() implements Cdb {
     static final int OPCODE = 0x00;
 

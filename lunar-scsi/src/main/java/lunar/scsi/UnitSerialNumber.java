@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 
 /**
- * VPD page 80h (SPC-5 section 7.7.19).
+ * VPD page 80h (SPC-5).
  *
  * @param serial printable ASCII, to 252 characters
  */

@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * UNMAP (SBC-4 section 5.35); the ranges are in an {@link UnmapParameterList}.
+ * UNMAP (SBC-4); the ranges are in an {@link UnmapParameterList}.
  *
  * @param anchor ANCHOR: the blocks become anchored
  * @param group GROUP NUMBER

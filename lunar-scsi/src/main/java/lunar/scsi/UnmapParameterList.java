@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Data-out of UNMAP (SBC-4 section 5.35.2).
+ * Data-out of UNMAP (SBC-4).
  *
  * <pre>
  * 0 UNMAP data length   2 block descriptor data length   8 descriptors: LBA (8), number of blocks (4), reserved (4)
@@ -42,7 +42,7 @@ public record UnmapParameterList(List<Range> ranges) implements ParameterData {
     public static UnmapParameterList decode(MemorySegment bytes, long maxRanges, long maxBlocks)
             throws InvalidParameterListException {
         if (bytes.byteSize() == 0) {
-            return new UnmapParameterList(List.of()); // no error (SBC-4 section 5.35.1)
+            return new UnmapParameterList(List.of()); // no error (SBC-4)
         }
         if (bytes.byteSize() < HEADER_LENGTH) {
             throw InvalidParameterListException.length();

@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * VERIFY(10), (12) and (16) (SBC-4 sections 5.36 to 5.38).
+ * VERIFY(10), (12) and (16) (SBC-4).
  *
  * @param form length of the CDB: 10, 12 or 16
  * @param lba first block

@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A page of vital product data (SPC-5 section 7.7, SBC-4 section 6.6).
+ * A page of vital product data (SPC-5).
  *
  * <pre>
  * 0 peripheral qualifier and device type   1 page code   2 page length   4 content

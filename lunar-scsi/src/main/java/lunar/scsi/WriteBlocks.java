@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * WRITE(6), (10), (12) and (16) (SBC-4 sections 5.39 to 5.42). {@link BlockCdb} reads the same without allocation.
+ * WRITE(6), (10), (12) and (16) (SBC-4). {@link BlockCdb} reads the same without allocation.
  *
  * @param form length of the CDB; 6 bytes hold neither protect, DPO, FUA nor group
  * @param lba first block

@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * WRITE SAME(10) and (16) (SBC-4 sections 5.48 and 5.49): one block of data-out to many.
+ * WRITE SAME(10) and (16) (SBC-4): one block of data-out to many.
  *
  * @param form length of the CDB: 10 or 16
  * @param lba first block
