@@ -24,7 +24,7 @@ public record BlockLimits(boolean writeSameNonZero, int maxCompareAndWriteBlocks
         long maxPrefetchBlocks, long maxUnmapBlocks, long maxUnmapDescriptors,
         long optimalUnmapBlocks, OptionalLong unmapAlignmentBlocks, long maxWriteSameBlocks)
         implements
-            VpdPage {
+        VpdPage {
     public static final int CODE = 0xb0;
 
     private static final int LENGTH = 60;

@@ -16,7 +16,7 @@ import java.lang.foreign.MemorySegment;
 public record CapacityData16(long lastLba, long blockSize, int protectionType,
         int physicalExponent, boolean provisioned, boolean readZeroes, int lowestAlignedLba)
         implements
-            ParameterData {
+        ParameterData {
     static final int LENGTH = 32;
     private static final int MIN_LENGTH = 12;
 

@@ -8,7 +8,7 @@ package lunar.scsi;
  */
 public record InformationalExceptionsModePage(boolean saveable, Bytes parameters)
         implements
-            ModePage {
+        ModePage {
     public static final int CODE = 0x1c;
 
     private static final int LENGTH = 10;

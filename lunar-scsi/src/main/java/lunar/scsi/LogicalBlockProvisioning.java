@@ -16,7 +16,7 @@ import java.lang.foreign.MemorySegment;
 public record LogicalBlockProvisioning(int thresholdExponent, boolean unmap, boolean writeSame16,
         boolean writeSame10, int readZeroes, boolean anchor, int provisioningType)
         implements
-            VpdPage {
+        VpdPage {
     public static final int CODE = 0xb2;
 
     /** PROVISIONING TYPE of a device that has less memory than it shows blocks. */

@@ -19,7 +19,9 @@ public record ModeSense(CdbForm form, boolean longLba, boolean noBlockDescriptor
     public enum PageControl {
         CURRENT,
         /** A mask: one for each bit that MODE SELECT may change. */
-        CHANGEABLE, DEFAULT, SAVED;
+        CHANGEABLE,
+        DEFAULT,
+        SAVED;
 
         private static final PageControl[] ALL = values();
 

@@ -2,9 +2,23 @@ package lunar.scsi;
 
 /** The general kind of sense data (SPC-5); the ordinal is the code. */
 public enum SenseKey {
-    NO_SENSE, RECOVERED_ERROR, NOT_READY, MEDIUM_ERROR, HARDWARE_ERROR, ILLEGAL_REQUEST, UNIT_ATTENTION, DATA_PROTECT, BLANK_CHECK, VENDOR_SPECIFIC, COPY_ABORTED, ABORTED_COMMAND,
+    NO_SENSE,
+    RECOVERED_ERROR,
+    NOT_READY,
+    MEDIUM_ERROR,
+    HARDWARE_ERROR,
+    ILLEGAL_REQUEST,
+    UNIT_ATTENTION,
+    DATA_PROTECT,
+    BLANK_CHECK,
+    VENDOR_SPECIFIC,
+    COPY_ABORTED,
+    ABORTED_COMMAND,
     /** Code Ch, obsolete. */
-    EQUAL, VOLUME_OVERFLOW, MISCOMPARE, COMPLETED;
+    EQUAL,
+    VOLUME_OVERFLOW,
+    MISCOMPARE,
+    COMPLETED;
 
     private static final SenseKey[] ALL = values();
 

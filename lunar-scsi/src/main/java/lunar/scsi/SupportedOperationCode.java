@@ -13,10 +13,11 @@ import lunar.scsi.CommandDescriptor.Timeouts;
  */
 public record SupportedOperationCode(Support support, Bytes usage, Optional<Timeouts> timeouts)
         implements
-            ParameterData {
+        ParameterData {
     /** SUPPORT. */
     public enum Support {
-        UNKNOWN(0), NOT_SUPPORTED(1),
+        UNKNOWN(0),
+        NOT_SUPPORTED(1),
         /** As the standard has it. */
         STANDARD(3),
         /** In the vendor's own way. */

@@ -13,11 +13,17 @@ import java.util.List;
  */
 public record TargetPortGroups(boolean extended, int implicitTransitionTimeS, List<Group> groups)
         implements
-            ParameterData {
+        ParameterData {
     /** ASYMMETRIC ACCESS STATE (SPC-5). */
     public enum State {
-        ACTIVE_OPTIMIZED(0), ACTIVE_NON_OPTIMIZED(1), STANDBY(2), UNAVAILABLE(
-                3), LOGICAL_BLOCK_DEPENDENT(4), OFFLINE(0xe), TRANSITIONING(0xf);
+        ACTIVE_OPTIMIZED(0),
+        ACTIVE_NON_OPTIMIZED(1),
+        STANDBY(2),
+        UNAVAILABLE(
+                3),
+        LOGICAL_BLOCK_DEPENDENT(4),
+        OFFLINE(0xe),
+        TRANSITIONING(0xf);
 
         private final int code;
 

@@ -12,12 +12,22 @@ import java.util.Set;
  */
 public record TaskManagementSupport(Set<Function> functions, boolean extended)
         implements
-            ParameterData {
+        ParameterData {
     /** A task management function (SAM-5 chapter 7) and its bit in the first two bytes, as one number. */
     public enum Function {
-        ABORT_TASK(15), ABORT_TASK_SET(14), CLEAR_ACA(13), CLEAR_TASK_SET(12), LOGICAL_UNIT_RESET(
-                11), QUERY_TASK(10), TARGET_RESET(9), WAKEUP(
-                        8), QUERY_ASYNCHRONOUS_EVENT(2), QUERY_TASK_SET(1), I_T_NEXUS_RESET(0);
+        ABORT_TASK(15),
+        ABORT_TASK_SET(14),
+        CLEAR_ACA(13),
+        CLEAR_TASK_SET(12),
+        LOGICAL_UNIT_RESET(
+                11),
+        QUERY_TASK(10),
+        TARGET_RESET(9),
+        WAKEUP(
+                8),
+        QUERY_ASYNCHRONOUS_EVENT(2),
+        QUERY_TASK_SET(1),
+        I_T_NEXUS_RESET(0);
 
         private final int bit;
 
