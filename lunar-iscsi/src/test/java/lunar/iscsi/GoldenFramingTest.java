@@ -68,7 +68,7 @@ class GoldenFramingTest {
 
     private static Direction read(String capture, String direction) throws IOException {
         List<String> lines;
-        String name = "/golden-framing/" + capture + ".hex";
+        String name = "/golden/" + capture + ".hex";
         try (InputStream in = GoldenFramingTest.class.getResourceAsStream(name)) {
             lines = new String(Objects.requireNonNull(in, name).readAllBytes(),
                     StandardCharsets.US_ASCII).lines().toList();
