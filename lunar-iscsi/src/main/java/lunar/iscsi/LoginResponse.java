@@ -16,7 +16,7 @@ public record LoginResponse(boolean transit, boolean continues, LoginStage curre
         LoginStage nextStage, int versionMax, int versionActive, Isid isid, int tsih, int itt,
         int statSn, int expCmdSn, int maxCmdSn, int statusClass, int statusDetail)
         implements
-            TargetPdu {
+        TargetPdu {
     public static final int OPCODE = 0x23;
     public static final int VERSION_MAX = 2;
     public static final int VERSION_ACTIVE = 3;

@@ -13,7 +13,7 @@ import lunar.scsi.Lun;
  */
 public record NopIn(Lun lun, int itt, int ttt, int statSn, int expCmdSn, int maxCmdSn)
         implements
-            TargetPdu {
+        TargetPdu {
     public static final int OPCODE = 0x20;
 
     public NopIn {

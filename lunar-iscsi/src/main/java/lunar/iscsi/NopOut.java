@@ -12,7 +12,7 @@ import lunar.scsi.Lun;
  */
 public record NopOut(boolean immediate, Lun lun, int itt, int ttt, int cmdSn, int expStatSn)
         implements
-            InitiatorPdu {
+        InitiatorPdu {
     public static final int OPCODE = 0x00;
 
     public NopOut {

@@ -10,7 +10,7 @@ import java.util.Optional;
  */
 public record Reject(int reason, int statSn, int expCmdSn, int maxCmdSn, int dataSn)
         implements
-            TargetPdu {
+        TargetPdu {
     public static final int OPCODE = 0x3f;
     public static final int REASON = 2;
     public static final int DATA_SN = 36;

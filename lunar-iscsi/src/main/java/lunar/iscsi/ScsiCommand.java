@@ -33,7 +33,7 @@ public record ScsiCommand(boolean immediate, boolean isFinal, boolean read, bool
         TaskAttribute attribute, int priority, Lun lun, int itt, int expectedDataTransferBytes,
         int cmdSn, int expStatSn, MemorySegment cdb, int bidirectionalReadBytes)
         implements
-            InitiatorPdu {
+        InitiatorPdu {
     public static final int OPCODE = 0x01;
 
     /** Flags in byte 1, beside F. */

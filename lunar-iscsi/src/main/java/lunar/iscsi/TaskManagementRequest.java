@@ -14,7 +14,7 @@ import lunar.scsi.Lun;
 public record TaskManagementRequest(boolean immediate, int function, Lun lun, int itt,
         int referencedTaskTag, int cmdSn, int expStatSn, int refCmdSn, int expDataSn)
         implements
-            InitiatorPdu {
+        InitiatorPdu {
     public static final int OPCODE = 0x02;
     public static final int REFERENCED_TASK_TAG = 20;
     public static final int REF_CMD_SN = 32;

@@ -10,7 +10,7 @@ package lunar.scsi;
  */
 public record OtherModePage(int code, int subpage, boolean saveable, Bytes parameters)
         implements
-            ModePage {
+        ModePage {
     public OtherModePage {
         CdbDecoder.check("code", code, 0x3f);
         CdbDecoder.check("subpage", subpage, 0xff);

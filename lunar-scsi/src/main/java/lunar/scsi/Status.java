@@ -4,13 +4,20 @@ import java.util.Optional;
 
 /** How a command ended (SAM-5 section 5.3.1). */
 public enum Status {
-    GOOD(0x00), CHECK_CONDITION(0x02), CONDITION_MET(0x04), BUSY(0x08),
+    GOOD(0x00),
+    CHECK_CONDITION(0x02),
+    CONDITION_MET(0x04),
+    BUSY(0x08),
     /** Obsolete since SAM-4. */
     INTERMEDIATE(0x10),
     /** Obsolete since SAM-4. */
-    INTERMEDIATE_CONDITION_MET(0x14), RESERVATION_CONFLICT(0x18),
+    INTERMEDIATE_CONDITION_MET(0x14),
+    RESERVATION_CONFLICT(0x18),
     /** Obsolete since SAM-2. */
-    COMMAND_TERMINATED(0x22), TASK_SET_FULL(0x28), ACA_ACTIVE(0x30), TASK_ABORTED(0x40);
+    COMMAND_TERMINATED(0x22),
+    TASK_SET_FULL(0x28),
+    ACA_ACTIVE(0x30),
+    TASK_ABORTED(0x40);
 
     private final int code;
 

@@ -12,7 +12,7 @@ import java.io.IOException;
  */
 record HolePuncher(LinuxFile file, boolean unmaps, boolean zeroesWithoutHoles)
         implements
-            AutoCloseable {
+        AutoCloseable {
     /** Zeroes a range; false where the caller has to write the zeroes. */
     boolean zero(long offsetBytes, long countBytes, boolean deallocate) throws IOException {
         if (deallocate || !zeroesWithoutHoles) {

@@ -98,7 +98,7 @@ final class LoginPhase implements PduReceiver {
                 answer.versionMax(), answer.versionActive(), answer.isid(), answer.tsih(),
                 answer.statusClass(), answer.statusDetail(), MemorySegment.ofArray(
                         answer.text().toArray(ValueLayout.JAVA_BYTE)));
-        server.sessions().establish(session, target, server.limits().abortTimeoutMs())
+        var _ = server.sessions().establish(session, target, server.limits().abortTimeoutMs())
                 .thenRun(() -> inLoop(() -> enter(session, kept, itt)));
     }
 

@@ -91,7 +91,7 @@ final class OtherRequests {
                     TaskManagementResponseCode.FUNCTION_NOT_SUPPORTED.code());
             return;
         }
-        management.perform(function.get(), request)
+        var _ = management.perform(function.get(), request)
                 .thenAccept(response -> connection.transport().loop().execute(() -> {
                     answers.managed(request.itt(), response.code());
                     connection.scheduleFlush();
