@@ -94,18 +94,17 @@ final class AdmittedLogin {
 
     private List<KeyValue> secure(boolean transit, TextKeys keys)
             throws ProtocolException, LoginException {
-        var others = new ArrayList<KeyValue>();
+        var operational = new ArrayList<KeyValue>();
         boolean hasChap = false;
-        for (var pair : keys.pairs()) {
-            var key = Key.of(pair.key());
-            boolean allowed = key.isEmpty() || NAMES.contains(key.get())
-                    || key.get().use() == Key.Use.SECURITY || key.get().use() == Key.Use.ALL;
-            if (!allowed) {
+        for (var pair : others(keys.pairs())) {
+            var use = Key.of(pair.key()).map(Key::use).orElse(Key.Use.ALL);
+            if (use == Key.Use.ALL) {
+                operational.add(pair);
+            } else if (use != Key.Use.SECURITY) {
                 throw new ProtocolException(
                         pair + " in the security stage (RFC 7143 section 6.3.2)");
             }
             hasChap |= pair.key().startsWith("CHAP_");
-            others.add(pair);
         }
         var answers = new ArrayList<KeyValue>();
         var method = keys.first(Key.AUTH_METHOD.text());
@@ -121,7 +120,7 @@ final class AdmittedLogin {
                     "CHAP before AuthMethod=CHAP is agreed (RFC 7143 section 12.1)");
         }
         methodAgreed |= method.isPresent();
-        answers.addAll(negotiation.receive(operational(others)));
+        answers.addAll(negotiation.receive(operational));
         return answers;
     }
 
@@ -139,13 +138,7 @@ final class AdmittedLogin {
         if (!isReady(LoginStage.SECURITY)) {
             throw skipped();
         }
-        for (var pair : keys.pairs()) {
-            if (Key.of(pair.key()).map(Key::use).orElse(Key.Use.ALL) == Key.Use.SECURITY) {
-                throw new ProtocolException(
-                        pair + " after the security stage (RFC 7143 chapter 12)");
-            }
-        }
-        var answers = new ArrayList<>(negotiation.receive(operational(keys.pairs())));
+        var answers = new ArrayList<>(negotiation.receive(others(keys.pairs())));
         if (!declared) {
             declared = true;
             answers.addAll(negotiation.declarations());
@@ -159,15 +152,12 @@ final class AdmittedLogin {
                         + " skips authentication, and the target wants CHAP");
     }
 
-    /** The pairs that the negotiation has to do with. */
-    private static List<KeyValue> operational(List<KeyValue> pairs) {
+    /** The pairs that say nothing about who the initiator is. */
+    private static List<KeyValue> others(List<KeyValue> pairs) {
         return pairs.stream().filter(pair -> {
             var key = Key.of(pair.key());
-            if (key.isEmpty()) {
-                return true;
-            }
-            return !NAMES.contains(key.get()) && key.get() != Key.INITIATOR_ALIAS
-                    && key.get().use() != Key.Use.SECURITY;
+            return key.isEmpty()
+                    || (!NAMES.contains(key.get()) && key.get() != Key.INITIATOR_ALIAS);
         }).toList();
     }
 

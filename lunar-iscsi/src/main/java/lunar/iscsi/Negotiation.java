@@ -145,6 +145,10 @@ final class Negotiation {
             return;
         }
         Key key = known.get();
+        if (key.use() == Key.Use.SECURITY) {
+            throw new ProtocolException(
+                    pair + " after the security stage (RFC 7143 chapter 12)");
+        }
         if (proposed.containsKey(key)) {
             settle(key, pair);
             return;

@@ -14,6 +14,8 @@ final class TargetChap {
     /** Longer than any hash accepted, so that a challenge is never guessed. */
     static final int CHALLENGE_BYTES = 32;
 
+    private static final Secret NOBODY = Secret.of("nobody");
+
     private enum State {
         ALGORITHMS_EXPECTED, RESPONSE_EXPECTED, DONE
     }
@@ -72,8 +74,10 @@ final class TargetChap {
         String name = require(keys, Key.CHAP_N).value();
         byte[] response = require(keys, Key.CHAP_R).bytes();
         var secret = policy.secrets().apply(name);
-        if (algorithm == null || secret.isEmpty()
-                || !algorithm.verify(identifier, secret.get(), challenge, response)) {
+        // A user that nobody has takes as long as a wrong secret.
+        boolean right = algorithm != null
+                && algorithm.verify(identifier, secret.orElse(NOBODY), challenge, response);
+        if (algorithm == null || secret.isEmpty() || !right) {
             // One line for both reasons: whoever reads the log must not learn which names exist.
             throw failure("wrong name or secret of CHAP user " + KeyValue.printable(name));
         }

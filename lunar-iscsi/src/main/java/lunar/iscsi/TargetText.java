@@ -36,15 +36,15 @@ public final class TargetText {
 
     /** Takes a Text Request, gives the Text Response. The negotiation is over when that is final. */
     public TextTurn receive(TextTurn request) throws ProtocolException {
-        if (++turns > limits.turns()) {
-            throw new ProtocolException(
-                    "more than " + limits.turns() + " requests in one text negotiation");
-        }
         if (request.isFinal() && request.more()) {
             throw new ProtocolException(
                     "F and C of a Text Request exclude each other (RFC 7143 section 11.10.2)");
         }
-        if (unsent.isEmpty()) {
+        if (unsent.isEmpty()) { // a request that fetches our own text does not count
+            if (++turns > limits.turns()) {
+                throw new ProtocolException("more than " + limits.turns()
+                        + " requests in one text negotiation");
+            }
             var complete = texts.add(request.text(), request.more());
             if (complete.isEmpty()) {
                 return new TextTurn(false, false, MemorySegment.NULL);
