@@ -49,7 +49,7 @@ final class ModeCommands {
             ModePages changed = pages.change(command, task.dataOut());
             pages = changed;
             for (Session other : target.sessions()) {
-                if (other != task.session()) {
+                if (!other.equals(task.session())) {
                     other.loop().execute(
                             () -> other.establish(unit, AdditionalSense.MODE_PARAMETERS_CHANGED));
                 }

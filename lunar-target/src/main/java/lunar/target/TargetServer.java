@@ -168,7 +168,7 @@ public final class TargetServer implements AutoCloseable {
         }
         if (applicant.tsih() != 0) {
             Session joined = sessions.find(applicant.tsih());
-            return joined == null || joined.target() != target
+            return joined == null || !target.equals(joined.target())
                     || !joined.login().initiatorName().equals(applicant.initiatorName())
                             ? new LoginPolicy.Admission.Refuse(LoginStatus.SESSION_DOES_NOT_EXIST,
                                     "no session with TSIH " + applicant.tsih())

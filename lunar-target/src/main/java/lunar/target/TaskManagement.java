@@ -71,13 +71,13 @@ final class TaskManagement {
         if (task == null || !task.lun.equals(request.lun())) {
             return CompletableFuture.completedFuture(TASK_DOES_NOT_EXIST);
         }
-        return bounded(List.of(connection.abort(one -> one == task)));
+        return bounded(List.of(connection.abort(one -> one.equals(task))));
     }
 
     /** Aborts the tasks of a unit, or of all where {@code unit} is null, in one session. */
     private static CompletableFuture<Integer> abortOf(Session in, @Nullable LogicalUnit unit,
             @Nullable AdditionalSense attention) {
-        return in.abort(task -> unit == null || task.server == unit.server()).thenApply(count -> {
+        return in.abort(task -> unit == null || task.server.equals(unit.server())).thenApply(count -> {
             if (attention != null && unit != null) {
                 in.establish(unit, attention);
             }
@@ -90,8 +90,8 @@ final class TaskManagement {
         var all = new ArrayList<CompletableFuture<Integer>>();
         for (LogicalUnit unit : units) {
             for (Session other : target.sessions()) {
-                boolean own = other == session;
-                all.add(other.abort(task -> task.server == unit.server()).thenApply(count -> {
+                boolean own = other.equals(session);
+                all.add(other.abort(task -> task.server.equals(unit.server())).thenApply(count -> {
                     if (!own && (count > 0 || !onlyWhereAborted)) {
                         other.loop().execute(() -> other.establish(unit, attention));
                     }
