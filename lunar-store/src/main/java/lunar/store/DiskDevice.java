@@ -76,12 +76,17 @@ public final class DiskDevice {
         return path.toRealPath();
     }
 
-    /** Keeps everybody out who asks for exclusive use, as mount does; null where that cannot be said. */
+    /**
+     * Keeps everybody out who asks for exclusive use, as mount does; null where that cannot be said, and for a reader,
+     * who disturbs nobody.
+     */
     private static @Nullable LinuxFile claim(Path real, FileOptions options) throws IOException {
+        if (options.readOnly()) {
+            return null;
+        }
         try {
-            LinuxFile own = LinuxFile.open(real, !options.readOnly(), !options.readOnly())
-                    .orElse(null);
-            if (own == null && !options.readOnly() && isMounted(real)) {
+            LinuxFile own = LinuxFile.open(real, true, true).orElse(null);
+            if (own == null && isMounted(real)) {
                 throw new BusyException(real + " is mounted; unmount it first");
             }
             return own;

@@ -17,6 +17,7 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.HashSet;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import lunar.block.BusyException;
 import lunar.block.DeviceGoneException;
 import org.jspecify.annotations.Nullable;
@@ -35,6 +36,12 @@ final class FileHandle implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(FileHandle.class.getName());
     /** Java copies heap buffers to native ones of the same size and keeps these; larger pieces only cost memory. */
     private static final int MAX_HEAP_PIECE_BYTES = 1 << 20;
+
+    /**
+     * Files that this process holds. To open one again only to find it locked would be fatal: closing that second
+     * descriptor gives up the lock of the first. A lock is the process's, and so is this set.
+     */
+    private static final Set<Object> HELD = ConcurrentHashMap.newKeySet();
 
     private final Path path;
     private final boolean writable;
@@ -55,7 +62,18 @@ final class FileHandle implements AutoCloseable {
             openOptions.add(directOption());
         }
         this.fileKey = fileKey();
-        this.channel = openLocked();
+        if (!HELD.add(claim())) {
+            throw new BusyException(path + " is in use by this process already");
+        }
+        boolean opened = false;
+        try {
+            this.channel = openLocked();
+            opened = true;
+        } finally {
+            if (!opened) {
+                HELD.remove(claim());
+            }
+        }
     }
 
     /**
@@ -193,6 +211,8 @@ final class FileHandle implements AutoCloseable {
         LOG.log(System.Logger.Level.DEBUG, "opened {0} again after an interrupt", path);
     }
 
+    private Object claim() { return fileKey == null ? path : fileKey; }
+
     private @Nullable Object fileKey() throws IOException {
         return Files.readAttributes(path, BasicFileAttributes.class, new LinkOption[0]).fileKey();
     }
@@ -230,7 +250,10 @@ final class FileHandle implements AutoCloseable {
 
     @Override
     public synchronized void close() throws IOException {
-        closed = true;
-        channel.close();
+        if (!closed) {
+            closed = true;
+            channel.close();
+            HELD.remove(claim());
+        }
     }
 }

@@ -148,7 +148,10 @@ final class FileOpening {
         }
     }
 
-    /** Null where holes cannot be punched: asked of the file system beyond the end, where it changes nothing. */
+    /**
+     * Asks the file system beyond the end, where a hole changes nothing. Where it has none the descriptor is kept all
+     * the same: to close it would give up the lock.
+     */
     private static @Nullable HolePuncher puncher(Path real, long sizeBytes, FileOptions options)
             throws IOException {
         if (options.readOnly()) {
@@ -158,15 +161,14 @@ final class FileOpening {
         if (file == null) {
             return null;
         }
-        boolean punches = false;
         try {
-            punches = file.allocate(LinuxFile.PUNCH_HOLE, sizeBytes, PHYSICAL_BLOCK_BYTES);
-        } finally {
-            if (!punches) {
-                file.close();
-            }
+            boolean punches = file.allocate(LinuxFile.PUNCH_HOLE, sizeBytes,
+                    PHYSICAL_BLOCK_BYTES);
+            return new HolePuncher(file, punches, false);
+        } catch (IOException e) {
+            file.close();
+            throw e;
         }
-        return punches ? new HolePuncher(file, true, false) : null;
     }
 
     static String reason(FileSystemException e) {

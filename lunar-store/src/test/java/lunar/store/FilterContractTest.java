@@ -1,0 +1,83 @@
+package lunar.store;
+
+import java.time.Duration;
+import lunar.block.BlockDevice;
+import lunar.block.BlockRequest.Operation;
+import lunar.block.DelayFilter;
+import lunar.block.Devices;
+import lunar.block.FaultFilter;
+import lunar.block.FaultPlan;
+import lunar.block.StorageException;
+import lunar.block.ThrottleFilter;
+import lunar.block.TraceFilter;
+import lunar.block.VerifyFilter;
+import lunar.testkit.BlockDeviceContract;
+import org.junit.jupiter.api.Nested;
+
+/** The contract on each filter over memory: nothing may be lost by standing in between. */
+class FilterContractTest {
+    @Nested
+    class Fault extends BlockDeviceContract {
+        @Override
+        protected BlockDevice create(long blockCount) {
+            return new FaultFilter(memory(blockCount), FaultPlan.NONE, 1);
+        }
+    }
+
+    @Nested
+    class Delay extends BlockDeviceContract {
+        @Override
+        protected BlockDevice create(long blockCount) {
+            return new DelayFilter(memory(blockCount), Duration.ZERO, Duration.ofNanos(50_000), 1);
+        }
+    }
+
+    @Nested
+    class Throttle extends BlockDeviceContract {
+        @Override
+        protected BlockDevice create(long blockCount) {
+            return new ThrottleFilter(memory(blockCount), 1L << 30, 100_000);
+        }
+    }
+
+    @Nested
+    class Verify extends BlockDeviceContract {
+        @Override
+        protected BlockDevice create(long blockCount) {
+            return new VerifyFilter(memory(blockCount));
+        }
+    }
+
+    @Nested
+    class Trace extends BlockDeviceContract {
+        @Override
+        protected BlockDevice create(long blockCount) {
+            return new TraceFilter(memory(blockCount), _ -> {});
+        }
+    }
+
+    /** The faults are in blocks that the contract does not reach, so only their machinery is in the way. */
+    @Nested
+    class VerifyOverFault extends BlockDeviceContract {
+        @Override
+        protected BlockDevice create(long blockCount) {
+            BlockDevice memory = memory(blockCount + 8);
+            FaultPlan corrupt = FaultPlan.NONE.kind(FaultPlan.Kind.CORRUPT).on(Operation.READ)
+                    .at(blockCount, blockCount + 6);
+            return new VerifyFilter(new FaultFilter(memory, corrupt, 1));
+        }
+    }
+
+    @Nested
+    class ByUri extends BlockDeviceContract {
+        @Override
+        protected BlockDevice create(long blockCount) throws StorageException {
+            return Devices.open("verify:fault=0:throttle=1GiB:delay=0us+20us:ram:"
+                    + blockCount * 4096 + "?block-size=4096");
+        }
+    }
+
+    private static BlockDevice memory(long blockCount) {
+        return MemoryDevice.create(blockCount * 512, 512);
+    }
+}

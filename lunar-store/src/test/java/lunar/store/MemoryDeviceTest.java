@@ -1,0 +1,165 @@
+package lunar.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.channels.Pipe;
+import java.nio.channels.WritableByteChannel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class MemoryDeviceTest {
+    private static final int CHUNK_BYTES = (int) MemoryChunks.CHUNK_BYTES;
+
+    @Test
+    void shouldTakeMemoryOnlyForWhatIsWritten() throws IOException {
+        try (var device = MemoryDevice.create(1L << 40, 4096)) {
+            MemorySegment buffer = filled(4096, 7);
+            device.read(device.blockCount() - 1, buffer);
+            assertThat(buffer.mismatch(filled(4096, 0))).isEqualTo(-1);
+            assertThat(device.allocatedBytes()).isZero();
+            device.write(device.blockCount() - 1, filled(4096, 7));
+            device.write(device.blockCount() / 2 + 1, filled(4096, 8));
+            assertThat(device.allocatedBytes()).isEqualTo(2 * CHUNK_BYTES);
+            device.read(device.blockCount() - 1, buffer);
+            assertThat(buffer.mismatch(filled(4096, 7))).isEqualTo(-1);
+            device.unmap(0, device.blockCount());
+            assertThat(device.allocatedBytes()).isZero();
+            device.read(device.blockCount() - 1, buffer);
+            assertThat(buffer.mismatch(filled(4096, 0))).isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void shouldNotShowOldDataInAReusedChunk() throws IOException {
+        try (var device = MemoryDevice.create(16L * CHUNK_BYTES, 512)) {
+            device.write(0, filled(2 * CHUNK_BYTES, 7));
+            device.unmap(0, 2 * CHUNK_BYTES / 512);
+            device.write(4 * CHUNK_BYTES / 512 + 3, filled(512, 1));
+            MemorySegment back = filled(2 * CHUNK_BYTES, 9);
+            device.read(4 * CHUNK_BYTES / 512, back);
+            back.asSlice(3 * 512, 512).fill((byte) 0);
+            assertThat(back.mismatch(filled(2 * CHUNK_BYTES, 0))).isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void shouldNotReuseAChunkThatIsBeingTransferred() throws IOException {
+        try (var device = MemoryDevice.create(16L * CHUNK_BYTES, 512)) {
+            device.write(0, filled(CHUNK_BYTES, 7));
+            var channel = new FirstByteChannel(() -> {
+                device.unmap(0, CHUNK_BYTES / 512);
+                device.write(CHUNK_BYTES / 512, filled(CHUNK_BYTES, 9));
+            });
+            device.transferTo(0, CHUNK_BYTES, channel);
+            assertThat(channel.first).as("old or zero, but nothing of another block").isIn(
+                    (byte) 7, (byte) 0);
+        }
+    }
+
+    /** Looks at what it was sent only after something else has happened. */
+    private static final class FirstByteChannel implements WritableByteChannel {
+        private interface Event {
+            void happen() throws IOException;
+        }
+
+        private final Event meanwhile;
+        byte first = -1;
+
+        FirstByteChannel(Event meanwhile) { this.meanwhile = meanwhile; }
+
+        @Override
+        public int write(ByteBuffer source) throws IOException {
+            meanwhile.happen();
+            int count = source.remaining();
+            first = source.get(source.position());
+            source.position(source.limit());
+            return count;
+        }
+
+        @Override
+        public boolean isOpen() { return true; }
+
+        @Override
+        public void close() {}
+    }
+
+    @Test
+    void shouldReturnWhatAChannelTookThatTakesNoMore() throws IOException {
+        try (var device = MemoryDevice.create(4L * CHUNK_BYTES, 512)) {
+            Pipe pipe = Pipe.open();
+            try (var source = pipe.source(); var sink = pipe.sink()) {
+                sink.configureBlocking(false);
+                long taken = device.transferTo(0, 4L * CHUNK_BYTES, sink);
+                assertThat(taken).isBetween(1L, 4L * CHUNK_BYTES - 1);
+                sink.close();
+                long received = 0;
+                var buffer = ByteBuffer.allocate(CHUNK_BYTES);
+                for (int count = 0; count >= 0; count = source.read(buffer.clear())) {
+                    received += count;
+                }
+                assertThat(received).isEqualTo(taken);
+            }
+        }
+    }
+
+    @Test
+    void shouldWriteAndReadAPhysicalBlockAsAWholeUnderManyThreads() throws Exception {
+        try (var device = MemoryDevice.create(1 << 20, 512);
+                var executor = Executors.newFixedThreadPool(8)) {
+            List<Future<?>> running = new ArrayList<>();
+            for (int i = 0; i < 8; i++) {
+                byte value = (byte) (i + 1);
+                running.add(executor.submit(() -> {
+                    MemorySegment own = filled(4096, value);
+                    MemorySegment back = filled(4096, 0);
+                    for (int n = 0; n < 300; n++) {
+                        device.write(8, own);
+                        device.read(8, back);
+                        byte seen = back.get(ValueLayout.JAVA_BYTE, 0);
+                        assertThat(back.mismatch(filled(4096, seen))).isEqualTo(-1);
+                    }
+                    return null;
+                }));
+            }
+            for (Future<?> future : running) {
+                future.get(60, TimeUnit.SECONDS);
+            }
+        }
+    }
+
+    @Test
+    void shouldCompareAndWriteAcrossTwoChunks() throws IOException {
+        try (var device = MemoryDevice.create(4L * CHUNK_BYTES, 512)) {
+            long lba = CHUNK_BYTES / 512 - 1;
+            MemorySegment request = filled(4 * 512, 0);
+            request.asSlice(1024).fill((byte) 5);
+            device.compareAndWrite(lba, request);
+            MemorySegment back = filled(1024, 0);
+            device.read(lba, back);
+            assertThat(back.mismatch(filled(1024, 5))).isEqualTo(-1);
+            assertThat(device.allocatedBytes()).isEqualTo(2 * CHUNK_BYTES);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0,512", "-512,512", "513,512", "512,4096", "2251799813685248,512"})
+    void shouldRejectImpossibleSizes(long sizeBytes, int blockSize) {
+        assertThatThrownBy(() -> MemoryDevice.create(sizeBytes, blockSize))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    private static MemorySegment filled(int bytes, int value) {
+        return MemorySegment.ofArray(new byte[bytes]).fill((byte) value);
+    }
+}

@@ -1,0 +1,61 @@
+package lunar.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import lunar.block.BlockDevice;
+import lunar.block.Devices;
+import lunar.block.FaultFilter;
+import lunar.block.ThrottleFilter;
+import lunar.block.VerifyFilter;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class StoreProviderTest {
+    @Test
+    void shouldOpenEachSchemeWithItsOptions(@TempDir Path folder) throws IOException {
+        try (BlockDevice device = Devices.open("ram:64MiB?block-size=4096")) {
+            assertThat(device).isInstanceOf(MemoryDevice.class).hasToString("ram:64MiB");
+            assertThat(device.blockCount()).isEqualTo(16384);
+        }
+        Path file = folder.resolve("disk.img");
+        try (BlockDevice device = Devices.open(
+                "file:" + file + "?size=8MiB&io=direct&block-size=4096&workers=3")) {
+            assertThat(device.limits().queueDepth()).isEqualTo(3);
+            assertThat(device.limits().bufferAlignmentBytes()).isGreaterThan(1);
+        }
+        try (BlockDevice device = Devices.open("file:" + file + "?read-only=true")) {
+            assertThat(device.readOnly()).isTrue();
+            assertThat(device.blockSize()).isEqualTo(512);
+        }
+    }
+
+    @Test
+    void shouldPutFiltersOverDevicesInTheOrderOfTheUri() throws IOException {
+        try (BlockDevice device = Devices
+                .open("verify:fault=0.5,op=read,seed=1:throttle=1MiB,50iops:ram:1MiB")) {
+            assertThat(device).isInstanceOf(VerifyFilter.class);
+            BlockDevice fault = ((VerifyFilter) device).below();
+            assertThat(fault).isInstanceOf(FaultFilter.class);
+            assertThat(((FaultFilter) fault).below()).isInstanceOf(ThrottleFilter.class);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {"ram: | needs a size", "ram:x | is not a size",
+            "ram:0 | is not possible", "ram:513 | is not possible", "ram:9P | is not possible",
+            "ram:1M?block-size=1k | not one of 512, 4096", "ram:1M?blocksize=512 | unknown option",
+            "file: | needs a path", "file:x?io=fast | not one of buffered, direct, sync",
+            "file:x?size=1000 | not a multiple", "file:x?workers=0 | not between 1 and",
+            "file:x?workers=many | is not a number", "file:x?read-only=yes | not one of true",
+            "disk:/dev/sdb?block-size=512 | unknown option", "disk: | needs a path",
+            "verify:file:does-not-exist | does not exist"})
+    void shouldSayInOneLineWhatIsWrong(String uri, String message) {
+        assertThatThrownBy(() -> Devices.open(uri)).isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(message).hasMessageNotContaining("\n");
+    }
+}
