@@ -108,7 +108,7 @@ final class MemoryChunks implements AutoCloseable {
             return chunk;
         } catch (OutOfMemoryError e) {
             throw new NoSpaceException("no memory left for blocks after "
-                    + Size.format(allocatedBytes()) + "; raise -XX:MaxDirectMemorySize", e);
+                    + Size.format(allocatedBytes()), e);
         }
     }
 

@@ -24,8 +24,9 @@ import lunar.block.StorageException;
 
 /**
  * Blocks in native memory, {@code ram:1GiB}. Memory is taken when a block is first written, in chunks of 256 KiB, so
- * a device may be much larger than the machine; it comes out of {@code -XX:MaxDirectMemorySize}, and where that is
- * used up a write fails with {@link lunar.block.NoSpaceException}. What is gone with the process has no identity:
+ * a device may be much larger than the machine. No option of the JVM limits it. Where the system refuses more a
+ * write fails with {@link lunar.block.NoSpaceException}; a Linux that overcommits kills the process instead, so what
+ * will be written must fit. What is gone with the process has no identity:
  * every device has a random one.
  *
  * <p>Each chunk belongs to one of a number of striped locks, shared by readers and exclusive to a writer. So a block,
