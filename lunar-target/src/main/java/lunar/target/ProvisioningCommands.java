@@ -117,7 +117,7 @@ final class ProvisioningCommands {
 
     void writeSame(Task task, WriteSame command) {
         if (command.protect() != 0 || command.anchor()
-                || command.unmap() && !device.supports(Capability.UNMAP)) {
+                || (command.unmap() && !device.supports(Capability.UNMAP))) {
             task.checkCondition(Sense.invalidFieldInCdb(1,
                     command.protect() != 0 ? 7 : command.anchor() ? 4 : 3));
             return;
