@@ -1,0 +1,185 @@
+package lunar.initiator;
+
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.locks.LockSupport;
+import lunar.block.BlockRequest;
+import lunar.block.StorageException;
+import lunar.iscsi.BurstRules;
+import lunar.iscsi.DataInReceiver;
+import lunar.iscsi.DataOutPlan;
+import lunar.iscsi.Residual;
+import lunar.iscsi.ScsiCommand;
+import lunar.iscsi.ScsiResponse;
+import lunar.iscsi.spi.Transport;
+import lunar.scsi.Bytes;
+import lunar.scsi.Cdb;
+import lunar.scsi.InvalidCdbException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One SCSI command from its submission to its end: what is asked, where it is on its way, how it ended. Reused, so
+ * that the steady state allocates nothing. Fields below "on the way" are guarded by the lock of {@link Tasks};
+ * those of the outcome are written before the end is told and read after it.
+ */
+final class Command implements Transport.Release {
+    /** Told that a command has ended, without any lock held; {@link Command#failure} tells how. */
+    @FunctionalInterface
+    interface Ending {
+        void ended(Command command);
+    }
+
+    /** Where a command is. */
+    enum State {
+        /** With its owner. */
+        IDLE,
+        /** In the queue for a task slot or the command window. */
+        WAITING,
+        /** Busy at the target; a timer puts it into the queue again. */
+        RESTING,
+        /** At the target. */
+        ACTIVE,
+        /** At the target, which has been asked to abort it. */
+        ABORTING,
+        /** Ended at the target, while its data are still on their way out of the transport. */
+        RELEASING
+    }
+
+    /** Longest CDB: the 16 bytes of the header and those of an AHS (SPC-5 section 4.2.4). */
+    static final int MAX_CDB_BYTES = 260;
+
+    private final Tasks tasks;
+    final DataInReceiver dataInReceiver;
+    final DataOutPlan dataOutPlan;
+
+    /** What is asked; set by the owner. */
+    long lun;
+    final MemorySegment cdb = MemorySegment.ofArray(new byte[MAX_CDB_BYTES]);
+    int cdbLength;
+    MemorySegment dataIn = MemorySegment.NULL;
+    MemorySegment dataOut = MemorySegment.NULL;
+    private Ending ending = _ -> {};
+
+    /** For devices: the request behind the command and what has been done for it. */
+    @Nullable
+    BlockRequest request;
+    @Nullable
+    Thread waiter;
+    MemorySegment copyBack = MemorySegment.NULL;
+    MemorySegment bounce = MemorySegment.NULL;
+    int attempts;
+    boolean flushing;
+    volatile boolean done;
+
+    /** On the way. */
+    State state = State.IDLE;
+    @Nullable
+    Command next;
+    int slot;
+    int itt;
+    int cmdSn;
+    long deadlineMs;
+    int pendingSends;
+
+    /** The outcome. {@code failure} stands for what is not an answer of the target. */
+    @Nullable
+    StorageException failure;
+    int response;
+    int status;
+    Bytes sense = Bytes.EMPTY;
+    Residual residual = Residual.NONE;
+    Residual bidirectionalReadResidual = Residual.NONE;
+
+    Command(Tasks tasks, BurstRules rules, int maxSendBytes) {
+        this.tasks = tasks;
+        dataInReceiver = new DataInReceiver(rules);
+        dataOutPlan = new DataOutPlan(rules, maxSendBytes);
+    }
+
+    /** Asks for something new. The CDB is to be written into {@link #cdb}. */
+    void prepare(long lunValue, MemorySegment in, MemorySegment out, Ending whenEnded) {
+        assert state == State.IDLE : state;
+        lun = lunValue;
+        dataIn = in;
+        dataOut = out;
+        ending = whenEnded;
+        deadlineMs = 0;
+        attempts = 0;
+        flushing = false;
+        done = false;
+    }
+
+    /** Lets go of everything that belongs to others. */
+    void clear() {
+        dataIn = MemorySegment.NULL;
+        dataOut = MemorySegment.NULL;
+        copyBack = MemorySegment.NULL;
+        bounce = MemorySegment.NULL;
+        request = null;
+        waiter = null;
+        failure = null;
+        sense = Bytes.EMPTY;
+    }
+
+    /** Forgets the outcome, before the command goes (again) to the target. */
+    void resetOutcome() {
+        failure = null;
+        response = ScsiResponse.COMPLETED;
+        status = 0;
+        sense = Bytes.EMPTY;
+        residual = Residual.NONE;
+        bidirectionalReadResidual = Residual.NONE;
+    }
+
+    /** Writes the CDB. */
+    void encode(Cdb what) {
+        cdb.asSlice(0, ScsiCommand.CDB_LENGTH).fill((byte) 0);
+        what.encode(cdb);
+        cdbLength = what.form().length();
+    }
+
+    /** What the command is, for messages. */
+    String describe() {
+        try {
+            return Cdb.decode(cdb.asSlice(0, cdbLength)).toString();
+        } catch (InvalidCdbException _) {
+            return "CDB " + Bytes.of(cdb.asSlice(0, cdbLength));
+        }
+    }
+
+    boolean reads() { return dataIn.byteSize() > 0; }
+
+    boolean writes() { return dataOut.byteSize() > 0; }
+
+    /** Bytes of the Expected Data Transfer Length: of a bidirectional command those it takes. */
+    int expectedBytes() {
+        return (int) (writes() ? dataOut.byteSize() : dataIn.byteSize());
+    }
+
+    void end() { ending.ended(this); }
+
+    /** Wakes whoever waits in {@link #await}. */
+    void wake() {
+        Thread sleeper = waiter;
+        done = true;
+        LockSupport.unpark(sleeper);
+    }
+
+    /**
+     * Waits for {@link #wake}, which comes, at the latest, with the deadline. An interrupt does not end it, since
+     * the target may write into the buffer until then; the flag is set again at the end.
+     */
+    void await() {
+        boolean interrupted = false;
+        while (!done) {
+            LockSupport.park(this);
+            interrupted |= Thread.interrupted();
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** The transport no longer needs a part of {@link #dataOut}. */
+    @Override
+    public void release() { tasks.released(this); }
+}

@@ -1,0 +1,249 @@
+package lunar.initiator;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import lunar.iscsi.Bhs;
+import lunar.iscsi.DataOut;
+import lunar.iscsi.DataOutPlan;
+import lunar.iscsi.DigestException;
+import lunar.iscsi.InitiatorPdu;
+import lunar.iscsi.Pdu;
+import lunar.iscsi.ProtocolException;
+import lunar.iscsi.ScsiCommand;
+import lunar.iscsi.StatusReceiver;
+import lunar.iscsi.TaskAttribute;
+import lunar.iscsi.spi.EventLoop;
+import lunar.iscsi.spi.Framing;
+import lunar.iscsi.spi.PduReceiver;
+import lunar.iscsi.spi.Transport;
+import lunar.scsi.Lun;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One connection of a session: puts PDUs on the transport, and gives what comes to the login while that runs and to
+ * the session's {@link FullFeature} from then on.
+ *
+ * <p>Once there is a session, sending happens under its lock, so that PDUs leave in the order of their CmdSN; the
+ * header that is reused for it is guarded by that lock.
+ */
+final class Connection implements PduReceiver {
+    private static final System.Logger LOG = System.getLogger("lunar.initiator");
+
+    /** What receives PDUs in the present phase of the connection; on the loop's thread. */
+    interface Phase {
+        MemorySegment dataDestination(Bhs bhs, int length) throws ProtocolException;
+
+        void received(Bhs bhs, MemorySegment data) throws ProtocolException;
+
+        void batchEnd();
+
+        /** @param why null where we closed the connection in order */
+        void closed(@Nullable IOException why);
+    }
+
+    private final Transport transport;
+    private final EventLoop loop;
+    private final MemorySegment header = Arena.ofAuto().allocate(Bhs.LENGTH, 64);
+    private final Bhs bhs = new Bhs().wrap(header);
+    private @Nullable StatusReceiver status;
+
+    /** Loop's thread only. */
+    private @Nullable Phase phase;
+    private boolean inBatch;
+    private boolean closing;
+    private @Nullable IOException endCause;
+
+    Connection(Transport transport) {
+        this.transport = transport;
+        loop = transport.loop();
+    }
+
+    EventLoop loop() { return loop; }
+
+    Transport transport() { return transport; }
+
+    /** Gives what comes from now on to a phase; on the loop's thread. */
+    void enter(Phase next) {
+        phase = next;
+    }
+
+    void framing(Framing framing) { transport.framing(framing); }
+
+    /** Follows StatSN from the first response on. */
+    void status(StatusReceiver receiver) {
+        status = receiver;
+    }
+
+    StatusReceiver status() { return Objects.requireNonNull(status); }
+
+    int expStatSn() {
+        StatusReceiver known = status;
+        return known == null ? 0 : known.expStatSn();
+    }
+
+    // --- sending ---
+
+    /** Sends what is queued; on the loop's thread the end of the batch does that, for all at once. */
+    void flushUnlessInBatch() {
+        if (!(loop.inLoop() && inBatch)) {
+            transport.flush();
+        }
+    }
+
+    /** Queues a PDU that is not on the hot path. The data are copied where they are not ours to keep. */
+    void send(InitiatorPdu pdu, MemorySegment data) {
+        pdu.encode(bhs);
+        bhs.lengths(0, (int) data.byteSize());
+        transport.send(header, data, Transport.Release.NOTHING);
+    }
+
+    /** Queues a command and the data that may go with it unasked; with the lock held. */
+    void sendCommand(Command command) {
+        boolean reads = command.reads();
+        boolean writes = command.writes();
+        DataOutPlan plan = command.dataOutPlan;
+        plan.begin(writes ? command.expectedBytes() : 0);
+        command.dataInReceiver.begin((int) command.dataIn.byteSize());
+        int immediateBytes = writes ? plan.immediateBytes() : 0;
+        boolean isFinal = !writes || plan.isCommandFinal();
+        MemorySegment data = immediateBytes == 0
+                ? MemorySegment.NULL
+                : Tasks.slice(command.dataOut, 0, immediateBytes);
+        if (command.cdbLength <= ScsiCommand.CDB_LENGTH && !(reads && writes)) {
+            bhs.start(ScsiCommand.OPCODE, false, (isFinal ? 0x80 : 0)
+                    | (reads ? ScsiCommand.READ : 0) | (writes ? ScsiCommand.WRITE : 0)
+                    | TaskAttribute.SIMPLE.code()).lengths(0, immediateBytes)
+                    .int64(Pdu.LUN, command.lun).int32(Pdu.ITT, command.itt)
+                    .int32(ScsiCommand.EXPECTED_DATA_TRANSFER_LENGTH, command.expectedBytes())
+                    .int32(InitiatorPdu.CMD_SN, command.cmdSn)
+                    .int32(InitiatorPdu.EXP_STAT_SN, expStatSn());
+            MemorySegment.copy(command.cdb, 0, header, ScsiCommand.CDB, ScsiCommand.CDB_LENGTH);
+            send(header, data, command);
+        } else {
+            sendExtended(command, data, isFinal);
+        }
+        if (!isFinal) {
+            plan.unsolicited();
+            sendDataOut(command, command.lun, Bhs.NO_TAG);
+        }
+    }
+
+    /** A command with additional header segments: a long CDB, or data in both directions. */
+    private void sendExtended(Command command, MemorySegment data, boolean isFinal) {
+        boolean both = command.reads() && command.writes();
+        var pdu = new ScsiCommand(false, isFinal, command.reads(), command.writes(),
+                TaskAttribute.SIMPLE, 0, new Lun(command.lun), command.itt,
+                command.expectedBytes(), command.cmdSn, expStatSn(),
+                command.cdb.asSlice(0, command.cdbLength),
+                both ? (int) command.dataIn.byteSize() : 0);
+        MemorySegment all = MemorySegment.ofArray(new byte[Bhs.LENGTH + pdu.ahsBytes()]);
+        var extended = new Bhs().wrap(all);
+        pdu.encode(extended);
+        extended.lengths(pdu.ahsBytes(), (int) data.byteSize());
+        pdu.encodeAhs(all.asSlice(Bhs.LENGTH));
+        send(all, data, command);
+    }
+
+    /** Queues the Data-Out of the sequence at which the command's plan stands; with the lock held. */
+    void sendDataOut(Command command, long lun, int ttt) {
+        DataOutPlan plan = command.dataOutPlan;
+        while (plan.next()) {
+            bhs.start(DataOut.OPCODE, false, plan.isFinal() ? 0x80 : 0).lengths(0, plan.length())
+                    .int64(Pdu.LUN, lun).int32(Pdu.ITT, command.itt).int32(Pdu.TTT, ttt)
+                    .int32(InitiatorPdu.EXP_STAT_SN, expStatSn())
+                    .int32(DataOut.DATA_SN, plan.dataSn())
+                    .int32(DataOut.BUFFER_OFFSET, plan.offset());
+            send(header, Tasks.slice(command.dataOut, plan.offset(), plan.length()), command);
+        }
+    }
+
+    private void send(MemorySegment headers, MemorySegment data, Command command) {
+        if (data.byteSize() == 0) {
+            transport.send(headers, data, Transport.Release.NOTHING);
+        } else {
+            command.pendingSends++;
+            transport.send(headers, data, command);
+        }
+    }
+
+    // --- ending ---
+
+    /** Ends the connection in order; on the loop's thread. */
+    void close() {
+        closing = true;
+        transport.close();
+    }
+
+    /** Ends the connection for a reason; any thread. */
+    void end(IOException why) {
+        if (loop.inLoop()) {
+            if (endCause == null && !closing) {
+                endCause = why;
+            }
+            transport.close();
+        } else {
+            loop.execute(() -> end(why));
+        }
+    }
+
+    // --- receiving ---
+
+    @Override
+    public MemorySegment dataDestination(Bhs received, MemorySegment ahs, int length)
+            throws ProtocolException {
+        inBatch = true;
+        return current().dataDestination(received, length);
+    }
+
+    @Override
+    public void received(Bhs received, MemorySegment ahs, MemorySegment data)
+            throws ProtocolException {
+        inBatch = true;
+        current().received(received, data);
+    }
+
+    private Phase current() throws ProtocolException {
+        Phase now = phase;
+        if (now == null) {
+            throw new ProtocolException("the target speaks first (RFC 7143 section 6.1)");
+        }
+        return now;
+    }
+
+    @Override
+    public void dataDigestError(Bhs received) throws ProtocolException {
+        // At ErrorRecoveryLevel 0 nothing short of a new session makes the lost PDU good (section 7.1.3).
+        endCause = new DigestException("data digest of PDU "
+                + Integer.toHexString(received.opcode()) + "h from " + transport.remote()
+                + " is wrong (RFC 7143 section 7.8)");
+        throw new ProtocolException(String.valueOf(endCause.getMessage()));
+    }
+
+    @Override
+    public void batchEnd() {
+        Phase now = phase;
+        if (now != null) {
+            now.batchEnd();
+        }
+        inBatch = false;
+        transport.flush();
+    }
+
+    @Override
+    public void closed(@Nullable IOException cause) {
+        inBatch = false;
+        IOException why = endCause != null ? endCause : cause;
+        if (why == null && !closing) {
+            why = new IOException(transport.remote() + " closed the connection");
+        }
+        LOG.log(System.Logger.Level.DEBUG, "connection to {0} ended: {1}", transport.remote(),
+                why == null ? "in order" : why.toString());
+        Phase now = phase;
+        phase = null;
+        if (now != null) {
+            now.closed(why);
+        }
+    }
+}

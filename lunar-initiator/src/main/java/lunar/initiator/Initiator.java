@@ -1,0 +1,285 @@
+package lunar.initiator;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.security.SecureRandom;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import lunar.iscsi.ChapCredentials;
+import lunar.iscsi.DiscoveredTarget;
+import lunar.iscsi.InitiatorLogin;
+import lunar.iscsi.Isid;
+import lunar.iscsi.LoginException;
+import lunar.iscsi.Offer;
+import lunar.iscsi.ProtocolException;
+import lunar.iscsi.TargetAddress;
+import lunar.iscsi.spi.PduReceiver;
+import lunar.iscsi.spi.Transport;
+import lunar.iscsi.spi.TransportProvider;
+
+/**
+ * An iSCSI initiator: finds targets and logs in to them. It owns the event loops of its sessions; closing it closes
+ * them all. May be used by any thread.
+ */
+public final class Initiator implements AutoCloseable {
+    private static final int MAX_REDIRECTIONS = 4;
+    private static final int ISID_QUALIFIERS = 1 << 16;
+    private static final int ISID_NUMBERS = 1 << 24;
+
+    private final InitiatorOptions options;
+    private final SecureRandom random = new SecureRandom();
+    private final int isidNumber = random.nextInt(ISID_NUMBERS);
+    /** No two sessions have one ISID: the second login would take the place of the first (RFC 7143 section 6.3.5). */
+    private final AtomicInteger isidQualifier = new AtomicInteger(random.nextInt(ISID_QUALIFIERS));
+    private final Set<Session> sessions = ConcurrentHashMap.newKeySet();
+
+    /** Guarded by itself. */
+    private final Map<String, TransportProvider.Loops> loops = new HashMap<>();
+    private boolean closed; // guarded by loops
+
+    private Initiator(InitiatorOptions options) { this.options = options; }
+
+    /**
+     * An initiator with one event loop.
+     *
+     * @throws IllegalArgumentException when it is no iSCSI name
+     */
+    public static Initiator create(String name) {
+        return create(InitiatorOptions.of(name));
+    }
+
+    /** An initiator. Its event loops start with the first session. */
+    public static Initiator create(InitiatorOptions options) { return new Initiator(options); }
+
+    /** The initiator's iSCSI name. */
+    public String name() { return options.name(); }
+
+    /**
+     * Logs in to the target of an {@link IscsiUri}, whose LUN, if it has one, does not matter here.
+     *
+     * @throws IllegalArgumentException when the URI is wrong; the message is one line for a person
+     * @throws LoginException when the target refuses, or does not answer in time
+     * @throws IOException when there is no connection to be had, or it ends
+     */
+    public Session login(String uri) throws IOException {
+        IscsiUri parsed = IscsiUri.parse(uri);
+        if (parsed.initiatorName().isPresent() && !parsed.initiatorName().get().equals(name())) {
+            throw new IllegalArgumentException("the URI names initiator "
+                    + parsed.initiatorName().get() + ", and this one is " + name());
+        }
+        return login(parsed.sessionOptions());
+    }
+
+    /**
+     * Logs in.
+     *
+     * @throws LoginException when the target refuses, or does not answer in time
+     * @throws IOException when there is no connection to be had, or it ends
+     */
+    public Session login(SessionOptions session) throws IOException {
+        var settings = InitiatorLogin.Settings.normal(name(), session.targetName(), isid(),
+                session.offer());
+        return login(session, settings, "login to " + session.targetName());
+    }
+
+    /**
+     * The targets of a portal.
+     *
+     * @param portal {@code host[:port]}, an IPv6 address in brackets
+     * @throws LoginException when the target refuses, or does not answer in time
+     * @throws IOException when there is no connection to be had, or it ends
+     */
+    public List<DiscoveredTarget> discover(String portal) throws IOException {
+        return discover(discovery(portal));
+    }
+
+    /** The targets of a portal that wants CHAP. */
+    public List<DiscoveredTarget> discover(String portal, ChapCredentials own) throws IOException {
+        return discover(discovery(portal).withChap(own));
+    }
+
+    /** The targets of a portal that wants CHAP, and proves itself. */
+    public List<DiscoveredTarget> discover(String portal, ChapCredentials own,
+            ChapCredentials target) throws IOException {
+        return discover(discovery(portal).withMutualChap(own, target));
+    }
+
+    private static SessionOptions discovery(String portal) {
+        TargetAddress address;
+        try {
+            address = TargetAddress.parse(portal);
+        } catch (ProtocolException e) {
+            throw new IllegalArgumentException(
+                    "'" + portal + "' is not a portal; write host or host:port", e);
+        }
+        return SessionOptions.of(address.host(), address.port(), "").withQueueDepth(1);
+    }
+
+    private List<DiscoveredTarget> discover(SessionOptions session) throws IOException {
+        var settings = InitiatorLogin.Settings.discovery(name(), isid(), Offer.DEFAULT);
+        try (Session discovery = login(session, settings, "discovery")) {
+            TargetAddress asked = discovery.portal();
+            return discovery.sendTargets().stream()
+                    .map(target -> target.addresses().isEmpty()
+                            ? new DiscoveredTarget(target.name(), List.of(asked))
+                            : target)
+                    .toList();
+        }
+    }
+
+    private Isid isid() {
+        return Isid.random(isidNumber, isidQualifier.incrementAndGet() & (ISID_QUALIFIERS - 1));
+    }
+
+    private Session login(SessionOptions wanted, InitiatorLogin.Settings bare, String what)
+            throws IOException {
+        InitiatorLogin.Settings settings = bare;
+        if (options.alias().isPresent()) {
+            settings = settings.withInitiatorAlias(options.alias().get());
+        }
+        if (wanted.targetCredentials().isPresent()) {
+            settings = settings.withMutualChap(wanted.credentials().orElseThrow(),
+                    wanted.targetCredentials().get());
+        } else if (wanted.credentials().isPresent()) {
+            settings = settings.withChap(wanted.credentials().get());
+        }
+        SessionOptions session = wanted;
+        for (int i = 0; i <= MAX_REDIRECTIONS; i++) {
+            String where = what + " at " + session.portal();
+            switch (attempt(session, settings, where)) {
+                case LoginPhase.LoggedIn(Session made) -> {
+                    return register(made);
+                }
+                case LoginPhase.Moved(TargetAddress address) ->
+                    session = session.withPortal(new TargetAddress(address.host(), address.port(),
+                            OptionalInt.empty()));
+            }
+        }
+        throw new LoginException(
+                what + ": redirected more than " + MAX_REDIRECTIONS + " times", 1, 1);
+    }
+
+    private Session register(Session session) throws IOException {
+        sessions.add(session);
+        synchronized (loops) {
+            if (!closed) {
+                return session;
+            }
+        }
+        session.close();
+        throw new IOException("the initiator is closed");
+    }
+
+    private LoginPhase.Outcome attempt(SessionOptions session, InitiatorLogin.Settings settings,
+            String what) throws IOException {
+        var login = new InitiatorLogin(settings, this::unpredictable);
+        var phase = new CompletableFuture<LoginPhase>();
+        Function<Transport, PduReceiver> receiver = transport -> {
+            var connection = new Connection(transport);
+            var made = new LoginPhase(connection, login,
+                    (established, result, numbering) -> new Session(established, result,
+                            numbering, session, sessions::remove));
+            connection.enter(made);
+            phase.complete(made);
+            return connection;
+        };
+        var portal = new InetSocketAddress(session.portal().host(), session.portal().port());
+        if (portal.isUnresolved()) {
+            throw new IOException(what + ": no host of this name is known");
+        }
+        Transport transport;
+        try {
+            transport = loops(session.scheme()).connect(portal, session.timeouts().connectMs(),
+                    receiver);
+        } catch (IOException e) {
+            throw new IOException(what + ": cannot connect: " + e.getMessage(), e);
+        }
+        LoginPhase running = phase.join();
+        transport.loop().execute(running::start);
+        try {
+            return await(running.outcome(), session.timeouts().loginMs(), what);
+        } catch (IOException e) {
+            transport.close();
+            throw e;
+        }
+    }
+
+    private byte[] unpredictable(int count) {
+        byte[] bytes = new byte[count];
+        random.nextBytes(bytes);
+        return bytes;
+    }
+
+    /** Waits for what the loop's thread completes, and throws what it fails with, saying what it was about. */
+    static <T> T await(CompletableFuture<T> future, int timeoutMs, String what)
+            throws IOException {
+        try {
+            return future.get(timeoutMs, TimeUnit.MILLISECONDS);
+        } catch (TimeoutException _) {
+            throw new LoginException(what + ": no answer within " + timeoutMs + " ms", 0, 0);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException(what + ": interrupted", e);
+        } catch (ExecutionException e) {
+            Throwable cause = e.getCause();
+            if (cause instanceof LoginException refused) {
+                throw new LoginException(what + ": " + refused.getMessage(),
+                        refused.statusClass(), refused.statusDetail());
+            }
+            String why = cause == null ? e.getMessage() : cause.getMessage();
+            throw new IOException(what + ": " + why, cause);
+        }
+    }
+
+    private TransportProvider.Loops loops(String scheme) throws IOException {
+        synchronized (loops) {
+            if (closed) {
+                throw new IOException("the initiator is closed");
+            }
+            TransportProvider.Loops running = loops.get(scheme);
+            if (running == null) {
+                running = provider(scheme).start("lunar-initiator", options.loopCount());
+                loops.put(scheme, running);
+            }
+            return running;
+        }
+    }
+
+    private static TransportProvider provider(String scheme) throws IOException {
+        var known = new TreeSet<String>();
+        for (TransportProvider provider : ServiceLoader.load(TransportProvider.class,
+                TransportProvider.class.getClassLoader())) {
+            if (provider.scheme().equals(scheme)) {
+                return provider;
+            }
+            known.add(provider.scheme());
+        }
+        throw new IOException("no transport for " + scheme + ": is on the module path; there are "
+                + known);
+    }
+
+    /** Logs out of every session, then ends the event loops. Idempotent. */
+    @Override
+    public void close() {
+        synchronized (loops) {
+            closed = true;
+        }
+        sessions.forEach(Session::close);
+        synchronized (loops) {
+            loops.values().forEach(TransportProvider.Loops::close);
+            loops.clear();
+        }
+    }
+}

@@ -1,0 +1,42 @@
+package lunar.initiator;
+
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/**
+ * Who an initiator is.
+ *
+ * @param name iSCSI name: {@code iqn.}, {@code eui.} or {@code naa.} (RFC 7143 section 4.2.7)
+ * @param alias InitiatorAlias, a name for people
+ * @param loopCount event loops, that is threads, over which the sessions are spread
+ */
+public record InitiatorOptions(String name, Optional<String> alias, int loopCount) {
+    private static final int MAX_LOOPS = 256;
+    private static final Pattern NAME = Pattern.compile("(iqn|eui|naa)\\.[^\\s\\p{Cntrl}]{1,219}");
+
+    public InitiatorOptions {
+        if (!NAME.matcher(name).matches()) {
+            throw new IllegalArgumentException("'" + name
+                    + "' is not an iSCSI name; write for example iqn.2026-11.org.example:host1");
+        }
+        if (loopCount < 1 || loopCount > MAX_LOOPS) {
+            throw new IllegalArgumentException(
+                    "an initiator has 1 to " + MAX_LOOPS + " event loops, not " + loopCount);
+        }
+    }
+
+    /** One event loop, no alias. */
+    public static InitiatorOptions of(String name) {
+        return new InitiatorOptions(name, Optional.empty(), 1);
+    }
+
+    /** The same with an alias. */
+    public InitiatorOptions withAlias(String value) {
+        return new InitiatorOptions(name, Optional.of(value), loopCount);
+    }
+
+    /** The same with another number of event loops. */
+    public InitiatorOptions withLoopCount(int value) {
+        return new InitiatorOptions(name, alias, value);
+    }
+}

@@ -1,0 +1,237 @@
+package lunar.initiator;
+
+import java.io.IOException;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import lunar.block.DeviceUri;
+import lunar.iscsi.ChapCredentials;
+import lunar.iscsi.DigestChoice;
+import lunar.iscsi.Offer;
+import lunar.iscsi.Secret;
+import lunar.iscsi.TargetAddress;
+import lunar.scsi.Lun;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The URI of a target or of one of its LUNs:
+ *
+ * <pre>
+ * iscsi://[user[%secret]@]host[:port]/target-name[/lun][?option=value&amp;option=value]
+ * </pre>
+ *
+ * <p>The first percent sign parts user and secret, as in libiscsi; behind it, percent and two hexadecimal digits
+ * stand for a byte. An IPv6 address stands in brackets. A secret in a file is safer than one on a command line.
+ *
+ * <pre>
+ * header-digest, data-digest    crc32c or none
+ * secret-file                   file with the user's secret
+ * mutual-user                   name under which the target must prove itself,
+ * mutual-secret-file            and the file with its secret
+ * initiator                     name of the initiator, for whoever opens the URI as a device
+ * queue-depth                   commands at the target at once
+ * sessions, connections         1: more are not supported yet
+ * </pre>
+ *
+ * @param lun the LUN, if the URI has one
+ * @param initiatorName the option {@code initiator}
+ * @param sessionOptions all the rest
+ */
+public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
+        SessionOptions sessionOptions) {
+    private static final String EXAMPLE = "iscsi://host/iqn.2026-11.org.example:disk/0";
+    private static final Set<String> OPTIONS = Set.of("header-digest", "data-digest", "sessions",
+            "connections", "initiator", "mutual-user", "mutual-secret-file", "secret-file",
+            "queue-depth");
+    private static final Set<String> SCHEMES = Set.of("iscsi", "iser");
+
+    /** Authority, target name, LUN. */
+    private static final Pattern REST = Pattern.compile("//([^/]*)/([^/]*)(?:/([^/]*))?");
+    private static final Pattern AUTHORITY = Pattern
+            .compile("(?:([^%]+)(?:%(.*))?@)?(\\[[0-9a-fA-F:.%]+]|[^@:\\[\\]]+)(?::([0-9]{1,5}))?",
+                    Pattern.DOTALL);
+    private static final Pattern TARGET_NAME = Pattern.compile("(iqn|eui|naa)\\.[^\\s]{1,219}");
+    private static final Pattern NOT_ENCODED = Pattern.compile("%(?![0-9a-fA-F]{2})");
+    private static final int MAX_SECRET_FILE_BYTES = 4096;
+
+    /**
+     * Parses a URI.
+     *
+     * @throws IllegalArgumentException with one line for the person who wrote it, without secrets
+     */
+    public static IscsiUri parse(String text) {
+        if (!text.contains(":")) {
+            throw new IllegalArgumentException(
+                    "'" + text + "' is not a target's URI; write for example " + EXAMPLE);
+        }
+        return of(DeviceUri.parse(text));
+    }
+
+    /**
+     * Takes a device URI apart.
+     *
+     * @throws IllegalArgumentException with one line for the person who wrote it, without secrets
+     */
+    public static IscsiUri of(DeviceUri uri) {
+        if (!SCHEMES.contains(uri.scheme())) {
+            throw wrong(uri, "has another scheme than iscsi: or iser:");
+        }
+        uri.requireKnownOptions(OPTIONS);
+        requireOne(uri, "sessions");
+        requireOne(uri, "connections");
+        Matcher rest = REST.matcher(uri.rest());
+        if (!rest.matches()) {
+            throw wrong(uri, "is not of the form host/target-name/lun");
+        }
+        Matcher authority = AUTHORITY.matcher(rest.group(1));
+        if (!authority.matches()) {
+            throw wrong(uri, "has no host, or something odd in its place");
+        }
+        String target = decoded(rest.group(2));
+        if (!TARGET_NAME.matcher(target).matches()) {
+            throw wrong(uri, "has no target name after the host");
+        }
+        Optional<ChapCredentials> own = credentials(uri, authority.group(1), authority.group(2));
+        SessionOptions options = SessionOptions
+                .of(host(authority.group(3)), port(uri, authority.group(4)), target)
+                .withOffer(Offer.DEFAULT.with(offer -> offer
+                        .headerDigest(digest(uri, "header-digest"))
+                        .dataDigest(digest(uri, "data-digest"))));
+        options = new SessionOptions(uri.scheme(), options.portal(), target, options.offer(), own,
+                targetCredentials(uri, own), options.timeouts(),
+                number(uri, "queue-depth", SessionOptions.DEFAULT_QUEUE_DEPTH));
+        return new IscsiUri(Optional.ofNullable(rest.group(3)).map(lun -> lun(uri, lun)),
+                Optional.ofNullable(uri.option("initiator")), options);
+    }
+
+    private static void requireOne(DeviceUri uri, String option) {
+        if (number(uri, option, 1) != 1) {
+            throw wrong(uri, "asks for more than one of '" + option
+                    + "', which is not supported yet; leave the option out");
+        }
+    }
+
+    private static String host(String written) {
+        return written.startsWith("[") ? written.substring(1, written.length() - 1) : written;
+    }
+
+    private static int port(DeviceUri uri, @Nullable String written) {
+        int port = written == null ? TargetAddress.DEFAULT_PORT : Integer.parseInt(written);
+        if (port < 1 || port > 0xffff) {
+            throw wrong(uri, "has port " + port + ", which is not one of 1 to 65535");
+        }
+        return port;
+    }
+
+    private static Lun lun(DeviceUri uri, String written) {
+        try {
+            return Lun.of(Integer.parseInt(written));
+        } catch (IllegalArgumentException _) { // among them, what is not a number
+            throw wrong(uri, "has '" + written + "' where the number of a LUN belongs");
+        }
+    }
+
+    private static Optional<ChapCredentials> credentials(DeviceUri uri, @Nullable String user,
+            @Nullable String secret) {
+        String file = uri.option("secret-file");
+        if (user == null) {
+            if (file != null) {
+                throw wrong(uri, "has a secret-file but no user; write user@host");
+            }
+            return Optional.empty();
+        }
+        if ((secret == null) == (file == null)) {
+            throw wrong(uri, "needs one secret for user " + user
+                    + ": as user%secret@host or by the option secret-file");
+        }
+        return Optional.of(secret == null
+                ? new ChapCredentials(user, readSecret(String.valueOf(file)))
+                : new ChapCredentials(user, secretOf(uri, decoded(secret))));
+    }
+
+    private static Optional<ChapCredentials> targetCredentials(DeviceUri uri,
+            Optional<ChapCredentials> own) {
+        String user = uri.option("mutual-user");
+        String file = uri.option("mutual-secret-file");
+        if (user == null && file == null) {
+            return Optional.empty();
+        }
+        if (user == null || user.isEmpty() || file == null) {
+            throw wrong(uri, "needs both mutual-user and mutual-secret-file for mutual CHAP");
+        }
+        if (own.isEmpty()) {
+            throw wrong(uri, "asks for mutual CHAP without a user and secret of its own");
+        }
+        var credentials = new ChapCredentials(user, readSecret(file));
+        if (credentials.secret().equals(own.get().secret())) {
+            throw wrong(uri, "has the same secret in both directions, which mutual CHAP forbids");
+        }
+        return Optional.of(credentials);
+    }
+
+    private static Secret secretOf(DeviceUri uri, String text) {
+        if (text.isEmpty()) {
+            throw wrong(uri, "has an empty secret");
+        }
+        return Secret.of(text);
+    }
+
+    /** A secret from a file, without the end of its line. */
+    private static Secret readSecret(String file) {
+        try {
+            Path path = Path.of(file);
+            if (Files.size(path) > MAX_SECRET_FILE_BYTES) {
+                throw new IllegalArgumentException("secret file " + file + " is too long");
+            }
+            String text = Files.readString(path).replaceFirst("\\R\\z", "");
+            if (text.isEmpty()) {
+                throw new IllegalArgumentException("secret file " + file + " is empty");
+            }
+            return Secret.of(text);
+        } catch (NoSuchFileException e) {
+            throw new IllegalArgumentException("secret file " + file + " does not exist", e);
+        } catch (IOException | InvalidPathException e) {
+            throw new IllegalArgumentException("cannot read secret file " + file, e);
+        }
+    }
+
+    private static DigestChoice digest(DeviceUri uri, String option) {
+        return switch (uri.option(option, "").toLowerCase(Locale.ROOT)) {
+            case "" -> DigestChoice.PREFER_NONE;
+            case "none" -> DigestChoice.NONE;
+            case "crc32c" -> DigestChoice.REQUIRE_CRC32C;
+            default -> throw wrong(uri, "has a " + option + " which is neither crc32c nor none");
+        };
+    }
+
+    private static int number(DeviceUri uri, String option, int otherwise) {
+        String written = uri.option(option);
+        if (written == null) {
+            return otherwise;
+        }
+        if (!written.matches("[1-9][0-9]{0,8}")) {
+            throw wrong(uri, "has '" + written + "' where the number of " + option + " belongs");
+        }
+        return Integer.parseInt(written);
+    }
+
+    /** Percent and two hexadecimal digits stand for a byte; any other percent for itself. */
+    private static String decoded(String text) {
+        String guarded = NOT_ENCODED.matcher(text).replaceAll("%25").replace("+", "%2B");
+        return URLDecoder.decode(guarded, StandardCharsets.UTF_8);
+    }
+
+    private static IllegalArgumentException wrong(DeviceUri uri, String what) {
+        String shown = uri.rest().replaceFirst("^(//[^/%]*)%.*@", "$1@");
+        return new IllegalArgumentException(
+                uri.scheme() + ":" + shown + " " + what + "; write for example " + EXAMPLE);
+    }
+}

@@ -1,0 +1,117 @@
+package lunar.initiator;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.CompletableFuture;
+import lunar.iscsi.Bhs;
+import lunar.iscsi.CommandNumbering;
+import lunar.iscsi.InitiatorLogin;
+import lunar.iscsi.LoginAnswer;
+import lunar.iscsi.LoginAsk;
+import lunar.iscsi.LoginException;
+import lunar.iscsi.LoginResponse;
+import lunar.iscsi.LoginResult;
+import lunar.iscsi.ProtocolException;
+import lunar.iscsi.Reject;
+import lunar.iscsi.RejectReason;
+import lunar.iscsi.StatusReceiver;
+import lunar.iscsi.TargetAddress;
+import org.jspecify.annotations.Nullable;
+
+/** The login of one connection; on the loop's thread. Numbers and tags are kept here, the rest by the pure engine. */
+final class LoginPhase implements Connection.Phase {
+    /** How a login ends well. */
+    sealed interface Outcome {}
+
+    /** There is a session. */
+    record LoggedIn(Session session) implements Outcome {}
+
+    /** The target is elsewhere. */
+    record Moved(TargetAddress address) implements Outcome {}
+
+    /** Makes the session of a login, on the loop's thread, before any further PDU is looked at. */
+    @FunctionalInterface
+    interface SessionMaker {
+        Session make(Connection connection, LoginResult result, CommandNumbering numbering);
+    }
+
+    private static final int FIRST_CMD_SN = 1;
+    private static final int ITT = 0;
+
+    private final Connection connection;
+    private final InitiatorLogin login;
+    private final SessionMaker maker;
+    private final CommandNumbering numbering = new CommandNumbering(FIRST_CMD_SN);
+    private final CompletableFuture<Outcome> outcome = new CompletableFuture<>();
+
+    LoginPhase(Connection connection, InitiatorLogin login, SessionMaker maker) {
+        this.connection = connection;
+        this.login = login;
+        this.maker = maker;
+    }
+
+    /** Completes when the login has ended, exceptionally with an IOException. */
+    CompletableFuture<Outcome> outcome() { return outcome; }
+
+    /** Sends the first request. */
+    void start() {
+        send(login.first());
+        connection.transport().flush();
+    }
+
+    private void send(LoginAsk ask) {
+        connection.send(ask.request(ITT, numbering.current(), connection.expStatSn()), ask.text());
+    }
+
+    @Override
+    public MemorySegment dataDestination(Bhs bhs, int length) { return MemorySegment.NULL; }
+
+    @Override
+    public void received(Bhs bhs, MemorySegment data) throws ProtocolException {
+        if (bhs.opcode() == Reject.OPCODE) {
+            Reject reject = Reject.decode(bhs);
+            fail(new LoginException("the target rejects a Login Request: "
+                    + RejectReason.describe(reject.reason()), 0, 0));
+            return;
+        }
+        if (bhs.opcode() != LoginResponse.OPCODE) {
+            throw new ProtocolException("PDU " + Integer.toHexString(bhs.opcode())
+                    + "h during login (RFC 7143 section 6.3)");
+        }
+        LoginResponse response = LoginResponse.decode(bhs);
+        if (response.itt() != ITT) {
+            throw new ProtocolException(
+                    "Login Response for another task tag (RFC 7143 section 11.13)");
+        }
+        // One request is out at a time, so that whatever StatSN comes is the next.
+        connection.status(new StatusReceiver(response.statSn()));
+        numbering.update(response.expCmdSn(), response.maxCmdSn());
+        switch (login.receive(LoginAnswer.of(response, data))) {
+            case InitiatorLogin.Send(LoginAsk ask) -> send(ask);
+            case InitiatorLogin.Complete(LoginResult result) -> {
+                connection.framing(result.parameters().framing(0));
+                outcome.complete(new LoggedIn(maker.make(connection, result, numbering)));
+            }
+            case InitiatorLogin.Fail(LoginException failure) -> fail(failure);
+            case InitiatorLogin.Redirected(TargetAddress address, boolean _) -> {
+                outcome.complete(new Moved(address));
+                connection.close();
+            }
+        }
+    }
+
+    private void fail(LoginException failure) {
+        outcome.completeExceptionally(failure);
+        connection.close();
+    }
+
+    @Override
+    public void batchEnd() {}
+
+    @Override
+    public void closed(@Nullable IOException why) {
+        if (!outcome.isDone()) {
+            outcome.completeExceptionally(why != null ? why : new IOException("closed"));
+        }
+    }
+}

@@ -1,0 +1,408 @@
+package lunar.initiator;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import lunar.block.BlockDevice;
+import lunar.block.BlockRequest;
+import lunar.block.BlockRequest.Operation;
+import lunar.block.BusyException;
+import lunar.block.Capability;
+import lunar.block.DeviceGoneException;
+import lunar.block.Geometry;
+import lunar.block.Identity;
+import lunar.block.InvalidRequestException;
+import lunar.block.Limits;
+import lunar.block.MediumException;
+import lunar.block.NotSupportedException;
+import lunar.block.StorageException;
+import lunar.iscsi.Residual;
+import lunar.iscsi.ScsiResponse;
+import lunar.scsi.AdditionalSense;
+import lunar.scsi.CapacityData16;
+import lunar.scsi.Cdb;
+import lunar.scsi.CdbForm;
+import lunar.scsi.CompareAndWrite;
+import lunar.scsi.Lun;
+import lunar.scsi.MalformedDataException;
+import lunar.scsi.ReadBlocks;
+import lunar.scsi.ReadCapacity16;
+import lunar.scsi.Status;
+import lunar.scsi.SynchronizeCache;
+import lunar.scsi.Unmap;
+import lunar.scsi.UnmapParameterList;
+import lunar.scsi.WriteBlocks;
+import lunar.scsi.WriteSame;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A LUN as a block device. Requests in flight share the queue depth of the session; more wait in its queue.
+ *
+ * <p>Retried without telling the caller, under the deadline of the request: UNIT ATTENTION at once, a few times;
+ * BUSY, TASK SET FULL and a unit that becomes ready after a pause. Anything else fails as {@link StorageException}.
+ *
+ * <p>Native buffers and arrays of bytes are sent from and received into in place. Others are copied, and so is
+ * memory of a confined arena, which only a request that {@link #execute} waits for may have.
+ */
+public final class LunDevice implements BlockDevice {
+    private static final System.Logger LOG = System.getLogger("lunar.initiator");
+    private static final int MAX_UNIT_ATTENTIONS = 8;
+    private static final long FIRST_PAUSE_MS = 5;
+    private static final int MAX_PAUSE_DOUBLINGS = 7;
+    private static final int CAPACITY_BYTES = 32;
+
+    private final Session session;
+    private final Tasks tasks;
+    private final Lun lun;
+    private final LunTraits traits;
+    private final MemorySegment zeroes;
+    private final Runnable whenClosed;
+    private final AtomicInteger inFlight = new AtomicInteger();
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private final CountDownLatch drained = new CountDownLatch(1);
+    private volatile Geometry geometry;
+    private volatile boolean hasNoCache;
+
+    LunDevice(Session session, Lun lun, LunTraits traits, Runnable whenClosed) {
+        this.session = session;
+        this.tasks = session.tasks();
+        this.lun = lun;
+        this.traits = traits;
+        this.whenClosed = whenClosed;
+        geometry = traits.geometry();
+        zeroes = Arena.ofAuto().allocate(geometry.blockSize(), 64);
+    }
+
+    /** The session through which the device is reached. */
+    public Session session() { return session; }
+
+    /** The device's LUN. */
+    public Lun lun() { return lun; }
+
+    @Override
+    public Geometry geometry() { return geometry; }
+
+    @Override
+    public Limits limits() { return traits.limits(); }
+
+    @Override
+    public Set<Capability> capabilities() { return traits.capabilities(); }
+
+    @Override
+    public Identity identity() { return traits.identity(); }
+
+    @Override
+    public boolean readOnly() { return traits.readOnly(); }
+
+    /** Passes a command through: see {@link Session#execute}. */
+    public ScsiResult execute(byte[] cdb, MemorySegment dataIn, MemorySegment dataOut)
+            throws StorageException {
+        enter();
+        try {
+            return session.execute(lun, cdb, dataIn, dataOut);
+        } finally {
+            leave();
+        }
+    }
+
+    @Override
+    public void execute(BlockRequest request) throws StorageException {
+        session.refuseOnLoop();
+        enter();
+        try {
+            request.check(this);
+            if (!isNothing(request)) {
+                run(request);
+            }
+        } finally {
+            leave();
+        }
+    }
+
+    private void run(BlockRequest request) throws StorageException {
+        Command command = tasks.take();
+        prepare(command, request);
+        command.waiter = Thread.currentThread();
+        try {
+            tasks.submit(command);
+            command.await();
+            StorageException failure = command.failure;
+            if (failure != null) {
+                throw failure;
+            }
+            if (request.operation() == Operation.READ) {
+                Bounces.copyBack(command.dataIn, request.buffer());
+            }
+        } finally {
+            giveBack(command, request);
+        }
+    }
+
+    @Override
+    public void submit(BlockRequest request) {
+        try {
+            enter();
+        } catch (DeviceGoneException e) {
+            request.fail(e);
+            return;
+        }
+        StorageException failure = null;
+        try {
+            request.check(this);
+            if (request.buffer().byteSize() > 0 && !Bounces.isShared(request.buffer())) {
+                failure = new InvalidRequestException(
+                        request + ": the buffer's arena is closed, or confined to a thread");
+            }
+        } catch (StorageException e) {
+            failure = e;
+        }
+        if (failure != null) {
+            request.fail(failure);
+            leave();
+        } else if (isNothing(request)) {
+            request.succeed();
+            leave();
+        } else {
+            Command command = tasks.take();
+            prepare(command, request);
+            tasks.submit(command);
+        }
+    }
+
+    private static boolean isNothing(BlockRequest request) {
+        return request.blockCount() == 0 && request.operation() != Operation.FLUSH;
+    }
+
+    // --- from request to command ---
+
+    private void prepare(Command command, BlockRequest request) {
+        long lba = request.lba();
+        long blockCount = request.blockCount();
+        MemorySegment in = MemorySegment.NULL;
+        MemorySegment out = MemorySegment.NULL;
+        boolean fua = request.fua() && traits.capabilities().contains(Capability.FUA);
+        Cdb cdb = switch (request.operation()) {
+            case READ -> {
+                in = session.bounces().into(request.buffer());
+                yield ReadBlocks.of(lba, blockCount);
+            }
+            case WRITE -> {
+                out = session.bounces().outOf(request.buffer());
+                yield WriteBlocks.of(lba, blockCount, fua);
+            }
+            case FLUSH -> SynchronizeCache.ALL;
+            case UNMAP -> {
+                if (traits.unmapByWriteSame()) {
+                    out = zeroes;
+                    yield writeSame(lba, blockCount, true);
+                }
+                byte[] list = new UnmapParameterList(
+                        List.of(new UnmapParameterList.Range(lba, blockCount))).bytes();
+                out = MemorySegment.ofArray(list);
+                yield new Unmap(false, 0, list.length);
+            }
+            case WRITE_ZEROES -> {
+                out = zeroes;
+                yield writeSame(lba, blockCount, traits.zeroesByUnmap() && !request.fua());
+            }
+            case COMPARE_AND_WRITE -> {
+                out = session.bounces().outOf(request.buffer());
+                yield new CompareAndWrite(lba, (int) blockCount, 0, false, fua, 0);
+            }
+        };
+        command.prepare(lun.value(), in, out, this::ended);
+        command.encode(cdb);
+        command.request = request;
+    }
+
+    private static WriteSame writeSame(long lba, long blockCount, boolean unmap) {
+        return new WriteSame(CdbForm.CDB16, lba, blockCount, 0, false, unmap, false, 0);
+    }
+
+    /** Whether stable storage was asked for in a way that the command itself could not promise. */
+    private boolean needsFlush(BlockRequest request) {
+        return request.fua() && (request.operation() == Operation.WRITE_ZEROES
+                || !traits.capabilities().contains(Capability.FUA));
+    }
+
+    // --- from answer to completion ---
+
+    private void ended(Command command) {
+        BlockRequest request = Objects.requireNonNull(command.request);
+        StorageException failure = command.failure;
+        if (failure == null) {
+            if (SenseMapping.isUnitAttention(command.status, command.sense)
+                    && command.attempts < MAX_UNIT_ATTENTIONS) {
+                command.attempts++;
+                noteAttention(command);
+                tasks.submit(command);
+                return;
+            }
+            failure = judge(command, request);
+            if (failure instanceof BusyException && rest(command)) {
+                return;
+            }
+        }
+        if (failure == null && !command.flushing && needsFlush(request)) {
+            command.flushing = true;
+            command.dataOut = MemorySegment.NULL;
+            command.encode(SynchronizeCache.ALL);
+            tasks.submit(command);
+            return;
+        }
+        finish(command, request, failure);
+    }
+
+    private @Nullable StorageException judge(Command command, BlockRequest request) {
+        if (command.response != ScsiResponse.COMPLETED) {
+            return SenseMapping.targetFailure(command.response, tasks.describe(command));
+        }
+        if (SenseMapping.isSuccess(command.status, command.sense)) {
+            // A read or write of whole blocks leaves nothing over; where it does, data are missing.
+            return command.residual.kind() == Residual.Kind.NONE
+                    ? null
+                    : new MediumException(tasks.describe(command) + ": residual "
+                            + command.residual + " of " + command.expectedBytes() + " bytes", null);
+        }
+        StorageException failure = SenseMapping.failure(command.status, command.sense,
+                tasks.describe(command));
+        boolean flush = command.flushing || request.operation() == Operation.FLUSH;
+        if (flush && failure instanceof NotSupportedException) {
+            // A device without the command has no volatile cache (SBC-4 section 5.33).
+            if (!hasNoCache) {
+                hasNoCache = true;
+                LOG.log(System.Logger.Level.INFO, "{0}: taken as having no cache",
+                        failure.getMessage());
+            }
+            return null;
+        }
+        return failure;
+    }
+
+    /** Puts a command off, since the target is busy; false where there is no time for that. */
+    private boolean rest(Command command) {
+        long pauseMs = FIRST_PAUSE_MS << Math.min(command.attempts, MAX_PAUSE_DOUBLINGS);
+        if (session.connection().loop().nowMs() + pauseMs >= command.deadlineMs) {
+            return false;
+        }
+        command.attempts++;
+        tasks.rest(command, pauseMs);
+        return true;
+    }
+
+    private void finish(Command command, BlockRequest request, @Nullable StorageException failure) {
+        if (command.waiter != null) {
+            command.failure = failure;
+            command.wake();
+            return;
+        }
+        if (failure == null && request.operation() == Operation.READ) {
+            Bounces.copyBack(command.dataIn, request.buffer());
+        }
+        giveBack(command, request);
+        try {
+            if (failure == null) {
+                request.succeed();
+            } else {
+                request.fail(failure);
+            }
+        } catch (RuntimeException e) {
+            // A completion must not throw; one that does must not end the connection of everybody.
+            LOG.log(System.Logger.Level.ERROR, "completion of " + request, e);
+        } finally {
+            leave();
+        }
+    }
+
+    private void giveBack(Command command, BlockRequest request) {
+        switch (request.operation()) {
+            case READ -> session.bounces().give(command.dataIn, request.buffer());
+            case WRITE, COMPARE_AND_WRITE -> {
+                if (command.dataOut.byteSize() > 0) { // not so after a flush that followed
+                    session.bounces().give(command.dataOut, request.buffer());
+                }
+            }
+            case FLUSH, UNMAP, WRITE_ZEROES -> {
+            }
+        }
+        tasks.give(command);
+    }
+
+    // --- a device that grows ---
+
+    private void noteAttention(Command command) {
+        AdditionalSense additional = SenseMapping.sense(command.sense).additional();
+        LOG.log(System.Logger.Level.DEBUG, "{0}/{1}: unit attention {2}", session.targetName(),
+                lun, additional);
+        if (additional.equals(AdditionalSense.CAPACITY_DATA_HAS_CHANGED)) {
+            Command ask = tasks.take();
+            ask.prepare(lun.value(), MemorySegment.ofArray(new byte[CAPACITY_BYTES]),
+                    MemorySegment.NULL, this::capacityCame);
+            ask.encode(new ReadCapacity16(CAPACITY_BYTES));
+            tasks.submit(ask);
+        }
+    }
+
+    private void capacityCame(Command command) {
+        try {
+            Geometry known = geometry;
+            if (command.failure == null && command.status == Status.GOOD.code()) {
+                CapacityData16 capacity = CapacityData16.decode(command.dataIn);
+                if (capacity.blockSize() == known.blockSize()) {
+                    geometry = new Geometry(known.blockSize(), capacity.lastLba() + 1,
+                            known.physicalBlockSize());
+                    LOG.log(System.Logger.Level.INFO, "{0}/{1} has {2} blocks now",
+                            session.targetName(), lun, geometry.blockCount());
+                }
+            }
+        } catch (MalformedDataException | IllegalArgumentException e) {
+            LOG.log(System.Logger.Level.WARNING, "{0}/{1}: new capacity: {2}",
+                    session.targetName(), lun, e.getMessage());
+        } finally {
+            tasks.give(command);
+        }
+    }
+
+    // --- closing ---
+
+    private void enter() throws DeviceGoneException {
+        inFlight.incrementAndGet();
+        if (closed.get()) {
+            leave();
+            throw new DeviceGoneException(
+                    session.targetName() + "/" + lun + " is closed", null);
+        }
+    }
+
+    private void leave() {
+        if (inFlight.decrementAndGet() == 0 && closed.get()) {
+            drained.countDown();
+        }
+    }
+
+    /** Waits for the requests in flight, then lets go of the LUN. The session stays. */
+    @Override
+    public void close() throws StorageException {
+        if (closed.compareAndSet(false, true) && inFlight.get() == 0) {
+            drained.countDown();
+        }
+        if (!session.connection().loop().inLoop()) {
+            try {
+                drained.await(); // every request has a deadline
+            } catch (InterruptedException _) {
+                Thread.currentThread().interrupt();
+            }
+        }
+        whenClosed.run();
+    }
+
+    @Override
+    public String toString() {
+        return session.targetName() + "/" + lun + " at " + session.portal();
+    }
+}

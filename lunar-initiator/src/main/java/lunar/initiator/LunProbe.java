@@ -1,0 +1,331 @@
+package lunar.initiator;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import lunar.block.BusyException;
+import lunar.block.Capability;
+import lunar.block.DeviceGoneException;
+import lunar.block.Geometry;
+import lunar.block.Identity;
+import lunar.block.InvalidRequestException;
+import lunar.block.Limits;
+import lunar.block.NotSupportedException;
+import lunar.block.StorageException;
+import lunar.scsi.BlockLimits;
+import lunar.scsi.Bytes;
+import lunar.scsi.CapacityData10;
+import lunar.scsi.CapacityData16;
+import lunar.scsi.Cdb;
+import lunar.scsi.CdbForm;
+import lunar.scsi.Designator;
+import lunar.scsi.DeviceIdentification;
+import lunar.scsi.Identifier;
+import lunar.scsi.Inquiry;
+import lunar.scsi.LogicalBlockProvisioning;
+import lunar.scsi.Lun;
+import lunar.scsi.MalformedDataException;
+import lunar.scsi.ModeParameters;
+import lunar.scsi.ModeSense;
+import lunar.scsi.Naa;
+import lunar.scsi.ReadCapacity10;
+import lunar.scsi.ReadCapacity16;
+import lunar.scsi.ReportSupportedOperationCodes;
+import lunar.scsi.StandardInquiry;
+import lunar.scsi.SupportedOperationCode;
+import lunar.scsi.SupportedVpdPages;
+import lunar.scsi.TestUnitReady;
+import lunar.scsi.UnitSerialNumber;
+import lunar.scsi.VpdPage;
+
+/** Finds out what a LUN is. Old and small targets tell little: what is not told gets a value that is safe. */
+final class LunProbe {
+    private static final System.Logger LOG = System.getLogger("lunar.initiator");
+
+    private static final int MAX_UNIT_ATTENTIONS = 16;
+    private static final long FIRST_PAUSE_MS = 10;
+    private static final long MAX_PAUSE_MS = 1_000;
+    private static final int INQUIRY_BYTES = 96;
+    private static final int VPD_BYTES = 1024;
+    private static final int MODE_BYTES = 192;
+
+    /** Longest transfer of a device that tells none, and the longest of all: the buffer length is an int. */
+    private static final int DEFAULT_TRANSFER_BYTES = 8 << 20;
+    private static final long MAX_TRANSFER_BYTES = 256 << 20;
+    private static final int OPTIMAL_TRANSFER_BYTES = 256 << 10;
+    private static final long MAX_WRITE_SAME_BLOCKS = 0x7f_ffff;
+    private static final long MAX_UNMAP_BLOCKS = 0xffff_ffffL;
+    private static final int WRITE_SAME_16 = 0x93;
+    private static final int COMPARE_AND_WRITE = 0x89;
+    private static final int BUFFER_ALIGNMENT_BYTES = 1;
+    private static final int NO_NAME = 9;
+
+    private final Session session;
+    private final Lun lun;
+
+    LunProbe(Session session, Lun lun) {
+        this.session = session;
+        this.lun = lun;
+    }
+
+    /** Asks a LUN all that a block device must know. */
+    static LunTraits probe(Session session, Lun lun) throws StorageException {
+        var probe = new LunProbe(session, lun);
+        try {
+            return probe.traits();
+        } catch (MalformedDataException e) {
+            throw new DeviceGoneException(probe.name() + " answers with nonsense: "
+                    + e.getMessage(), e);
+        }
+    }
+
+    private String name() { return session.targetName() + "/" + lun; }
+
+    private LunTraits traits() throws StorageException, MalformedDataException {
+        StandardInquiry inquiry = requireDisk();
+        MemorySegment _ = ask(new TestUnitReady(), 0);
+        Set<Integer> pages = pages();
+        CapacityData16 capacity = capacity();
+        Geometry geometry = geometry(capacity);
+        BlockLimits told = page(pages, BlockLimits.CODE, BlockLimits.class)
+                .orElse(new BlockLimits(false, 0, 0, 0, 0, 0, 0, 0, 0, OptionalLong.empty(), 0));
+        Optional<LogicalBlockProvisioning> provisioning = page(pages,
+                LogicalBlockProvisioning.CODE, LogicalBlockProvisioning.class);
+        Optional<ModeParameters> mode = mode();
+
+        boolean zeroes = capacity.readZeroes();
+        boolean writeSameUnmaps = zeroes
+                && provisioning.map(LogicalBlockProvisioning::writeSame16).orElse(false);
+        var capabilities = EnumSet.noneOf(Capability.class);
+        if (zeroes && provisioning.map(LogicalBlockProvisioning::unmap).orElse(false)) {
+            capabilities.add(Capability.UNMAP);
+        }
+        if (supports(WRITE_SAME_16, told.maxWriteSameBlocks() > 0)) {
+            capabilities.add(Capability.WRITE_ZEROES);
+        }
+        if (told.maxCompareAndWriteBlocks() > 0 && supports(COMPARE_AND_WRITE, true)) {
+            capabilities.add(Capability.COMPARE_AND_WRITE);
+        }
+        if (mode.map(ModeParameters::supportsFua).orElse(false)) {
+            capabilities.add(Capability.FUA);
+        }
+        boolean unmapByWriteSame = writeSameUnmaps && told.optimalUnmapBlocks() > 1
+                && capabilities.contains(Capability.WRITE_ZEROES);
+        return new LunTraits(geometry, limits(geometry, told, capabilities, unmapByWriteSame),
+                capabilities, identity(inquiry, pages),
+                mode.map(ModeParameters::isWriteProtected).orElse(false), unmapByWriteSame,
+                writeSameUnmaps);
+    }
+
+    private StandardInquiry requireDisk() throws StorageException, MalformedDataException {
+        StandardInquiry inquiry = StandardInquiry
+                .decode(ask(new Inquiry(false, 0, INQUIRY_BYTES), INQUIRY_BYTES));
+        if (inquiry.isConnected() && inquiry.deviceType() == StandardInquiry.DISK) {
+            return inquiry;
+        }
+        String there = session.luns().stream().map(Lun::toString)
+                .collect(Collectors.joining(", "));
+        if (!inquiry.isConnected() || inquiry.deviceType() == StandardInquiry.UNKNOWN) {
+            throw new DeviceGoneException("there is no " + name() + "; the target has LUN "
+                    + there, null);
+        }
+        throw new NotSupportedException(name() + " is no disk but a device of type "
+                + inquiry.deviceType() + "; the target has LUN " + there, null);
+    }
+
+    private Set<Integer> pages() throws StorageException {
+        return vpd(SupportedVpdPages.CODE)
+                .map(page -> page instanceof SupportedVpdPages supported
+                        ? new HashSet<>(supported.codes())
+                        : Set.<Integer>of())
+                .orElse(Set.of());
+    }
+
+    private <P extends VpdPage> Optional<P> page(Set<Integer> supported, int code, Class<P> type)
+            throws StorageException {
+        return supported.contains(code)
+                ? vpd(code).filter(type::isInstance).map(type::cast)
+                : Optional.empty();
+    }
+
+    /** A page, or nothing where the device refuses it or answers another. */
+    private Optional<VpdPage> vpd(int code) throws StorageException {
+        try {
+            return Optional.of(VpdPage.decode(ask(new Inquiry(true, code, VPD_BYTES), VPD_BYTES)));
+        } catch (InvalidRequestException | NotSupportedException | MalformedDataException e) {
+            LOG.log(System.Logger.Level.DEBUG, "{0}: no VPD page {1}h: {2}", name(),
+                    Integer.toHexString(code), e.getMessage());
+            return Optional.empty();
+        }
+    }
+
+    private CapacityData16 capacity() throws StorageException, MalformedDataException {
+        try {
+            return CapacityData16.decode(ask(new ReadCapacity16(32), 32));
+        } catch (InvalidRequestException | NotSupportedException _) {
+            CapacityData10 small = CapacityData10.decode(ask(new ReadCapacity10(), 8));
+            return new CapacityData16(small.lastLba(), small.blockSize(), 0, 0, false, false, 0);
+        }
+    }
+
+    /** The shape of a device, if it is one that a block device can have. */
+    private Geometry geometry(CapacityData16 capacity) throws StorageException {
+        try {
+            int blockSize = Math.toIntExact(capacity.blockSize());
+            return new Geometry(blockSize, Math.addExact(capacity.lastLba(), 1),
+                    blockSize << capacity.physicalExponent());
+        } catch (ArithmeticException | IllegalArgumentException e) {
+            throw new NotSupportedException(name() + " has " + (capacity.lastLba() + 1)
+                    + " blocks of " + capacity.blockSize() + " bytes: " + e.getMessage(), e);
+        }
+    }
+
+    /** Write protection and FUA; nothing where the device has no mode pages. */
+    private Optional<ModeParameters> mode() throws StorageException {
+        for (int page : new int[]{ModeSense.ALL_PAGES, 0x08}) {
+            try {
+                var sense = new ModeSense(CdbForm.CDB6, false, true,
+                        ModeSense.PageControl.CURRENT, page, 0, MODE_BYTES);
+                return Optional.of(
+                        ModeParameters.decodeSense(CdbForm.CDB6, ask(sense, MODE_BYTES)));
+            } catch (InvalidRequestException | NotSupportedException | MalformedDataException e) {
+                LOG.log(System.Logger.Level.DEBUG, "{0}: no mode pages: {1}", name(),
+                        e.getMessage());
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Whether a command is there; {@code otherwise} where the device does not say. */
+    private boolean supports(int opcode, boolean otherwise) throws StorageException {
+        try {
+            var ask = new ReportSupportedOperationCodes(false,
+                    ReportSupportedOperationCodes.ONE_OPCODE, opcode, 0, 64);
+            return switch (SupportedOperationCode.decode(ask(ask, 64)).support()) {
+                case STANDARD -> true;
+                case NOT_SUPPORTED -> false;
+                case UNKNOWN, VENDOR -> otherwise;
+            };
+        } catch (InvalidRequestException | NotSupportedException | MalformedDataException _) {
+            return otherwise;
+        }
+    }
+
+    private Limits limits(Geometry geometry, BlockLimits told, Set<Capability> capabilities,
+            boolean unmapByWriteSame) {
+        int blockSize = geometry.blockSize();
+        long most = MAX_TRANSFER_BYTES / blockSize;
+        long transfer = told.maxTransferBlocks() == 0
+                ? DEFAULT_TRANSFER_BYTES / blockSize
+                : Math.min(told.maxTransferBlocks(), most);
+        long optimal = told.optimalTransferBlocks() == 0
+                ? OPTIMAL_TRANSFER_BYTES / blockSize
+                : told.optimalTransferBlocks();
+        long writeSame = told.maxWriteSameBlocks() <= 0
+                ? MAX_WRITE_SAME_BLOCKS
+                : Math.min(told.maxWriteSameBlocks(), MAX_WRITE_SAME_BLOCKS);
+        long unmap = told.maxUnmapBlocks() == 0 ? MAX_UNMAP_BLOCKS : told.maxUnmapBlocks();
+        return new Limits((int) transfer, (int) Math.min(optimal, transfer),
+                capabilities.contains(Capability.UNMAP) ? unmapByWriteSame ? writeSame : unmap : 0,
+                capabilities.contains(Capability.WRITE_ZEROES) ? writeSame : 0,
+                capabilities.contains(Capability.COMPARE_AND_WRITE)
+                        ? told.maxCompareAndWriteBlocks()
+                        : 0,
+                session.options().queueDepth(), BUFFER_ALIGNMENT_BYTES);
+    }
+
+    // --- identity ---
+
+    private Identity identity(StandardInquiry inquiry, Set<Integer> pages)
+            throws StorageException {
+        String serial = page(pages, UnitSerialNumber.CODE, UnitSerialNumber.class)
+                .map(page -> page.serial().strip()).orElse("");
+        List<Designator> designators = page(pages, DeviceIdentification.CODE,
+                DeviceIdentification.class).map(DeviceIdentification::designators)
+                .orElse(List.of());
+        String who = inquiry.vendor() + "/" + inquiry.product() + "/" + serial;
+        UUID uuid = designators.stream()
+                .filter(each -> each.association() == Designator.Association.LOGICAL_UNIT)
+                .map(Designator::identifier).filter(each -> rank(each) < NO_NAME)
+                .min((a, b) -> Integer.compare(rank(a), rank(b))).map(LunProbe::uuid)
+                .orElseGet(() -> named(serial.isEmpty() ? session.targetName() + "/" + lun : who));
+        return new Identity(inquiry.vendor(), inquiry.product(), inquiry.revision(),
+                serial.length() > 64 ? serial.substring(0, 64) : serial, uuid);
+    }
+
+    /** Names by how likely they are the same over every path and for ever. */
+    private static int rank(Identifier identifier) {
+        return switch (identifier) {
+            case Identifier.UuidName _ -> 0;
+            case Naa _ -> 1;
+            case Identifier.Eui64 _ -> 2;
+            case Identifier.ScsiName _ -> 3;
+            case Identifier.T10VendorId _ -> 4;
+            case Identifier.RelativeTargetPort _, Identifier.TargetPortGroup _,
+                    Identifier.LogicalUnitGroup _, Identifier.Other _ ->
+                NO_NAME;
+        };
+    }
+
+    private static UUID uuid(Identifier identifier) {
+        return identifier instanceof Identifier.UuidName name
+                ? name.uuid()
+                : named(identifier.type() + ":" + Bytes.of(identifier.content()));
+    }
+
+    private static UUID named(String name) {
+        return UUID.nameUUIDFromBytes(name.getBytes(StandardCharsets.UTF_8));
+    }
+
+    // --- asking ---
+
+    /**
+     * Sends a command that reads, again and again where the unit has something else to tell first, or is busy.
+     *
+     * @return what came, to {@code maxBytes}
+     */
+    MemorySegment ask(Cdb cdb, int maxBytes) throws StorageException {
+        MemorySegment data = maxBytes == 0
+                ? MemorySegment.NULL
+                : MemorySegment.ofArray(new byte[maxBytes]);
+        String what = cdb + " on " + name();
+        int attentions = 0;
+        long pauseMs = FIRST_PAUSE_MS;
+        long waitedMs = 0;
+        while (true) {
+            ScsiResult result = session.execute(lun, cdb.bytes(), data, MemorySegment.NULL);
+            if (SenseMapping.isSuccess(result.status(), result.senseData())) {
+                return data.asSlice(0, result.dataInBytes());
+            }
+            if (SenseMapping.isUnitAttention(result.status(), result.senseData())
+                    && attentions++ < MAX_UNIT_ATTENTIONS) {
+                continue;
+            }
+            StorageException failure = SenseMapping.failure(result.status(), result.senseData(),
+                    what);
+            if (!(failure instanceof BusyException)
+                    || waitedMs >= session.options().timeouts().commandMs()) {
+                throw failure;
+            }
+            pause(pauseMs, failure);
+            waitedMs += pauseMs;
+            pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS);
+        }
+    }
+
+    private static void pause(long pauseMs, StorageException failure) throws StorageException {
+        try {
+            Thread.sleep(pauseMs);
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+            throw failure;
+        }
+    }
+}

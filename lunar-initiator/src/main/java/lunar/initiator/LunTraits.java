@@ -1,0 +1,21 @@
+package lunar.initiator;
+
+import java.util.Set;
+import lunar.block.Capability;
+import lunar.block.Geometry;
+import lunar.block.Identity;
+import lunar.block.Limits;
+
+/**
+ * What was found out about a LUN when it was opened.
+ *
+ * @param unmapByWriteSame UNMAP may leave parts of large granules as they are; WRITE SAME with UNMAP zeroes those
+ *        (SBC-4 section 4.7.3.4.4)
+ * @param zeroesByUnmap a WRITE SAME of zeroes may unmap
+ */
+record LunTraits(Geometry geometry, Limits limits, Set<Capability> capabilities, Identity identity,
+        boolean readOnly, boolean unmapByWriteSame, boolean zeroesByUnmap) {
+    LunTraits {
+        capabilities = Set.copyOf(capabilities);
+    }
+}

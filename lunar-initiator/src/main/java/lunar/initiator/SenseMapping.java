@@ -1,0 +1,124 @@
+package lunar.initiator;
+
+import java.util.Optional;
+import lunar.block.AbortedException;
+import lunar.block.BusyException;
+import lunar.block.DeviceGoneException;
+import lunar.block.InvalidRequestException;
+import lunar.block.MediumException;
+import lunar.block.MiscompareException;
+import lunar.block.NoSpaceException;
+import lunar.block.NotSupportedException;
+import lunar.block.OutOfRangeException;
+import lunar.block.ReservationConflictException;
+import lunar.block.StorageException;
+import lunar.block.WriteProtectedException;
+import lunar.scsi.AdditionalSense;
+import lunar.scsi.Bytes;
+import lunar.scsi.Sense;
+import lunar.scsi.SenseKey;
+import lunar.scsi.Status;
+
+/** What a SCSI status and sense data mean to the user of a block device: the only place that knows. */
+final class SenseMapping {
+    private static final int ILLEGAL_OPCODE = 0x20;
+    private static final int ILLEGAL_LBA = 0x21;
+    private static final int NO_SUCH_UNIT = 0x25;
+    private static final int NOT_READY = 0x04;
+    private static final int CANNOT_BECOME_READY_BY_ITSELF = 0x02;
+    private static final int MANUAL_INTERVENTION = 0x03;
+    private static final int STANDBY = 0x0b;
+    private static final int UNAVAILABLE = 0x0c;
+
+    private SenseMapping() {}
+
+    /** Whether a command has done what it was to do, whatever it has to tell beside. */
+    static boolean isSuccess(int status, Bytes senseData) {
+        if (status == Status.GOOD.code() || status == Status.CONDITION_MET.code()) {
+            return true;
+        }
+        if (status != Status.CHECK_CONDITION.code() || senseData.length() == 0) {
+            return false;
+        }
+        return switch (sense(senseData).key()) {
+            case NO_SENSE, RECOVERED_ERROR, COMPLETED -> true;
+            default -> false;
+        };
+    }
+
+    static Sense sense(Bytes senseData) { return Sense.decode(senseData.segment()); }
+
+    /** Whether the unit only tells what happened before, and has not looked at the command yet. */
+    static boolean isUnitAttention(int status, Bytes senseData) {
+        return status == Status.CHECK_CONDITION.code() && senseData.length() > 0
+                && sense(senseData).key() == SenseKey.UNIT_ATTENTION;
+    }
+
+    /**
+     * The failure of a command that did not succeed.
+     *
+     * @param what the command and where it went, for the message
+     */
+    static StorageException failure(int status, Bytes senseData, String what) {
+        Optional<Status> known = Status.of(status);
+        if (known.isEmpty()) {
+            return new AbortedException(
+                    what + ": unknown status " + Integer.toHexString(status) + "h", null);
+        }
+        String message = what + ": " + known.get();
+        return switch (known.get()) {
+            case CHECK_CONDITION -> senseData.length() == 0
+                    ? new AbortedException(message + " without sense data", null)
+                    : failure(sense(senseData), what);
+            case BUSY, TASK_SET_FULL, ACA_ACTIVE -> new BusyException(message, null);
+            case RESERVATION_CONFLICT -> new ReservationConflictException(message, null);
+            case TASK_ABORTED, COMMAND_TERMINATED, INTERMEDIATE, INTERMEDIATE_CONDITION_MET, GOOD,
+                    CONDITION_MET ->
+                new AbortedException(message, null);
+        };
+    }
+
+    private static StorageException failure(Sense sense, String what) {
+        String message = what + ": " + sense;
+        return switch (sense.key()) {
+            case NOT_READY -> notReady(sense.additional(), message);
+            case MEDIUM_ERROR, HARDWARE_ERROR, BLANK_CHECK, VENDOR_SPECIFIC ->
+                new MediumException(message, null);
+            case ILLEGAL_REQUEST -> illegal(sense.additional(), message);
+            case DATA_PROTECT -> sense.additional().equals(AdditionalSense.SPACE_ALLOCATION_FAILED)
+                    ? new NoSpaceException(message, null)
+                    : new WriteProtectedException(message, null);
+            case MISCOMPARE -> new MiscompareException(message, sense.information().orElse(0));
+            case VOLUME_OVERFLOW -> new OutOfRangeException(message, null);
+            case UNIT_ATTENTION, ABORTED_COMMAND, COPY_ABORTED, NO_SENSE, RECOVERED_ERROR, EQUAL,
+                    COMPLETED ->
+                new AbortedException(message, null);
+        };
+    }
+
+    /** Busy where waiting helps, else gone. */
+    private static StorageException notReady(AdditionalSense additional, String message) {
+        boolean passes = additional.asc() == NOT_READY && switch (additional.ascq()) {
+            case CANNOT_BECOME_READY_BY_ITSELF, MANUAL_INTERVENTION, STANDBY, UNAVAILABLE -> false;
+            default -> true;
+        };
+        return passes
+                ? new BusyException(message, null)
+                : new DeviceGoneException(message, null);
+    }
+
+    private static StorageException illegal(AdditionalSense additional, String message) {
+        return switch (additional.asc()) {
+            case ILLEGAL_OPCODE -> new NotSupportedException(message, null);
+            case ILLEGAL_LBA -> new OutOfRangeException(message, null);
+            case NO_SUCH_UNIT -> new DeviceGoneException(message, null);
+            default -> new InvalidRequestException(message, null);
+        };
+    }
+
+    /** The target's iSCSI layer failed, so that there is no status (RFC 7143 section 11.4.3). */
+    static StorageException targetFailure(int response, String what) {
+        return new AbortedException(what + ": the target failed, response "
+                + Integer.toHexString(response) + "h", null);
+    }
+}
