@@ -1,0 +1,46 @@
+package lunar.cli;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import java.util.concurrent.Callable;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** What the commands have in common: help, the streams, the level of the log. */
+@Command(mixinStandardHelpOptions = true, versionProvider = Version.class, sortOptions = false, usageHelpAutoWidth = true)
+abstract class DeviceCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    @Option(names = "--verbose", description = "Log more, and tell where an error comes from.")
+    private boolean verbose;
+
+    private final Console console;
+
+    DeviceCommand(Console console) { this.console = console; }
+
+    final Console console() { return console; }
+
+    final boolean isVerbose() { return verbose; }
+
+    /** The command line cannot be understood: exit status 2. */
+    final ParameterException wrongUsage(String message) {
+        return new ParameterException(spec.commandLine(), message);
+    }
+
+    @Override
+    public final Integer call() throws Exception {
+        if (verbose) {
+            ((Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME))
+                    .setLevel(Level.DEBUG);
+        }
+        return execute();
+    }
+
+    /** Does the work and returns the exit status. */
+    abstract int execute() throws Exception;
+}

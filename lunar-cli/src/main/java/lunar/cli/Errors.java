@@ -1,0 +1,58 @@
+package lunar.cli;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.List;
+import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+
+/** Turns whatever ends a command into one line and an exit status. */
+final class Errors {
+    private static final int FAILED = 1;
+    private static final int WRONG_USAGE = 2;
+
+    private Errors() {}
+
+    static int wrongUsage(ParameterException e, String[] args) {
+        PrintWriter err = e.getCommandLine().getErr();
+        String help = e.getCommandLine().getCommandSpec().qualifiedName() + " --help";
+        err.println("lunar: " + oneLine(e.getMessage()) + suggestion(e)
+                + (e.getMessage().contains("--help") ? "" : "; see '" + help + "'"));
+        return WRONG_USAGE;
+    }
+
+    private static String suggestion(ParameterException e) {
+        if (!(e instanceof CommandLine.UnmatchedArgumentException unmatched)) {
+            return "";
+        }
+        List<String> alike = unmatched.getSuggestions();
+        return alike.isEmpty() ? "" : "; did you mean " + String.join(" or ", alike) + "?";
+    }
+
+    static int failed(Exception e, CommandLine line, ParseResult parsed) {
+        PrintWriter err = line.getErr();
+        err.println("lunar: " + message(e));
+        if (line.getCommand() instanceof DeviceCommand command && command.isVerbose()) {
+            e.printStackTrace(err);
+        }
+        return FAILED;
+    }
+
+    /** One line for a person. */
+    static String message(Throwable e) {
+        String message = e.getMessage();
+        if (message == null || message.isBlank()) {
+            return "unexpected " + e + "; --verbose shows where it comes from";
+        }
+        boolean forPeople = e instanceof Failure || e instanceof IOException
+                || e instanceof IllegalArgumentException;
+        return oneLine(forPeople
+                ? message
+                : "unexpected " + e + "; --verbose shows where it comes from");
+    }
+
+    private static String oneLine(String text) {
+        return text.strip().replaceAll("\\s*\\R\\s*", "; ");
+    }
+}

@@ -1,0 +1,12 @@
+package lunar.cli;
+
+import org.jspecify.annotations.Nullable;
+
+/** A command cannot go on. The message is the one line for the person who called it, and says what to do. */
+final class Failure extends Exception {
+    private static final long serialVersionUID = 1;
+
+    Failure(String message) { this(message, null); }
+
+    Failure(String message, @Nullable Throwable cause) { super(message, cause); }
+}

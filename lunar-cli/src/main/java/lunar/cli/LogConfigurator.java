@@ -1,0 +1,38 @@
+package lunar.cli;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
+import ch.qos.logback.classic.spi.Configurator;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.ConsoleAppender;
+import ch.qos.logback.core.spi.ContextAwareBase;
+
+/**
+ * Sets up the log: standard error, one line for an event; stack traces at debug level only, which {@code --verbose}
+ * switches on. In code and not in XML because that starts faster.
+ */
+public final class LogConfigurator extends ContextAwareBase implements Configurator {
+    private static final String PATTERN = "%d{HH:mm:ss.SSS} %-5level %logger{0}: %replace(%msg){'\\s*[\\r\\n]+\\s*', '; '}%n%nopex";
+
+    /** For the {@link java.util.ServiceLoader}. */
+    public LogConfigurator() {}
+
+    @Override
+    public ExecutionStatus configure(LoggerContext context) {
+        var encoder = new PatternLayoutEncoder();
+        encoder.setContext(context);
+        encoder.setPattern(PATTERN);
+        encoder.start();
+        var appender = new ConsoleAppender<ILoggingEvent>();
+        appender.setContext(context);
+        appender.setName("stderr");
+        appender.setTarget("System.err");
+        appender.setEncoder(encoder);
+        appender.start();
+        var root = context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
+        root.setLevel(Level.INFO);
+        root.addAppender(appender);
+        return ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY;
+    }
+}

@@ -1,0 +1,43 @@
+package lunar.cli;
+
+import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import picocli.CommandLine;
+
+/** The {@code lunar} command. */
+public final class Main {
+    private Main() {}
+
+    /** Runs a command and ends the JVM with its exit status. */
+    public static void main(String[] args) {
+        System.exit(run(args, System.out, System.err));
+    }
+
+    /**
+     * Runs a command.
+     *
+     * @param out where results go
+     * @param err where errors go, one line each
+     * @return exit status: 0 success, 1 failure, 2 wrong command line
+     */
+    public static int run(String[] args, PrintStream out, PrintStream err) {
+        var console = new Console(writer(out), writer(err), out == System.out);
+        return commandLine(console).execute(args);
+    }
+
+    static CommandLine commandLine(Console console) {
+        var line = new CommandLine(new LunarCommand());
+        line.addSubcommand(new ServeCommand(console));
+        line.setOut(console.out()).setErr(console.err());
+        line.setCaseInsensitiveEnumValuesAllowed(true);
+        line.setUsageHelpAutoWidth(true);
+        line.setParameterExceptionHandler(Errors::wrongUsage);
+        line.setExecutionExceptionHandler(Errors::failed);
+        return line;
+    }
+
+    private static PrintWriter writer(PrintStream stream) {
+        return new PrintWriter(stream, true, StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,57 @@
+package lunar.cli;
+
+import java.util.ArrayList;
+import java.util.List;
+import lunar.block.BlockDevice;
+import lunar.block.DeviceUri;
+import lunar.block.Devices;
+import lunar.block.StorageException;
+
+/** Devices that a command has opened; closed in reverse order. */
+final class OpenDevices implements AutoCloseable {
+    private final List<BlockDevice> devices = new ArrayList<>();
+
+    /** Opens a device, which belongs to this from now on. */
+    BlockDevice open(String uri) throws StorageException {
+        BlockDevice device = Devices.open(uri);
+        devices.add(device);
+        return device;
+    }
+
+    /** A URI as it may be shown: without the secret between the user's percent sign and the at sign. */
+    static String shown(String uri) {
+        DeviceUri parsed = DeviceUri.parse(uri);
+        int question = uri.indexOf('?');
+        return parsed + (question < 0 ? "" : uri.substring(question));
+    }
+
+    /** Makes all that was written stable. */
+    void flush() throws StorageException {
+        for (BlockDevice device : devices) {
+            if (!device.readOnly()) {
+                device.flush();
+            }
+        }
+    }
+
+    /** Closes all, even when one fails; the first failure is thrown. */
+    @Override
+    public void close() throws StorageException {
+        StorageException first = null;
+        for (BlockDevice device : devices.reversed()) {
+            try {
+                device.close();
+            } catch (StorageException e) {
+                if (first == null) {
+                    first = e;
+                } else {
+                    first.addSuppressed(e);
+                }
+            }
+        }
+        devices.clear();
+        if (first != null) {
+            throw first;
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package lunar.cli;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import lunar.iscsi.TargetAddress;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+/**
+ * An address as people write it: {@code HOST}, {@code HOST:PORT}, {@code [IPV6]:PORT}.
+ *
+ * @param host name or address, without brackets
+ * @param port 0 to 65535
+ */
+record Portal(String host, int port) {
+    /** Where {@code serve} listens if nothing else is said. */
+    static final Portal DEFAULT = new Portal("127.0.0.1", TargetAddress.DEFAULT_PORT);
+
+    private static final Pattern FORM = Pattern
+            .compile("(\\[[0-9a-fA-F:.%]+]|[^:\\[\\]\\s/]+)(?::(\\d{1,5}))?");
+
+    /** @throws IllegalArgumentException with one line for the person who wrote it */
+    static Portal parse(String text) {
+        Matcher matcher = FORM.matcher(text);
+        int port = matcher.matches() && matcher.group(2) != null
+                ? Integer.parseInt(matcher.group(2))
+                : TargetAddress.DEFAULT_PORT;
+        if (!matcher.matches() || port > 0xffff) {
+            throw new IllegalArgumentException("'" + text
+                    + "' is not HOST:PORT; write for example 127.0.0.1:3260 or [::1]:3260");
+        }
+        return new Portal(matcher.group(1).replaceAll("[\\[\\]]", ""), port);
+    }
+
+    /** The address to listen on or to connect to. */
+    InetSocketAddress resolve() throws Failure {
+        try {
+            return new InetSocketAddress(InetAddress.getByName(host), port);
+        } catch (UnknownHostException e) {
+            throw new Failure("no host '" + host + "' is known; check the name", e);
+        }
+    }
+
+    /** An address as text that {@link #parse} takes. */
+    static String text(InetSocketAddress address) {
+        String host = address.getAddress().getHostAddress();
+        return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + address.getPort();
+    }
+
+    @Override
+    public String toString() {
+        return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + port;
+    }
+
+    /** For options of this type. */
+    static final class Converter implements ITypeConverter<Portal> {
+        @Override
+        public Portal convert(String value) {
+            try {
+                return parse(value);
+            } catch (IllegalArgumentException e) {
+                throw new TypeConversionException(String.valueOf(e.getMessage()));
+            }
+        }
+    }
+}

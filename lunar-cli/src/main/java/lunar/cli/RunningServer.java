@@ -1,0 +1,139 @@
+package lunar.cli;
+
+import java.io.IOException;
+import java.net.BindException;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import lunar.block.BlockDevice;
+import lunar.block.StorageException;
+import lunar.iscsi.ChapAlgorithm;
+import lunar.iscsi.ChapCredentials;
+import lunar.iscsi.ChapPolicy;
+import lunar.iscsi.Offer;
+import lunar.iscsi.Secret;
+import lunar.target.TargetServer;
+import lunar.target.TargetSpec;
+
+/** A plan at work: a server and its devices. Closing ends sessions, makes all stable and closes the devices. */
+final class RunningServer implements AutoCloseable {
+    /** Name of a target that is given none. */
+    static final String DEFAULT_IQN = "iqn.2026-11.org.lunar:disk";
+
+    /** A LUN that is served. */
+    record Served(String iqn, int lun, String uri, long sizeBytes) {}
+
+    private final TargetServer server;
+    private final OpenDevices devices;
+    private final List<Served> luns;
+    private boolean closed;
+
+    private RunningServer(TargetServer server, OpenDevices devices, List<Served> luns) {
+        this.server = server;
+        this.devices = devices;
+        this.luns = List.copyOf(luns);
+    }
+
+    static RunningServer start(ServePlan plan, Console console) throws IOException, Failure {
+        var addresses = new ArrayList<InetSocketAddress>();
+        for (Portal portal : plan.portals()) {
+            addresses.add(portal.resolve());
+        }
+        requireAuthentication(plan, addresses);
+        var builder = TargetServer.builder().offer(Offer.DEFAULT.with(offer -> offer
+                .headerDigest(plan.headerDigest().choice())
+                .dataDigest(plan.dataDigest().choice())));
+        addresses.forEach(builder::portal);
+        var devices = new OpenDevices();
+        try {
+            var luns = new ArrayList<Served>();
+            var users = new LinkedHashMap<String, Secret>();
+            for (ServePlan.Target target : plan.targets()) {
+                builder.target(spec(target, devices, luns, users, new Credentials(console)));
+            }
+            if (!users.isEmpty() && !isLoopback(addresses)) {
+                builder.discoveryChap(policy(users, Optional.empty()));
+            }
+            return new RunningServer(listen(builder, plan), devices, luns);
+        } catch (IOException | Failure | RuntimeException e) {
+            devices.close();
+            throw e;
+        }
+    }
+
+    private static void requireAuthentication(ServePlan plan, List<InetSocketAddress> addresses)
+            throws Failure {
+        boolean open = plan.targets().stream().anyMatch(target -> target.chap().isEmpty());
+        if (open && !plan.allowAnonymous() && !isLoopback(addresses)) {
+            throw new Failure("other machines can reach this portal: ask for a secret with"
+                    + " --chap USER:@FILE, or let everybody in with --allow-anonymous");
+        }
+    }
+
+    private static boolean isLoopback(List<InetSocketAddress> addresses) {
+        return addresses.stream().allMatch(address -> address.getAddress().isLoopbackAddress());
+    }
+
+    private static TargetSpec spec(ServePlan.Target target, OpenDevices devices,
+            List<Served> luns, Map<String, Secret> users, Credentials credentials)
+            throws IOException, Failure {
+        TargetSpec spec = TargetSpec.of(target.iqn());
+        if (target.chap().isPresent()) {
+            ChapCredentials user = credentials.read("--chap", target.chap().get());
+            users.put(user.name(), user.secret());
+            Optional<ChapCredentials> own = Optional.empty();
+            if (target.mutualChap().isPresent()) {
+                own = Optional.of(credentials.read("--mutual-chap", target.mutualChap().get()));
+                if (own.get().secret().equals(user.secret())) {
+                    throw new Failure("--chap and --mutual-chap have the same secret, which"
+                            + " RFC 7143 forbids; write another one into one of the files");
+                }
+            }
+            spec = spec.withChap(policy(Map.of(user.name(), user.secret()), own));
+        }
+        int lun = 0;
+        for (String uri : target.luns()) {
+            BlockDevice device = devices.open(uri);
+            luns.add(new Served(target.iqn(), lun, uri, device.sizeBytes()));
+            spec = spec.withLun(lun++, device);
+        }
+        return spec;
+    }
+
+    private static ChapPolicy policy(Map<String, Secret> users, Optional<ChapCredentials> own) {
+        Map<String, Secret> known = Map.copyOf(users);
+        return new ChapPolicy(List.of(ChapAlgorithm.values()),
+                name -> Optional.ofNullable(known.get(name)), own);
+    }
+
+    private static TargetServer listen(TargetServer.Builder builder, ServePlan plan)
+            throws IOException, Failure {
+        try {
+            return builder.start();
+        } catch (BindException e) {
+            throw new Failure("cannot listen on "
+                    + String.join(", ", plan.portals().stream().map(Portal::toString).toList())
+                    + ": " + String.valueOf(e.getMessage()).toLowerCase(java.util.Locale.ROOT)
+                    + "; choose another with --portal HOST:PORT, where port 0 is a free one", e);
+        }
+    }
+
+    List<InetSocketAddress> portals() { return server.portals(); }
+
+    List<Served> luns() { return luns; }
+
+    @Override
+    public synchronized void close() throws StorageException {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        server.close();
+        try (devices) {
+            devices.flush();
+        }
+    }
+}

@@ -1,0 +1,19 @@
+/** The {@code lunar} command; the only place that reads config files. */
+module lunar.cli {
+    requires lunar.block;
+    requires lunar.iscsi;
+    requires lunar.target;
+    requires info.picocli;
+    requires ch.qos.logback.classic;
+    requires ch.qos.logback.core;
+    requires org.slf4j;
+    requires static org.jspecify;
+
+    opens lunar.cli to info.picocli;
+
+    exports lunar.cli;
+
+    uses lunar.block.spi.DeviceProvider;
+
+    provides ch.qos.logback.classic.spi.Configurator with lunar.cli.LogConfigurator;
+}
