@@ -2,7 +2,12 @@
 module lunar.cli {
     requires lunar.block;
     requires lunar.iscsi;
+    requires lunar.initiator;
+    requires lunar.store;
     requires lunar.target;
+    requires tools.jackson.core;
+    requires tools.jackson.databind;
+    requires tools.jackson.dataformat.toml;
     requires info.picocli;
     requires ch.qos.logback.classic;
     requires ch.qos.logback.core;

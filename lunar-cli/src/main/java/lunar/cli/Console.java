@@ -12,11 +12,9 @@ import java.io.PrintWriter;
 record Console(PrintWriter out, PrintWriter err, boolean real) {
 
     /** Whether somebody watches: progress and colours are for them only. */
+    @SuppressWarnings("SystemConsoleNull") // that of JDK 25 is null again where there is no terminal
     boolean isTerminal() {
-        if (!real) {
-            return false;
-        }
-        var console = System.console();
+        var console = real ? System.console() : null;
         return console != null && console.isTerminal();
     }
 

@@ -17,8 +17,9 @@ final class Errors {
     static int wrongUsage(ParameterException e, String[] args) {
         PrintWriter err = e.getCommandLine().getErr();
         String help = e.getCommandLine().getCommandSpec().qualifiedName() + " --help";
-        err.println("lunar: " + oneLine(e.getMessage()) + suggestion(e)
-                + (e.getMessage().contains("--help") ? "" : "; see '" + help + "'"));
+        String message = oneLine(String.valueOf(e.getMessage()));
+        err.println("lunar: " + message + suggestion(e)
+                + (message.contains("--help") ? "" : "; see '" + help + "'"));
         return WRONG_USAGE;
     }
 

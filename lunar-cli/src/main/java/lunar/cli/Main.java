@@ -22,13 +22,15 @@ public final class Main {
      * @return exit status: 0 success, 1 failure, 2 wrong command line
      */
     public static int run(String[] args, PrintStream out, PrintStream err) {
-        var console = new Console(writer(out), writer(err), out == System.out);
+        var console = new Console(writer(out), writer(err), out.equals(System.out));
         return commandLine(console).execute(args);
     }
 
     static CommandLine commandLine(Console console) {
         var line = new CommandLine(new LunarCommand());
         line.addSubcommand(new ServeCommand(console));
+        line.addSubcommand(new DiscoverCommand(console));
+        line.addSubcommand(new InfoCommand(console));
         line.setOut(console.out()).setErr(console.err());
         line.setCaseInsensitiveEnumValuesAllowed(true);
         line.setUsageHelpAutoWidth(true);

@@ -1,0 +1,100 @@
+package lunar.cli;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import lunar.block.BlockDevice;
+import lunar.block.Geometry;
+import lunar.block.Identity;
+import lunar.block.Limits;
+import lunar.block.Size;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code lunar info}: what a device is and can do. */
+@Command(name = "info", description = "Tell size, block size, identity and abilities of a device.", footer = {
+        "", "Examples:", "  lunar info 'file:disk.img?size=1GiB'",
+        "  lunar info iscsi://127.0.0.1/iqn.2026-11.org.lunar:disk/0 --json" })
+final class InfoCommand extends DeviceCommand {
+    @Parameters(paramLabel = "URI", description = "The device.")
+    private String uri = "";
+
+    @Option(names = "--json", description = "Write JSON.")
+    private boolean json;
+
+    InfoCommand(Console console) { super(console); }
+
+    @Override
+    int execute() throws Exception {
+        try (var devices = new OpenDevices()) {
+            BlockDevice device = devices.open(uri);
+            if (json) {
+                console().out().println(Json.text(tree(device)));
+            } else {
+                lines(device).forEach((name, value) -> console().out()
+                        .println(String.format(Locale.ROOT, "%-18s %s", name, value)));
+            }
+        }
+        return 0;
+    }
+
+    private Map<String, String> lines(BlockDevice device) {
+        Geometry geometry = device.geometry();
+        Identity identity = device.identity();
+        Limits limits = device.limits();
+        var lines = new LinkedHashMap<String, String>();
+        lines.put("device", OpenDevices.shown(uri));
+        lines.put("size", Size.format(geometry.sizeBytes()) + " (" + geometry.sizeBytes()
+                + " bytes)");
+        lines.put("block size", geometry.blockSize() + " bytes, physical "
+                + geometry.physicalBlockSize());
+        lines.put("blocks", Long.toString(geometry.blockCount()));
+        lines.put("vendor", identity.vendor().strip());
+        lines.put("product", identity.product().strip());
+        lines.put("revision", identity.revision().strip());
+        lines.put("serial", identity.serial().strip());
+        lines.put("uuid", identity.uuid().toString());
+        lines.put("access", device.readOnly() ? "read-only" : "read-write");
+        lines.put("supports", String.join(", ", capabilities(device)));
+        lines.put("longest transfer",
+                Size.format((long) limits.maxTransferBlocks() * geometry.blockSize()));
+        lines.put("best transfer",
+                Size.format((long) limits.optimalTransferBlocks() * geometry.blockSize()));
+        lines.put("queue depth", Integer.toString(limits.queueDepth()));
+        return lines;
+    }
+
+    private Map<String, Object> tree(BlockDevice device) {
+        Geometry geometry = device.geometry();
+        Identity identity = device.identity();
+        Limits limits = device.limits();
+        var tree = new LinkedHashMap<String, Object>();
+        tree.put("uri", OpenDevices.shown(uri));
+        tree.put("sizeBytes", geometry.sizeBytes());
+        tree.put("blockSizeBytes", geometry.blockSize());
+        tree.put("physicalBlockSizeBytes", geometry.physicalBlockSize());
+        tree.put("blockCount", geometry.blockCount());
+        tree.put("vendor", identity.vendor().strip());
+        tree.put("product", identity.product().strip());
+        tree.put("revision", identity.revision().strip());
+        tree.put("serial", identity.serial().strip());
+        tree.put("uuid", identity.uuid().toString());
+        tree.put("readOnly", device.readOnly());
+        tree.put("supports", capabilities(device));
+        tree.put("maxTransferBlocks", limits.maxTransferBlocks());
+        tree.put("optimalTransferBlocks", limits.optimalTransferBlocks());
+        tree.put("maxUnmapBlocks", limits.maxUnmapBlocks());
+        tree.put("maxWriteZeroesBlocks", limits.maxWriteZeroesBlocks());
+        tree.put("maxCompareAndWriteBlocks", limits.maxCompareAndWriteBlocks());
+        tree.put("queueDepth", limits.queueDepth());
+        return tree;
+    }
+
+    private static List<String> capabilities(BlockDevice device) {
+        return device.capabilities().stream()
+                .map(each -> each.name().toLowerCase(Locale.ROOT).replace('_', '-')).sorted()
+                .toList();
+    }
+}
