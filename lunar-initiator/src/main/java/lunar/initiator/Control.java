@@ -72,12 +72,12 @@ final class Control {
     }
 
     /** Falls when the connection has ended; any thread may wait. */
-    CountDownLatch ended() { return ended; }
+    CountDownLatch ended() {
+        return ended;
+    }
 
     /** The target has sent something. */
-    void heard() {
-        heardMs = loop.nowMs();
-    }
+    void heard() { heardMs = loop.nowMs(); }
 
     // --- the clock ---
 
@@ -130,7 +130,9 @@ final class Control {
     }
 
     /** CmdSN of an immediate PDU; with the lock held. */
-    private int cmdSn() { return tasks.numbering().current(); }
+    private int cmdSn() {
+        return tasks.numbering().current();
+    }
 
     private void ping(long nowMs) {
         pinging = true;

@@ -56,12 +56,12 @@ public final class Initiator implements AutoCloseable {
      *
      * @throws IllegalArgumentException when it is no iSCSI name
      */
-    public static Initiator create(String name) {
-        return create(InitiatorOptions.of(name));
-    }
+    public static Initiator create(String name) { return create(InitiatorOptions.of(name)); }
 
     /** An initiator. Its event loops start with the first session. */
-    public static Initiator create(InitiatorOptions options) { return new Initiator(options); }
+    public static Initiator create(InitiatorOptions options) {
+        return new Initiator(options);
+    }
 
     /** The initiator's iSCSI name. */
     public String name() { return options.name(); }
@@ -157,8 +157,7 @@ public final class Initiator implements AutoCloseable {
         }
         SessionOptions session = wanted;
         for (int i = 0; i <= MAX_REDIRECTIONS; i++) {
-            String where = what + " at " + session.portal();
-            switch (attempt(session, settings, where)) {
+            switch (attempt(session, settings, what)) {
                 case LoginPhase.LoggedIn(Session made) -> {
                     return register(made);
                 }
@@ -183,7 +182,8 @@ public final class Initiator implements AutoCloseable {
     }
 
     private LoginPhase.Outcome attempt(SessionOptions session, InitiatorLogin.Settings settings,
-            String what) throws IOException {
+            String task) throws IOException {
+        String what = task + " at " + session.portal();
         var login = new InitiatorLogin(settings, this::unpredictable);
         var phase = new CompletableFuture<LoginPhase>();
         Function<Transport, PduReceiver> receiver = transport -> {
@@ -209,7 +209,8 @@ public final class Initiator implements AutoCloseable {
         LoginPhase running = phase.join();
         transport.loop().execute(running::start);
         try {
-            return await(running.outcome(), session.timeouts().loginMs(), what);
+            return await(running.outcome(), session.timeouts().loginMs(), session.portal(),
+                    task);
         } catch (IOException e) {
             transport.close();
             throw e;
@@ -223,8 +224,9 @@ public final class Initiator implements AutoCloseable {
     }
 
     /** Waits for what the loop's thread completes, and throws what it fails with, saying what it was about. */
-    static <T> T await(CompletableFuture<T> future, int timeoutMs, String what)
-            throws IOException {
+    static <T> T await(CompletableFuture<T> future, int timeoutMs, TargetAddress portal,
+            String task) throws IOException {
+        String what = task + " at " + portal;
         try {
             return future.get(timeoutMs, TimeUnit.MILLISECONDS);
         } catch (TimeoutException _) {
@@ -235,7 +237,8 @@ public final class Initiator implements AutoCloseable {
         } catch (ExecutionException e) {
             Throwable cause = e.getCause();
             if (cause instanceof LoginException refused) {
-                throw new LoginException(what + ": " + refused.getMessage(),
+                // Its message tells what was refused, and to whom.
+                throw new LoginException(portal + ": " + refused.getMessage(),
                         refused.statusClass(), refused.statusDetail());
             }
             String why = cause == null ? e.getMessage() : cause.getMessage();

@@ -51,7 +51,9 @@ final class LoginPhase implements Connection.Phase {
     }
 
     /** Completes when the login has ended, exceptionally with an IOException. */
-    CompletableFuture<Outcome> outcome() { return outcome; }
+    CompletableFuture<Outcome> outcome() {
+        return outcome;
+    }
 
     /** Sends the first request. */
     void start() {
@@ -70,7 +72,7 @@ final class LoginPhase implements Connection.Phase {
     public void received(Bhs bhs, MemorySegment data) throws ProtocolException {
         if (bhs.opcode() == Reject.OPCODE) {
             Reject reject = Reject.decode(bhs);
-            fail(new LoginException("the target rejects a Login Request: "
+            fail(new LoginException("login rejected: "
                     + RejectReason.describe(reject.reason()), 0, 0));
             return;
         }

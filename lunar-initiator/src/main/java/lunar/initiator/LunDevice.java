@@ -79,7 +79,9 @@ public final class LunDevice implements BlockDevice {
     }
 
     /** The session through which the device is reached. */
-    public Session session() { return session; }
+    public Session session() {
+        return session;
+    }
 
     /** The device's LUN. */
     public Lun lun() { return lun; }

@@ -268,8 +268,7 @@ final class LunProbe {
             case Identifier.Eui64 _ -> 2;
             case Identifier.ScsiName _ -> 3;
             case Identifier.T10VendorId _ -> 4;
-            case Identifier.RelativeTargetPort _, Identifier.TargetPortGroup _,
-                    Identifier.LogicalUnitGroup _, Identifier.Other _ ->
+            case Identifier.RelativeTargetPort _,Identifier.TargetPortGroup _,Identifier.LogicalUnitGroup _,Identifier.Other _ ->
                 NO_NAME;
         };
     }

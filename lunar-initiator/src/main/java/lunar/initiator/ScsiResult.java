@@ -18,7 +18,9 @@ import lunar.scsi.Status;
 public record ScsiResult(int status, Bytes senseData, Residual residual,
         Residual bidirectionalReadResidual, int dataInBytes) {
     /** Whether the status is GOOD. */
-    public boolean isGood() { return status == Status.GOOD.code(); }
+    public boolean isGood() {
+        return status == Status.GOOD.code();
+    }
 
     /** The sense data, taken apart. */
     public Optional<Sense> sense() {

@@ -74,10 +74,14 @@ public final class Session implements AutoCloseable {
     }
 
     /** Where the target is: after redirections another portal than was asked for. */
-    public TargetAddress portal() { return options.portal(); }
+    public TargetAddress portal() {
+        return options.portal();
+    }
 
     /** What was negotiated. */
-    public OperationalParameters parameters() { return result.parameters(); }
+    public OperationalParameters parameters() {
+        return result.parameters();
+    }
 
     /** How the login ended. */
     public LoginResult loginResult() { return result; }
@@ -88,7 +92,9 @@ public final class Session implements AutoCloseable {
     }
 
     /** Whether the session takes commands: neither closed nor lost. */
-    public boolean isOpen() { return !closing.get() && control.ended().getCount() > 0; }
+    public boolean isOpen() {
+        return !closing.get() && control.ended().getCount() > 0;
+    }
 
     Tasks tasks() { return tasks; }
 
@@ -101,9 +107,7 @@ public final class Session implements AutoCloseable {
      *
      * @throws StorageException when there is no such LUN, or it is no disk, or it does not answer
      */
-    public LunDevice open(Lun lun) throws StorageException {
-        return open(lun, () -> {});
-    }
+    public LunDevice open(Lun lun) throws StorageException { return open(lun, () -> {}); }
 
     /** Opens a LUN, and says what else is to be closed with it. */
     LunDevice open(Lun lun, Runnable whenDeviceClosed) throws StorageException {
@@ -184,7 +188,7 @@ public final class Session implements AutoCloseable {
         var text = new InitiatorText(new SendTargets.All().request(),
                 parameters().maxSendDataSegmentLength(), LoginLimits.DEFAULT);
         connection.loop().execute(() -> ask(text, answer));
-        return Initiator.await(answer, options.timeouts().loginMs(), "discovery at " + portal());
+        return Initiator.await(answer, options.timeouts().loginMs(), portal(), "discovery");
     }
 
     private void ask(InitiatorText text, CompletableFuture<List<DiscoveredTarget>> answer) {
@@ -249,7 +253,5 @@ public final class Session implements AutoCloseable {
     }
 
     @Override
-    public String toString() {
-        return targetName() + " at " + portal();
-    }
+    public String toString() { return targetName() + " at " + portal(); }
 }

@@ -438,11 +438,11 @@ final class Tasks {
     }
 
     /** What a command is and where, for messages. */
-    String describe(Command command) { return command.describe() + " on " + target + "/" + lun(command); }
-
-    private static String lun(Command command) {
-        return new Lun(command.lun).toString();
+    String describe(Command command) {
+        return command.describe() + " on " + target + "/" + lun(command);
     }
+
+    private static String lun(Command command) { return new Lun(command.lun).toString(); }
 
     /** The data segment of a Data-In within the command's buffer. */
     static MemorySegment slice(MemorySegment buffer, int offset, int length) {

@@ -1,0 +1,207 @@
+package lunar.testkit;
+
+import java.io.DataInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.lang.foreign.MemorySegment;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.zip.CRC32C;
+import lunar.iscsi.Bhs;
+import lunar.iscsi.DataOut;
+import lunar.iscsi.InitiatorPdu;
+import lunar.iscsi.LoginRequest;
+import lunar.iscsi.LoginResponse;
+import lunar.iscsi.LoginStage;
+import lunar.iscsi.Pdu;
+import lunar.iscsi.SnackRequest;
+import lunar.iscsi.TargetPdu;
+
+/**
+ * One connection of a {@link ScriptedTarget}, seen from the target's end: blocking, PDU by PDU. Status numbers and
+ * digests are the script's to keep right or wrong; {@link #statSn} and {@link #maxCmdSn} help with that.
+ */
+public final class ScriptedPeer {
+    private static final int WORD = 4;
+    private static final int WINDOW = 64;
+
+    private final Socket socket;
+    private final DataInputStream in;
+    private final OutputStream out;
+    private byte[] data = {};
+    private int statSn = 1;
+    private int expCmdSn = 1;
+    private int window = WINDOW;
+    private boolean headerDigest;
+    private boolean dataDigest;
+
+    ScriptedPeer(Socket socket) throws IOException {
+        this.socket = socket;
+        this.in = new DataInputStream(socket.getInputStream());
+        this.out = socket.getOutputStream();
+    }
+
+    // --- numbers ---
+
+    /** A StatSN, used up. */
+    public int statSn() { return statSn++; }
+
+    /** The StatSN that comes next. */
+    public int nextStatSn() { return statSn; }
+
+    /** ExpCmdSN as follows from what was received. */
+    public int expCmdSn() { return expCmdSn; }
+
+    /** MaxCmdSN for a window of {@link #window} commands. */
+    public int maxCmdSn() {
+        return expCmdSn + window - 1;
+    }
+
+    /** Sets how many commands may come at once. */
+    public void window(int commands) {
+        window = commands;
+    }
+
+    /** Sets what digests there are from now on. */
+    public void digests(boolean header, boolean dataToo) {
+        headerDigest = header;
+        dataDigest = dataToo;
+    }
+
+    // --- receiving ---
+
+    /** The next PDU; its data are in {@link #data}. */
+    public InitiatorPdu receive() throws IOException {
+        byte[] header = in.readNBytes(Bhs.LENGTH);
+        if (header.length < Bhs.LENGTH) {
+            throw new EOFException("the initiator closed the connection");
+        }
+        var bhs = new Bhs().wrap(MemorySegment.ofArray(header));
+        byte[] ahs = in.readNBytes(bhs.totalAhsLengthBytes());
+        if (headerDigest) {
+            in.readInt();
+        }
+        data = in.readNBytes(bhs.dataSegmentLength());
+        in.skipNBytes(-data.length & (WORD - 1));
+        if (dataDigest && data.length > 0) {
+            in.readInt();
+        }
+        InitiatorPdu pdu = InitiatorPdu.decode(bhs, MemorySegment.ofArray(ahs));
+        boolean numbered = !pdu.immediate() && pdu.opcode() != DataOut.OPCODE
+                && pdu.opcode() != SnackRequest.OPCODE;
+        if (numbered) {
+            expCmdSn++;
+        }
+        return pdu;
+    }
+
+    /** The next PDU, which must be of this kind. */
+    public <P extends InitiatorPdu> P receive(Class<P> kind) throws IOException {
+        InitiatorPdu pdu = receive();
+        if (!kind.isInstance(pdu)) {
+            throw new AssertionError("expected " + kind.getSimpleName() + ", came " + pdu);
+        }
+        return kind.cast(pdu);
+    }
+
+    /** Data segment of the PDU received last. */
+    public byte[] data() { return data.clone(); }
+
+    /** Waits until the initiator closes its side; what comes until then is thrown away. */
+    public void awaitEnd() throws IOException {
+        byte[] waste = new byte[4096];
+        while (in.read(waste) >= 0) {
+            // nobody wants it
+        }
+    }
+
+    // --- sending ---
+
+    /** Sends a PDU without data. */
+    public void send(TargetPdu pdu) throws IOException {
+        send(pdu, new byte[0]);
+    }
+
+    /** Sends a PDU with data. */
+    public void send(TargetPdu pdu, byte[] dataSegment) throws IOException {
+        sendBytes(encode(pdu, dataSegment));
+    }
+
+    /** Sends any bytes. */
+    public void sendBytes(byte[] bytes) throws IOException {
+        out.write(bytes);
+        out.flush();
+    }
+
+    /** Sends bytes as a recording has them: hexadecimal digits, blanks allowed. */
+    public void sendHex(String hex) throws IOException {
+        sendBytes(HexFormat.of().parseHex(hex.replaceAll("\\s", "")));
+    }
+
+    /** A PDU as it goes onto the wire, with padding and the digests there are. */
+    public byte[] encode(Pdu pdu, byte[] dataSegment) {
+        int padding = -dataSegment.length & (WORD - 1);
+        int headerLength = Bhs.LENGTH + (headerDigest ? WORD : 0);
+        boolean hasDataDigest = dataDigest && dataSegment.length > 0;
+        byte[] bytes = new byte[headerLength + dataSegment.length + padding
+                + (hasDataDigest ? WORD : 0)];
+        var bhs = new Bhs().wrap(MemorySegment.ofArray(bytes));
+        pdu.encode(bhs);
+        bhs.lengths(0, dataSegment.length);
+        if (headerDigest) {
+            putDigest(bytes, 0, Bhs.LENGTH);
+        }
+        System.arraycopy(dataSegment, 0, bytes, headerLength, dataSegment.length);
+        if (hasDataDigest) {
+            putDigest(bytes, headerLength, dataSegment.length + padding);
+        }
+        return bytes;
+    }
+
+    private static void putDigest(byte[] bytes, int from, int length) {
+        var crc = new CRC32C();
+        crc.update(bytes, from, length);
+        int value = Integer.reverseBytes((int) crc.getValue());
+        for (int i = 0; i < WORD; i++) {
+            bytes[from + length + i] = (byte) (value >> (24 - 8 * i));
+        }
+    }
+
+    /** Ends the connection now; with a reset, so that the initiator may lose what it has not read yet. */
+    public void cut() throws IOException {
+        socket.setSoLinger(true, 0);
+        socket.close();
+    }
+
+    // --- login ---
+
+    /** Lets the initiator in, with the parameters that hold where nothing is negotiated. */
+    public void login() throws IOException {
+        login("HeaderDigest=None", "DataDigest=None", "InitialR2T=Yes", "ImmediateData=Yes",
+                "MaxRecvDataSegmentLength=8192", "MaxBurstLength=16384", "FirstBurstLength=8192",
+                "MaxOutstandingR2T=1", "MaxConnections=1", "DefaultTime2Wait=2",
+                "DefaultTime2Retain=0", "DataPDUInOrder=Yes", "DataSequenceInOrder=Yes",
+                "ErrorRecoveryLevel=0");
+    }
+
+    /** Lets the initiator in, with these answers to what it offers; the digests among them hold from then on. */
+    public void login(String... keys) throws IOException {
+        LoginRequest request = receive(LoginRequest.class);
+        String text = "TargetPortalGroupTag=1\0" + String.join("\0", keys) + "\0";
+        send(loginResponse(request, true, 0, 0), text.getBytes(StandardCharsets.UTF_8));
+        headerDigest = Arrays.asList(keys).contains("HeaderDigest=CRC32C");
+        dataDigest = Arrays.asList(keys).contains("DataDigest=CRC32C");
+    }
+
+    /** An answer to a Login Request: the end of the login, or a refusal. */
+    public LoginResponse loginResponse(LoginRequest request, boolean transit, int statusClass,
+            int statusDetail) {
+        return new LoginResponse(transit, false, request.currentStage(),
+                transit ? LoginStage.FULL_FEATURE : request.currentStage(), 0, 0, request.isid(),
+                transit ? 1 : 0, request.itt(), statSn(), expCmdSn, maxCmdSn(), statusClass,
+                statusDetail);
+    }
+}
