@@ -43,7 +43,8 @@ final class DiscoverCommand extends DeviceCommand {
         }
         for (DiscoveredTarget target : targets) {
             for (TargetAddress address : target.addresses()) {
-                console().out().println(target.name() + " " + address);
+                console().out().println(target.name() + " " + portal(address)
+                        + group(address));
             }
         }
         if (targets.isEmpty()) {
@@ -66,9 +67,26 @@ final class DiscoverCommand extends DeviceCommand {
         for (DiscoveredTarget target : targets) {
             var entry = new LinkedHashMap<String, Object>();
             entry.put("iqn", target.name());
-            entry.put("portals", target.addresses().stream().map(TargetAddress::toString).toList());
+            entry.put("portals", target.addresses().stream().map(DiscoverCommand::tree).toList());
             list.add(entry);
         }
         return list;
+    }
+
+    private static Map<String, Object> tree(TargetAddress address) {
+        var entry = new LinkedHashMap<String, Object>();
+        entry.put("portal", portal(address));
+        address.portalGroupTag().ifPresent(tag -> entry.put("group", tag));
+        return entry;
+    }
+
+    private static String portal(TargetAddress address) {
+        return new Portal(address.host(), address.port()).toString();
+    }
+
+    private static String group(TargetAddress address) {
+        return address.portalGroupTag().isPresent()
+                ? " group " + address.portalGroupTag().getAsInt()
+                : "";
     }
 }

@@ -2,6 +2,7 @@ package lunar.cli;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.net.ConnectException;
 import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
@@ -49,8 +50,19 @@ final class Errors {
         boolean forPeople = e instanceof Failure || e instanceof IOException
                 || e instanceof IllegalArgumentException;
         return oneLine(forPeople
-                ? message
+                ? message + (causedBy(e, ConnectException.class)
+                        ? "; check the address, and that a target listens there"
+                        : "")
                 : "unexpected " + e + "; --verbose shows where it comes from");
+    }
+
+    private static boolean causedBy(Throwable e, Class<? extends Throwable> type) {
+        for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+            if (type.isInstance(cause)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static String oneLine(String text) {

@@ -31,6 +31,7 @@ public final class Main {
         line.addSubcommand(new ServeCommand(console));
         line.addSubcommand(new DiscoverCommand(console));
         line.addSubcommand(new InfoCommand(console));
+        line.addSubcommand(new CopyCommand(console));
         line.setOut(console.out()).setErr(console.err());
         line.setCaseInsensitiveEnumValuesAllowed(true);
         line.setUsageHelpAutoWidth(true);

@@ -3,7 +3,6 @@ package lunar.cli;
 import java.util.ArrayList;
 import java.util.List;
 import lunar.block.BlockDevice;
-import lunar.block.DeviceUri;
 import lunar.block.Devices;
 import lunar.block.StorageException;
 
@@ -18,11 +17,9 @@ final class OpenDevices implements AutoCloseable {
         return device;
     }
 
-    /** A URI as it may be shown: without the secret between the user's percent sign and the at sign. */
+    /** A URI as it may be shown: without the secret between the user's percent sign and the last at sign. */
     static String shown(String uri) {
-        DeviceUri parsed = DeviceUri.parse(uri);
-        int question = uri.indexOf('?');
-        return parsed + (question < 0 ? "" : uri.substring(question));
+        return uri.replaceAll("(//[^/@%]*)%[^/]*@", "$1@");
     }
 
     /** Makes all that was written stable. */
