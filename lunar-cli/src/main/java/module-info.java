@@ -12,6 +12,9 @@ module lunar.cli {
     requires ch.qos.logback.classic;
     requires ch.qos.logback.core;
     requires org.slf4j;
+    requires HdrHistogram;
+    requires java.management;
+    requires jdk.management;
     requires static org.jspecify;
 
     opens lunar.cli to info.picocli;

@@ -32,6 +32,7 @@ public final class Main {
         line.addSubcommand(new DiscoverCommand(console));
         line.addSubcommand(new InfoCommand(console));
         line.addSubcommand(new CopyCommand(console));
+        line.addSubcommand(new BenchCommand(console));
         line.setOut(console.out()).setErr(console.err());
         line.setCaseInsensitiveEnumValuesAllowed(true);
         line.setUsageHelpAutoWidth(true);
