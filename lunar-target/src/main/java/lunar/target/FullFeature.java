@@ -65,6 +65,9 @@ final class FullFeature implements PduReceiver {
     private @Nullable Task incoming;
     private boolean begun;
 
+    /** The task into whose buffer the transport is reading; an abort must not give that buffer to another task. */
+    private @Nullable Task filling;
+
     FullFeature(Connection connection, TargetServer server, Transport transport, Session session,
             int firstStatSn) {
         this.connection = connection;
@@ -101,22 +104,42 @@ final class FullFeature implements PduReceiver {
             case ScsiCommand.OPCODE -> {
                 incoming = begin(bhs, ahs, length);
                 begun = true;
-                yield incoming == null ? MemorySegment.NULL : incoming.destination(0, length);
+                yield destination(incoming, 0, length);
             }
             case DataOut.OPCODE -> {
-                Task task = tasks.get(bhs.itt());
-                yield task == null
-                        ? MemorySegment.NULL
-                        : task.destination(bhs.int32(DataOut.BUFFER_OFFSET), length);
+                yield destination(tasks.get(bhs.itt()), bhs.int32(DataOut.BUFFER_OFFSET), length);
             }
             default -> MemorySegment.NULL;
         };
+    }
+
+    private MemorySegment destination(@Nullable Task task, int offset, int length) {
+        if (task == null) {
+            return MemorySegment.NULL;
+        }
+        MemorySegment destination = task.destination(offset, length);
+        if (!destination.equals(MemorySegment.NULL)) {
+            filling = task;
+        }
+        return destination;
+    }
+
+    boolean isFilling(Task task) { return task.equals(filling); }
+
+    /** The transport has filled what it was filling, or never will; a task that ended meanwhile gives its buffer back now. */
+    private void filled() {
+        Task task = filling;
+        filling = null;
+        if (task != null && task.state == Task.State.ENDED) {
+            task.release();
+        }
     }
 
     @Override
     public void received(Bhs bhs, MemorySegment ahs, MemorySegment data) throws ProtocolException {
         inBatch = true;
         heardMs = transport.loop().nowMs();
+        filled();
         int length = (int) data.byteSize();
         switch (bhs.opcode()) {
             case ScsiCommand.OPCODE -> {
@@ -283,6 +306,7 @@ final class FullFeature implements PduReceiver {
 
     @Override
     public void dataDigestError(Bhs bhs) throws ProtocolException {
+        filled();
         answers.reject(bhs, RejectReason.DATA_DIGEST_ERROR);
         // At ErrorRecoveryLevel 0 every digest error ends the session (RFC 7143 section 7.8, 7.11).
         throw new ProtocolException("data digest is wrong (RFC 7143 section 7.8)");
@@ -404,6 +428,7 @@ final class FullFeature implements PduReceiver {
     @Override
     public void closed(@Nullable IOException cause) {
         closed = true;
+        filled();
         List.copyOf(tasks.values()).forEach(this::abort);
         if (tasks.isEmpty()) {
             server.ended(session);

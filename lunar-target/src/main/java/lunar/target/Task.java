@@ -6,14 +6,17 @@ import java.util.List;
 import java.util.Objects;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
+import lunar.block.DeviceGoneException;
 import lunar.block.StorageException;
 import lunar.iscsi.BurstRules;
 import lunar.iscsi.DataOutResult;
 import lunar.iscsi.WriteTransfer;
 import lunar.iscsi.spi.Transport;
+import lunar.scsi.AdditionalSense;
 import lunar.scsi.Cdb;
 import lunar.scsi.Lun;
 import lunar.scsi.Sense;
+import lunar.scsi.SenseKey;
 import lunar.scsi.Status;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +25,8 @@ import org.jspecify.annotations.Nullable;
  * between {@link DeviceServer#execute} and its end, when the device server may fill in data and outcome.
  */
 final class Task implements BlockRequest.Completion, Transport.Release {
+    private static final System.Logger LOG = System.getLogger("lunar.target");
+
     /** Where a task is. */
     enum State {
         /** Its data are still coming, or a command before it is missing. */
@@ -172,7 +177,12 @@ final class Task implements BlockRequest.Completion, Transport.Release {
     /** Gives {@link #request} to the device; {@code then} runs on the connection's loop with its outcome. */
     void submit(BlockDevice device, Ending then) {
         ending = then;
-        device.submit(request);
+        try {
+            device.submit(request);
+        } catch (RuntimeException e) { // a bug of the device; submit never throws by its contract
+            LOG.log(System.Logger.Level.ERROR, "device of LUN " + lun, e);
+            completed(request, new DeviceGoneException("internal error of the device", e));
+        }
     }
 
     @Override
@@ -218,7 +228,15 @@ final class Task implements BlockRequest.Completion, Transport.Release {
         } else if (outOfMemory) {
             end(Status.BUSY);
         } else {
-            server.execute(this);
+            try {
+                server.execute(this);
+            } catch (RuntimeException e) { // a bug of ours: it ends this command and nothing else
+                LOG.log(System.Logger.Level.ERROR, "command " + cdb + " of LUN " + lun, e);
+                if (state != State.ENDED) {
+                    checkCondition(Sense.of(SenseKey.HARDWARE_ERROR,
+                            AdditionalSense.INTERNAL_TARGET_FAILURE));
+                }
+            }
         }
     }
 
@@ -258,6 +276,9 @@ final class Task implements BlockRequest.Completion, Transport.Release {
     /** The transport has sent the last of the data, or there were none. */
     @Override
     public void release() {
+        if (connection.isFilling(this)) {
+            return; // comes again when the transport has filled what it is filling
+        }
         Buffers.Buffer lent = buffer;
         buffer = null;
         if (lent != null) {

@@ -77,12 +77,13 @@ final class TaskManagement {
     /** Aborts the tasks of a unit, or of all where {@code unit} is null, in one session. */
     private static CompletableFuture<Integer> abortOf(Session in, @Nullable LogicalUnit unit,
             @Nullable AdditionalSense attention) {
-        return in.abort(task -> unit == null || task.server.equals(unit.server())).thenApply(count -> {
-            if (attention != null && unit != null) {
-                in.establish(unit, attention);
-            }
-            return count;
-        });
+        return in.abort(task -> unit == null || task.server.equals(unit.server()))
+                .thenApply(count -> {
+                    if (attention != null && unit != null) {
+                        in.establish(unit, attention);
+                    }
+                    return count;
+                });
     }
 
     private List<CompletableFuture<Integer>> everywhere(TargetNode target,
