@@ -204,6 +204,10 @@ final class Connection implements PduReceiver {
         current().received(received, data);
     }
 
+    private String peer() {
+        return transport.remote().getHostString() + ":" + transport.remote().getPort();
+    }
+
     private Phase current() throws ProtocolException {
         Phase now = phase;
         if (now == null) {
@@ -216,7 +220,7 @@ final class Connection implements PduReceiver {
     public void dataDigestError(Bhs received) throws ProtocolException {
         // At ErrorRecoveryLevel 0 nothing short of a new session makes the lost PDU good (section 7.1.3).
         endCause = new DigestException("data digest of PDU "
-                + Integer.toHexString(received.opcode()) + "h from " + transport.remote()
+                + Integer.toHexString(received.opcode()) + "h from " + peer()
                 + " is wrong (RFC 7143 section 7.8)");
         throw new ProtocolException(String.valueOf(endCause.getMessage()));
     }
@@ -236,9 +240,9 @@ final class Connection implements PduReceiver {
         inBatch = false;
         IOException why = endCause != null ? endCause : cause;
         if (why == null && !closing) {
-            why = new IOException(transport.remote() + " closed the connection");
+            why = new IOException(peer() + " closed the connection");
         }
-        LOG.log(System.Logger.Level.DEBUG, "connection to {0} ended: {1}", transport.remote(),
+        LOG.log(System.Logger.Level.DEBUG, "connection to {0} ended: {1}", peer(),
                 why == null ? "in order" : why.toString());
         Phase now = phase;
         phase = null;

@@ -270,11 +270,11 @@ final class Control {
     /** The connection has ended. */
     void closed(@Nullable IOException why) {
         isClosed = true;
+        ended.countDown();
         tasks.lost(why == null ? "the session is closed" : String.valueOf(why.getMessage()), why);
         IOException cause = why == null ? new IOException("the session is closed") : why;
         List<Exchange> open = List.copyOf(exchanges);
         exchanges.clear();
         open.forEach(exchange -> exchange.failed(cause));
-        ended.countDown();
     }
 }

@@ -7,8 +7,10 @@ import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
 import java.util.zip.CRC32C;
 import lunar.iscsi.Bhs;
 import lunar.iscsi.DataOut;
@@ -28,6 +30,11 @@ public final class ScriptedPeer {
     private static final int WORD = 4;
     private static final int WINDOW = 64;
 
+    /** What the target says of itself, offered or not. */
+    private static final Set<String> DECLARED = Set.of("TargetPortalGroupTag",
+            "MaxRecvDataSegmentLength");
+    private static final Map<String, String> ANSWERS = answers();
+
     private final Socket socket;
     private final DataInputStream in;
     private final OutputStream out;
@@ -37,6 +44,28 @@ public final class ScriptedPeer {
     private int window = WINDOW;
     private boolean headerDigest;
     private boolean dataDigest;
+
+    private static Map<String, String> answers() {
+        var answers = new LinkedHashMap<String, String>();
+        answers.put("TargetPortalGroupTag", "1");
+        answers.put("MaxRecvDataSegmentLength", "8192");
+        answers.put("HeaderDigest", "None");
+        answers.put("DataDigest", "None");
+        answers.put("InitialR2T", "Yes");
+        answers.put("ImmediateData", "Yes");
+        answers.put("MaxBurstLength", "16384");
+        answers.put("FirstBurstLength", "8192");
+        answers.put("MaxOutstandingR2T", "1");
+        answers.put("MaxConnections", "1");
+        answers.put("DefaultTime2Wait", "2");
+        answers.put("DefaultTime2Retain", "0");
+        answers.put("DataPDUInOrder", "Yes");
+        answers.put("DataSequenceInOrder", "Yes");
+        answers.put("ErrorRecoveryLevel", "0");
+        answers.put("TaskReporting", "RFC3720");
+        answers.put("iSCSIProtocolLevel", "1");
+        return answers;
+    }
 
     ScriptedPeer(Socket socket) throws IOException {
         this.socket = socket;
@@ -178,22 +207,30 @@ public final class ScriptedPeer {
 
     // --- login ---
 
-    /** Lets the initiator in, with the parameters that hold where nothing is negotiated. */
-    public void login() throws IOException {
-        login("HeaderDigest=None", "DataDigest=None", "InitialR2T=Yes", "ImmediateData=Yes",
-                "MaxRecvDataSegmentLength=8192", "MaxBurstLength=16384", "FirstBurstLength=8192",
-                "MaxOutstandingR2T=1", "MaxConnections=1", "DefaultTime2Wait=2",
-                "DefaultTime2Retain=0", "DataPDUInOrder=Yes", "DataSequenceInOrder=Yes",
-                "ErrorRecoveryLevel=0");
-    }
-
-    /** Lets the initiator in, with these answers to what it offers; the digests among them hold from then on. */
-    public void login(String... keys) throws IOException {
+    /**
+     * Lets the initiator in. What it offers is answered with small bursts, no digests and no unsolicited Data-Out, but
+     * for these keys; the digests among them hold from then on.
+     *
+     * @param overrides key=value
+     */
+    public void login(String... overrides) throws IOException {
         LoginRequest request = receive(LoginRequest.class);
-        String text = "TargetPortalGroupTag=1\0" + String.join("\0", keys) + "\0";
-        send(loginResponse(request, true, 0, 0), text.getBytes(StandardCharsets.UTF_8));
-        headerDigest = Arrays.asList(keys).contains("HeaderDigest=CRC32C");
-        dataDigest = Arrays.asList(keys).contains("DataDigest=CRC32C");
+        var answers = new LinkedHashMap<>(ANSWERS);
+        for (String each : overrides) {
+            int equals = each.indexOf('=');
+            answers.put(each.substring(0, equals), each.substring(equals + 1));
+        }
+        var text = new StringBuilder();
+        String offered = "\0" + new String(data, StandardCharsets.UTF_8);
+        answers.forEach((key, value) -> {
+            if (DECLARED.contains(key) || offered.contains("\0" + key + "=")) {
+                text.append(key).append('=').append(value).append('\0');
+            }
+        });
+        send(loginResponse(request, true, 0, 0),
+                text.toString().getBytes(StandardCharsets.UTF_8));
+        headerDigest = "CRC32C".equals(answers.get("HeaderDigest"));
+        dataDigest = "CRC32C".equals(answers.get("DataDigest"));
     }
 
     /** An answer to a Login Request: the end of the login, or a refusal. */

@@ -1,0 +1,124 @@
+package lunar.initiator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import lunar.iscsi.ChapCredentials;
+import lunar.iscsi.DigestChoice;
+import lunar.iscsi.Secret;
+import lunar.scsi.Lun;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class IscsiUriTest {
+    private static final String TARGET = "iqn.2026-11.org.lunar:demo";
+
+    @TempDir
+    Path folder;
+
+    @ParameterizedTest
+    @CsvSource({"host, host, 3260", "host:3261, host, 3261", "10.0.0.1:1, 10.0.0.1, 1",
+            "[fe80::1], fe80::1, 3260", "[::1]:65535, ::1, 65535", "user%secret@host:7, host, 7",
+            "user%secret@[::1]:7, ::1, 7"})
+    void shouldReadHostAndPort(String authority, String host, int port) {
+        var portal = IscsiUri.parse("iscsi://" + authority + "/" + TARGET).sessionOptions()
+                .portal();
+        assertThat(portal.host()).isEqualTo(host);
+        assertThat(portal.port()).isEqualTo(port);
+    }
+
+    @Test
+    void shouldReadTargetAndLun() {
+        var uri = IscsiUri.parse("iser://host/" + TARGET + "/17");
+        assertThat(uri.sessionOptions().targetName()).isEqualTo(TARGET);
+        assertThat(uri.sessionOptions().scheme()).isEqualTo("iser");
+        assertThat(uri.lun()).contains(Lun.of(17));
+        assertThat(IscsiUri.parse("iscsi://host/" + TARGET).lun()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"user%secret, user, secret", "user%se%cret, user, se%cret",
+            "user%se%40%2fcret, user, se@/cret", "user%p@ss, user, p@ss", "a b%c+d, a b, c+d",
+            "user%100%25, user, 100%", "user%%41, user, A"})
+    void shouldPartUserAndSecretAtTheFirstPercentSign(String written, String user, String secret) {
+        assertThat(IscsiUri.parse("iscsi://" + written + "@host/" + TARGET).sessionOptions()
+                .credentials()).contains(new ChapCredentials(user, Secret.of(secret)));
+    }
+
+    @Test
+    void shouldReadSecretsFromFiles() throws Exception {
+        Path own = Files.writeString(folder.resolve("own"), "secret of the initiator\n");
+        Path theirs = Files.writeString(folder.resolve("theirs"), " secret of the target");
+        var options = IscsiUri.parse("iscsi://user@host/" + TARGET + "?secret-file=" + own
+                + "&mutual-user=them&mutual-secret-file=" + theirs).sessionOptions();
+        assertThat(options.credentials())
+                .contains(new ChapCredentials("user", Secret.of("secret of the initiator")));
+        assertThat(options.targetCredentials())
+                .contains(new ChapCredentials("them", Secret.of(" secret of the target")));
+    }
+
+    @Test
+    void shouldReadDigestsDepthAndInitiator() {
+        var uri = IscsiUri.parse("iscsi://host/" + TARGET
+                + "/0?header-digest=crc32c&data-digest=none&queue-depth=7&sessions=1"
+                + "&initiator=iqn.2026-11.org.lunar:me");
+        assertThat(uri.sessionOptions().offer().headerDigest())
+                .isEqualTo(DigestChoice.REQUIRE_CRC32C);
+        assertThat(uri.sessionOptions().offer().dataDigest()).isEqualTo(DigestChoice.NONE);
+        assertThat(uri.sessionOptions().queueDepth()).isEqualTo(7);
+        assertThat(uri.initiatorName()).contains("iqn.2026-11.org.lunar:me");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "host", "iscsi:", "iscsi://", "iscsi://host", "iscsi://host/",
+            "iscsi:///" + TARGET, "iscsi://host/disk", "iscsi://host:0/" + TARGET,
+            "iscsi://host:65536/" + TARGET, "iscsi://host:x/" + TARGET,
+            "iscsi://[::1/" + TARGET, "iscsi://host/" + TARGET + "/x",
+            "iscsi://host/" + TARGET + "/-1", "iscsi://host/" + TARGET + "/99999",
+            "iscsi://host/" + TARGET + "/0/1", "iscsi://user@host/" + TARGET,
+            "iscsi://user%@host/" + TARGET, "iscsi://@host/" + TARGET,
+            "iscsi://host/" + TARGET + "?header-digest=md5", "iscsi://host/" + TARGET + "?depth=1",
+            "iscsi://host/" + TARGET + "?queue-depth=0", "iscsi://host/" + TARGET + "?sessions=2",
+            "iscsi://host/" + TARGET + "?connections=4", "iscsi://host/" + TARGET + "?sessions=x",
+            "iscsi://host/" + TARGET + "?secret-file=/etc/hosts",
+            "iscsi://u@host/" + TARGET + "?secret-file=/no/such/file",
+            "iscsi://u%s@host/" + TARGET + "?mutual-user=x",
+            "iscsi://host/" + TARGET + "?mutual-user=x&mutual-secret-file=/etc/hosts",
+            "ram:1GiB"})
+    void shouldRefuseInOneLine(String uri) {
+        assertThatThrownBy(() -> IscsiUri.parse(uri)).isInstanceOf(IllegalArgumentException.class)
+                .message().isNotBlank().doesNotContain("\n");
+    }
+
+    @Test
+    void shouldSayThatMoreSessionsAreNotSupportedYet() {
+        assertThatThrownBy(() -> IscsiUri.parse("iscsi://host/" + TARGET + "?connections=4"))
+                .hasMessageContaining("not supported yet").hasMessageContaining("connections");
+    }
+
+    @Test
+    void shouldNeverShowASecret() {
+        for (String secret : new String[]{"hidden!", "hid@den!", "hidden!%zz", "hid/den!"}) {
+            String written = "iscsi://user%" + secret + "@host/" + TARGET;
+            try {
+                assertThat(IscsiUri.parse(written).toString()).doesNotContain("den!");
+                IscsiUri.parse(written + "/nonsense");
+            } catch (IllegalArgumentException e) {
+                assertThat(e.getMessage()).doesNotContain("den!");
+            }
+        }
+    }
+
+    @Test
+    void shouldRefuseOneSecretForBothDirections() throws Exception {
+        Path file = Files.writeString(folder.resolve("secret"), "the very same");
+        assertThatThrownBy(() -> IscsiUri.parse("iscsi://user@host/" + TARGET + "?secret-file="
+                + file + "&mutual-user=them&mutual-secret-file=" + file))
+                .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("same secret");
+    }
+}
