@@ -9,8 +9,8 @@ help: ## list the recipes
 
 test: ## everything but the VM: build, style, unit, contract, property, simulation, interop with real peers
 	./scripts/peers
-	$(MVN) verify -Pit
-	./scripts/skipped
+	rm -rf lunar-*/target/surefire-reports lunar-*/target/failsafe-reports
+	$(MVN) verify -Pit; status=$$?; ./scripts/skipped && exit $$status
 
 unit: ## the fast part of test: no foreign peers
 	$(MVN) verify
