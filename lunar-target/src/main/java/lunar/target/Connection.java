@@ -2,38 +2,118 @@ package lunar.target;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.util.EnumMap;
+import java.util.Map;
 import lunar.iscsi.Bhs;
+import lunar.iscsi.ConnectionAction;
+import lunar.iscsi.ConnectionEvent;
+import lunar.iscsi.ConnectionMachine;
+import lunar.iscsi.ConnectionState;
+import lunar.iscsi.ConnectionTimer;
 import lunar.iscsi.ProtocolException;
+import lunar.iscsi.Step;
+import lunar.iscsi.spi.EventLoop;
 import lunar.iscsi.spi.PduReceiver;
 import lunar.iscsi.spi.Transport;
 import org.jspecify.annotations.Nullable;
 
-/** One connection of an initiator: first in its login phase, then, if that succeeds, in full feature. */
+/**
+ * One connection of an initiator. {@link ConnectionMachine} has its state; what comes goes to the phase it is in: first
+ * {@link LoginPhase}, then, if that succeeds, {@link FullFeature}. On its transport's loop.
+ */
 final class Connection implements PduReceiver {
     private static final System.Logger LOG = System.getLogger("lunar.target");
 
     private final TargetServer server;
     private final Transport transport;
+    private final Map<ConnectionTimer, EventLoop.Timer> timers = new EnumMap<>(
+            ConnectionTimer.class);
+    private ConnectionState state = ConnectionState.FREE;
     private PduReceiver phase;
-    private @Nullable String said;
+    private @Nullable FullFeature fullFeature;
+    private @Nullable String reason;
 
     Connection(TargetServer server, Transport transport, boolean refused) {
         this.server = server;
         this.transport = transport;
         phase = new LoginPhase(this, server, transport, refused);
+        happened(new ConnectionEvent.Accepted());
     }
 
-    /** Login is done; what comes from now on is for the session. */
-    void enter(FullFeature fullFeature) {
-        phase = fullFeature;
+    ConnectionState state() { return state; }
+
+    /** Login has succeeded, and its response is on its way: what comes from now on is for the session. */
+    void enter(FullFeature entered) {
+        fullFeature = entered;
+        happened(new ConnectionEvent.LoginSucceeded());
     }
 
-    /** Ends the connection for a reason of ours, with one line in the log. */
-    void end(String why) {
-        if (said == null) {
-            said = why;
+    /** Something that ends the connection, with the line that the log gets when it has ended. */
+    void end(String why, ConnectionEvent event) {
+        if (reason == null) {
+            reason = why;
         }
-        transport.close();
+        happened(event);
+    }
+
+    void happened(ConnectionEvent event) {
+        Step<ConnectionState, ConnectionAction> step;
+        try {
+            step = ConnectionMachine.step(state, event);
+        } catch (ProtocolException e) {
+            throw new IllegalStateException(e.getMessage(), e); // the phases let only what is legal come here
+        }
+        state = step.state();
+        step.actions().forEach(this::perform);
+    }
+
+    private void perform(ConnectionAction action) {
+        switch (action) {
+            case ConnectionAction.StartTimer(ConnectionTimer timer) -> start(timer);
+            case ConnectionAction.CancelTimer(ConnectionTimer timer) -> cancel(timer);
+            case ConnectionAction.EnterFullFeature _ -> {
+                if (fullFeature != null) {
+                    phase = fullFeature;
+                }
+            }
+            case ConnectionAction.StopCommands _ -> {
+                if (fullFeature != null) {
+                    fullFeature.stopCommands();
+                }
+            }
+            case ConnectionAction.CloseTransport _ -> transport.close();
+            case ConnectionAction.SuspendTasks _,ConnectionAction.Release _ -> {
+                // At ErrorRecoveryLevel 0 nothing of a lost connection can be recovered: its tasks end (section 7.1.1).
+                if (fullFeature != null) {
+                    fullFeature.release();
+                }
+            }
+            case ConnectionAction.OpenTransport _,ConnectionAction.BeginLogin _,ConnectionAction.SendLogout _,ConnectionAction.AskForLogout _ ->
+                throw new IllegalStateException(
+                        action + " at a target that asks nobody to log out");
+        }
+    }
+
+    private void start(ConnectionTimer timer) {
+        if (timer == ConnectionTimer.CLEANUP) {
+            happened(new ConnectionEvent.TimedOut(timer)); // nothing is kept that could be waited for
+            return;
+        }
+        long delayMs = server.limits().loginTimeoutMs(); // a logout takes no longer than a login
+        timers.put(timer, transport.loop().schedule(() -> {
+            timers.remove(timer);
+            end("no " + (timer == ConnectionTimer.LOGIN ? "login" : "logout") + " within " + delayMs
+                    + " ms",
+                    new ConnectionEvent.TimedOut(timer));
+        }, delayMs));
+    }
+
+    private void cancel(ConnectionTimer timer) {
+        EventLoop.Timer running = timers.remove(timer);
+        if (running != null) {
+            running.cancel();
+        }
     }
 
     @Override
@@ -55,21 +135,16 @@ final class Connection implements PduReceiver {
 
     @Override
     public void closed(@Nullable IOException cause) {
-        String why = said != null ? said : cause == null ? null : cause.getMessage();
-        if (why != null) {
-            LOG.log(System.Logger.Level.WARNING, "connection from {0} ({1}) ended: {2}",
-                    printable(transport.remote()), phase, why);
-        } else {
-            LOG.log(System.Logger.Level.DEBUG, "connection from {0} ({1}) closed",
-                    printable(transport.remote()), phase);
-        }
+        String why = reason != null ? reason : cause == null ? null : cause.getMessage();
+        LOG.log(why == null ? System.Logger.Level.DEBUG : System.Logger.Level.WARNING,
+                "connection from {0} ({1}) ended{2}", printable(transport.remote()), phase,
+                why == null ? "" : ": " + why);
         phase.closed(cause);
+        happened(new ConnectionEvent.TransportLost());
         server.disconnected(this);
     }
 
-    Transport transport() { return transport; }
-
-    static String printable(java.net.InetSocketAddress address) {
+    private static String printable(InetSocketAddress address) {
         return address.getAddress().getHostAddress() + ":" + address.getPort();
     }
 }

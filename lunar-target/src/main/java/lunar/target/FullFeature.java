@@ -12,6 +12,7 @@ import java.util.function.Predicate;
 import lunar.iscsi.Bhs;
 import lunar.iscsi.BurstRules;
 import lunar.iscsi.CommandWindow;
+import lunar.iscsi.ConnectionEvent;
 import lunar.iscsi.DataOut;
 import lunar.iscsi.DataOutResult;
 import lunar.iscsi.InitiatorPdu;
@@ -57,7 +58,7 @@ final class FullFeature implements PduReceiver {
     private int lastTtt;
     private boolean inBatch;
     private boolean flushScheduled;
-    private boolean closing;
+    private boolean stopped;
     private boolean closed;
     private long heardMs;
 
@@ -92,6 +93,8 @@ final class FullFeature implements PduReceiver {
 
     Transport transport() { return transport; }
 
+    Connection connection() { return connection; }
+
     @Nullable
     Task task(int itt) { return tasks.get(itt); }
 
@@ -100,6 +103,9 @@ final class FullFeature implements PduReceiver {
     @Override
     public MemorySegment dataDestination(Bhs bhs, MemorySegment ahs, int length)
             throws ProtocolException {
+        if (stopped) {
+            return MemorySegment.NULL;
+        }
         return switch (bhs.opcode()) {
             case ScsiCommand.OPCODE -> {
                 incoming = begin(bhs, ahs, length);
@@ -140,6 +146,9 @@ final class FullFeature implements PduReceiver {
         inBatch = true;
         heardMs = transport.loop().nowMs();
         filled();
+        if (stopped) {
+            return;
+        }
         int length = (int) data.byteSize();
         switch (bhs.opcode()) {
             case ScsiCommand.OPCODE -> {
@@ -412,21 +421,24 @@ final class FullFeature implements PduReceiver {
         }
     }
 
-    /** Ends the session, whose only connection this is, for a reason of ours. On the loop. */
-    void terminate(String why) {
+    /** Ends the session, whose only connection this is. On the loop. */
+    void terminate(String why, ConnectionEvent event) {
         if (!closed) {
-            connection.end(why);
+            connection.end(why, event);
         }
     }
 
-    /** After a Logout Response: the peer's turn to close, ours if it does not. */
-    void closeInOrder() {
-        closing = true;
-        transport.close();
+    /** A logout has begun, or the connection is over: what still comes is not looked at. */
+    void stopCommands() {
+        stopped = true;
     }
 
-    @Override
-    public void closed(@Nullable IOException cause) {
+    /** The connection is over, and its transport closed: aborts what is left; the session ends when the last task has. */
+    void release() {
+        if (closed) {
+            return;
+        }
+        stopped = true;
         closed = true;
         filled();
         List.copyOf(tasks.values()).forEach(this::abort);
@@ -435,15 +447,19 @@ final class FullFeature implements PduReceiver {
         }
     }
 
+    @Override
+    public void closed(@Nullable IOException cause) {}
+
     private void watchSilence() {
         long idleMs = server.limits().idleMs();
         transport.loop().schedule(() -> {
-            if (closed || closing) {
+            if (stopped) {
                 return;
             }
             long silentMs = transport.loop().nowMs() - heardMs;
             if (silentMs >= 2 * idleMs) {
-                connection.end("no answer to a ping for " + idleMs + " ms");
+                connection.end("no answer to a ping for " + idleMs + " ms",
+                        new ConnectionEvent.TransportLost());
                 return;
             }
             if (silentMs >= idleMs && session.login().sessionType() == SessionType.NORMAL) {

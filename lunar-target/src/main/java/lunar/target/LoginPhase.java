@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import lunar.iscsi.Bhs;
+import lunar.iscsi.ConnectionEvent;
+import lunar.iscsi.ConnectionState;
 import lunar.iscsi.LoginAnswer;
 import lunar.iscsi.LoginAsk;
 import lunar.iscsi.LoginRequest;
@@ -12,7 +14,6 @@ import lunar.iscsi.LoginStatus;
 import lunar.iscsi.ProtocolException;
 import lunar.iscsi.SessionType;
 import lunar.iscsi.TargetLogin;
-import lunar.iscsi.spi.EventLoop;
 import lunar.iscsi.spi.PduReceiver;
 import lunar.iscsi.spi.Transport;
 import org.jspecify.annotations.Nullable;
@@ -24,12 +25,10 @@ final class LoginPhase implements PduReceiver {
     private final Transport transport;
     private final TargetLogin login;
     private final boolean refused;
-    private final EventLoop.Timer deadline;
     private final Bhs out = new Bhs();
     private final MemorySegment header = MemorySegment.ofArray(new byte[Bhs.LENGTH]);
     private int statSn;
     private boolean over;
-    private boolean gone;
     private String who = "login";
 
     LoginPhase(Connection connection, TargetServer server, Transport transport, boolean refused) {
@@ -38,8 +37,6 @@ final class LoginPhase implements PduReceiver {
         this.transport = transport;
         this.refused = refused;
         login = server.newLogin(applicant -> who = "login of " + applicant.initiatorName());
-        deadline = transport.loop().schedule(() -> connection.end("no login within "
-                + server.limits().loginTimeoutMs() + " ms"), server.limits().loginTimeoutMs());
         out.wrap(header);
     }
 
@@ -62,6 +59,9 @@ final class LoginPhase implements PduReceiver {
         }
         LoginRequest request = LoginRequest.decode(bhs);
         int cmdSn = request.cmdSn();
+        if (connection.state() == ConnectionState.XPT_UP) {
+            connection.happened(new ConnectionEvent.LoginBegun());
+        }
         TargetLogin.Step step = refused
                 ? login.fail(LoginStatus.OUT_OF_RESOURCES, "too many connections")
                 : login.receive(LoginAsk.of(request, data));
@@ -73,7 +73,8 @@ final class LoginPhase implements PduReceiver {
                 send(answer, request.itt(), cmdSn, cmdSn);
                 connection.end(status.statusClass() == 1
                         ? "redirected: " + reason
-                        : "login refused, " + status.text() + ": " + reason);
+                        : "login refused, " + status.text() + ": " + reason,
+                        new ConnectionEvent.LoginFailed());
             }
             case TargetLogin.Complete(LoginAnswer answer, LoginResult result) ->
                 complete(answer, result, request.itt(), cmdSn);
@@ -82,7 +83,6 @@ final class LoginPhase implements PduReceiver {
 
     private void complete(LoginAnswer answer, LoginResult result, int itt, int cmdSn) {
         over = true;
-        deadline.cancel();
         TargetNode target = result.sessionType() == SessionType.NORMAL
                 ? server.target(result.targetName().orElseThrow())
                 : null;
@@ -111,9 +111,13 @@ final class LoginPhase implements PduReceiver {
     }
 
     private void enter(Session session, LoginAnswer answer, int itt) {
-        if (gone || session.ended().isDone()) { // the peer has left, or yet another login took the place
+        if (connection.state() != ConnectionState.IN_LOGIN) { // the peer has left
             server.ended(session);
-            connection.end("replaced by a newer login of the same initiator port");
+            return;
+        }
+        if (session.ended().isDone()) { // yet another login took the place
+            connection.end("replaced by a newer login of the same initiator port",
+                    new ConnectionEvent.LoginFailed());
             return;
         }
         send(answer, itt, session.window().expCmdSn(), session.window().maxCmdSn());
@@ -139,10 +143,7 @@ final class LoginPhase implements PduReceiver {
     public void batchEnd() { transport.flush(); }
 
     @Override
-    public void closed(@Nullable IOException cause) {
-        gone = true;
-        deadline.cancel();
-    }
+    public void closed(@Nullable IOException cause) {}
 
     @Override
     public String toString() { return who; }

@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Optional;
 import lunar.iscsi.Bhs;
+import lunar.iscsi.ConnectionEvent;
 import lunar.iscsi.LoginLimits;
 import lunar.iscsi.LogoutReason;
 import lunar.iscsi.LogoutRequest;
@@ -76,11 +77,14 @@ final class OtherRequests {
         LogoutResponseCode response = request.reason() == LogoutReason.REMOVE_FOR_RECOVERY
                 ? LogoutResponseCode.RECOVERY_NOT_SUPPORTED // ErrorRecoveryLevel below 2
                 : thisOne ? LogoutResponseCode.SUCCESS : LogoutResponseCode.CID_NOT_FOUND;
+        if (response == LogoutResponseCode.SUCCESS) {
+            connection.connection().happened(new ConnectionEvent.LogoutBegun());
+        }
         var parameters = session.login().parameters();
         answers.loggedOut(request.itt(), response.code(), parameters.defaultTime2WaitSeconds(),
                 parameters.defaultTime2RetainSeconds());
         if (response == LogoutResponseCode.SUCCESS) {
-            connection.closeInOrder();
+            connection.connection().happened(new ConnectionEvent.LogoutSucceeded());
         }
     }
 

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Predicate;
 import lunar.iscsi.CommandWindow;
+import lunar.iscsi.ConnectionEvent;
 import lunar.iscsi.LoginResult;
 import lunar.iscsi.spi.EventLoop;
 import lunar.scsi.AdditionalSense;
@@ -59,13 +60,13 @@ final class Session {
     }
 
     /** Ends the session from any thread; see {@link #ended}. */
-    void terminate(String why) {
+    void terminate(String why, ConnectionEvent event) {
         loop.execute(() -> {
             FullFeature open = connection;
             if (open == null) {
                 ended.complete(null);
             } else {
-                open.terminate(why);
+                open.terminate(why, event);
             }
         });
     }

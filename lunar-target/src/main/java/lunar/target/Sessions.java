@@ -5,6 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import lunar.iscsi.ConnectionEvent;
 import lunar.iscsi.Isid;
 import lunar.iscsi.LoginResult;
 import org.jspecify.annotations.Nullable;
@@ -50,7 +51,7 @@ final class Sessions {
         if (old == null) {
             return CompletableFuture.completedFuture(null);
         }
-        old.terminate("session reinstated by a new login");
+        old.terminate("session reinstated by a new login", new ConnectionEvent.Reinstated());
         return old.ended().copy().completeOnTimeout(null, boundMs, TimeUnit.MILLISECONDS);
     }
 

@@ -16,6 +16,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import lunar.iscsi.ChapPolicy;
+import lunar.iscsi.ConnectionEvent;
 import lunar.iscsi.DiscoveredTarget;
 import lunar.iscsi.LoginLimits;
 import lunar.iscsi.LoginPolicy;
@@ -97,7 +98,8 @@ public final class TargetServer implements AutoCloseable {
         listeners.forEach(TransportProvider.Listener::close);
         for (TargetNode target : targets.values()) {
             for (Session session : List.copyOf(target.sessions())) {
-                session.terminate("the server is shutting down");
+                session.terminate("the server is shutting down",
+                        new ConnectionEvent.SessionClosed());
                 session.ended().copy().completeOnTimeout(null, limits.abortTimeoutMs(),
                         TimeUnit.MILLISECONDS).join();
             }
