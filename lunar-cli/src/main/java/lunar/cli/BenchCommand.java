@@ -27,7 +27,7 @@ final class BenchCommand extends DeviceCommand {
     @Parameters(arity = "1..*", paramLabel = "URI", description = "Devices.")
     private List<String> uris = new ArrayList<>();
 
-    @Option(names = "--rw", required = true, paramLabel = "PATTERN", description = "One of ${COMPLETION-CANDIDATES}.")
+    @Option(names = "--rw", required = true, paramLabel = "PATTERN", converter = Workload.Pattern.Converter.class, description = "One of randread, randwrite, read, write, randrw.")
     private Workload.Pattern pattern = Workload.Pattern.RANDREAD;
 
     @Option(names = "--bs", paramLabel = "SIZE", converter = SizeConverter.class, defaultValue = "4k", description = "Bytes of a request. Default: ${DEFAULT-VALUE}.")

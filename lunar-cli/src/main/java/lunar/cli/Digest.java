@@ -1,6 +1,8 @@
 package lunar.cli;
 
 import lunar.iscsi.DigestChoice;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
 
 /** What a user says about a digest. */
 enum Digest {
@@ -18,4 +20,27 @@ enum Digest {
     Digest(DigestChoice choice) { this.choice = choice; }
 
     DigestChoice choice() { return choice; }
+
+    /** @throws IllegalArgumentException with one line for the person who wrote it */
+    static Digest parse(String text) {
+        for (Digest digest : values()) {
+            if (digest.name().equalsIgnoreCase(text)) {
+                return digest;
+            }
+        }
+        throw new IllegalArgumentException(
+                "'" + text + "' is not one of none, allow, prefer, require");
+    }
+
+    /** For options of this type. */
+    static final class Converter implements ITypeConverter<Digest> {
+        @Override
+        public Digest convert(String value) {
+            try {
+                return parse(value);
+            } catch (IllegalArgumentException e) {
+                throw new TypeConversionException(String.valueOf(e.getMessage()));
+            }
+        }
+    }
 }

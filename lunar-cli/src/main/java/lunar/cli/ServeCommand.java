@@ -38,10 +38,10 @@ final class ServeCommand extends DeviceCommand {
     @Option(names = "--allow-anonymous", description = "Let everybody log in even where other machines can connect.")
     private boolean allowAnonymous;
 
-    @Option(names = "--header-digest", paramLabel = "CHOICE", description = "CRC32C of headers: ${COMPLETION-CANDIDATES}. Default: allow.")
+    @Option(names = "--header-digest", paramLabel = "CHOICE", converter = Digest.Converter.class, description = "CRC32C of headers: none, allow, prefer, require. Default: allow.")
     private @Nullable Digest headerDigest;
 
-    @Option(names = "--data-digest", paramLabel = "CHOICE", description = "CRC32C of data: ${COMPLETION-CANDIDATES}. Default: allow.")
+    @Option(names = "--data-digest", paramLabel = "CHOICE", converter = Digest.Converter.class, description = "CRC32C of data: none, allow, prefer, require. Default: allow.")
     private @Nullable Digest dataDigest;
 
     @Option(names = "--config", paramLabel = "FILE", description = "Targets and options from a TOML file; what the command line says goes first.")

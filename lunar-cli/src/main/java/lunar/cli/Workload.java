@@ -1,5 +1,9 @@
 package lunar.cli;
 
+import java.util.Locale;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
 /**
  * What a bench does to a device.
  *
@@ -26,8 +30,22 @@ record Workload(Pattern pattern, int requestBytes, int depth, int loads, int rea
 
         boolean writes() { return this == RANDWRITE || this == WRITE || this == RANDRW; }
 
+        /** For the option of this type. */
+        static final class Converter implements ITypeConverter<Pattern> {
+            @Override
+            public Pattern convert(String value) {
+                for (Pattern pattern : values()) {
+                    if (pattern.toString().equals(value)) {
+                        return pattern;
+                    }
+                }
+                throw new TypeConversionException("'" + value
+                        + "' is not one of randread, randwrite, read, write, randrw");
+            }
+        }
+
         @Override
-        public String toString() { return name().toLowerCase(java.util.Locale.ROOT); }
+        public String toString() { return name().toLowerCase(Locale.ROOT); }
     }
 
     /** Share of reads, whatever the pattern. */

@@ -1,0 +1,67 @@
+package lunar.cli;
+
+import java.io.ByteArrayOutputStream;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import picocli.CommandLine.Command;
+
+/**
+ * {@code lunar warm-up}: uses what the other commands use, so that the JVM that trains the ahead-of-time cache (JEP 514)
+ * sees their classes. Touches nothing but memory and the loopback, and prints nothing.
+ */
+@Command(name = "warm-up", hidden = true, description = "Train the ahead-of-time cache.")
+final class WarmUpCommand extends DeviceCommand {
+    private static final Pattern PORTAL = Pattern.compile("on (127\\.0\\.0\\.1:\\d+)");
+    private static final long START_MS = 5_000;
+    private static final long POLL_MS = 10;
+
+    WarmUpCommand(Console console) { super(console); }
+
+    @Override
+    int execute() throws Exception {
+        var said = new ByteArrayOutputStream();
+        var server = Thread.ofPlatform().name("lunar-warm-up").daemon().start(() -> run(
+                new PrintStream(said, true, StandardCharsets.UTF_8), "serve", "ram:1MiB",
+                "--portal", "127.0.0.1:0"));
+        var nowhere = new PrintStream(OutputStream.nullOutputStream(), false,
+                StandardCharsets.UTF_8);
+        for (String line : List.of("--help", "--version", "serve --help", "copy --help",
+                "info ram:1MiB", "info ram:1MiB --json", "info nothing", "--nothing",
+                "copy ram:1MiB ram:1MiB --verify",
+                "bench ram:1MiB --rw randrw --time 10ms --ramp 1ms")) {
+            run(nowhere, line.split(" "));
+        }
+        String portal = portal(said);
+        if (!portal.isEmpty()) {
+            String uri = "iscsi://" + portal + "/" + RunningServer.DEFAULT_IQN + "/0";
+            run(nowhere, "discover", portal);
+            run(nowhere, "info", uri);
+            run(nowhere, "copy", "ram:1MiB", uri, "--verify");
+            run(nowhere, "bench", uri, "--rw", "randread", "--time", "100ms", "--ramp", "1ms");
+        }
+        server.interrupt();
+        server.join(START_MS);
+        return 0;
+    }
+
+    private static void run(PrintStream out, String... args) {
+        Main.run(args, out, new PrintStream(OutputStream.nullOutputStream(), false,
+                StandardCharsets.UTF_8));
+    }
+
+    /** Where the server has come up, or nothing if it did not. */
+    private static String portal(ByteArrayOutputStream said) throws InterruptedException {
+        for (long waitedMs = 0; waitedMs < START_MS; waitedMs += POLL_MS) {
+            Matcher matcher = PORTAL.matcher(said.toString(StandardCharsets.UTF_8));
+            if (matcher.find()) {
+                return matcher.group(1);
+            }
+            Thread.sleep(POLL_MS);
+        }
+        return "";
+    }
+}
