@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import lunar.block.BlockDevice;
 import lunar.block.StorageException;
 import lunar.iscsi.ChapAlgorithm;
@@ -80,7 +81,8 @@ final class RunningServer implements AutoCloseable {
     private static TargetSpec spec(ServePlan.Target target, OpenDevices devices,
             List<Served> luns, Map<String, Secret> users, Credentials credentials)
             throws IOException, Failure {
-        TargetSpec spec = TargetSpec.of(target.iqn());
+        TargetSpec spec = new TargetSpec(target.iqn(), target.alias(), new TreeMap<>(),
+                Optional.empty());
         if (target.chap().isPresent()) {
             ChapCredentials user = credentials.read("--chap", target.chap().get());
             users.put(user.name(), user.secret());

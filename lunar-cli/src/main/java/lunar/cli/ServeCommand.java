@@ -54,7 +54,7 @@ final class ServeCommand extends DeviceCommand {
         ServePlan plan = plan();
         try (var running = RunningServer.start(plan, console())) {
             announce(running);
-            if (iqn == null && config == null) {
+            if (iqn == null && !uris.isEmpty()) {
                 console().remark("the target's name is " + RunningServer.DEFAULT_IQN
                         + "; --iqn gives it another");
             }
@@ -63,23 +63,40 @@ final class ServeCommand extends DeviceCommand {
         return 0;
     }
 
+    /** The command line goes first, then the config file, then the defaults. */
     private ServePlan plan() throws Failure {
-        if (config != null) {
-            throw wrongUsage("--config is not there yet");
-        }
-        if (uris.isEmpty()) {
-            throw wrongUsage(
-                    "nothing to serve: name a device, for example 'lunar serve ram:1GiB', or a --config file");
-        }
         if (mutualChap != null && chap == null) {
             throw wrongUsage("--mutual-chap needs --chap too: the initiator proves itself first");
         }
-        var target = new ServePlan.Target(iqn == null ? RunningServer.DEFAULT_IQN : iqn, "", uris,
-                Optional.ofNullable(chap), Optional.ofNullable(mutualChap));
-        return new ServePlan(portals.isEmpty() ? List.of(Portal.DEFAULT) : portals,
-                List.of(target), allowAnonymous,
-                headerDigest == null ? Digest.ALLOW : headerDigest,
-                dataDigest == null ? Digest.ALLOW : dataDigest);
+        var file = config == null
+                ? new ConfigFile(List.of(), List.of(), false, Optional.empty(), Optional.empty())
+                : ConfigFile.read(config);
+        var targets = new ArrayList<ServePlan.Target>();
+        if (!uris.isEmpty()) {
+            targets.add(new ServePlan.Target(iqn == null ? RunningServer.DEFAULT_IQN : iqn, "",
+                    uris, Optional.ofNullable(chap), Optional.ofNullable(mutualChap)));
+        } else if (iqn != null) {
+            throw wrongUsage("--iqn names the target of the devices on the command line,"
+                    + " and there are none; name one, or write the iqn into the config file");
+        }
+        for (ServePlan.Target target : file.targets()) {
+            targets.add(chap == null
+                    ? target
+                    : new ServePlan.Target(target.iqn(), target.alias(), target.luns(),
+                            Optional.of(chap), Optional.ofNullable(mutualChap)));
+        }
+        if (targets.isEmpty()) {
+            throw wrongUsage("nothing to serve: name a device, for example 'lunar serve ram:1GiB',"
+                    + " or a --config file with targets");
+        }
+        return new ServePlan(listenOn(file), targets, allowAnonymous || file.allowAnonymous(),
+                headerDigest == null ? file.headerDigest().orElse(Digest.ALLOW) : headerDigest,
+                dataDigest == null ? file.dataDigest().orElse(Digest.ALLOW) : dataDigest);
+    }
+
+    private List<Portal> listenOn(ConfigFile file) {
+        List<Portal> wanted = portals.isEmpty() ? file.portals() : portals;
+        return wanted.isEmpty() ? List.of(Portal.DEFAULT) : wanted;
     }
 
     private void announce(RunningServer running) {
