@@ -35,10 +35,20 @@ abstract class DeviceCommand implements Callable<Integer> {
     @Override
     public final Integer call() throws Exception {
         if (verbose) {
-            ((Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME))
-                    .setLevel(Level.DEBUG);
+            log(Level.DEBUG);
         }
         return execute();
+    }
+
+    /** Keeps warnings out of the log, unless more is asked for. */
+    final void logErrorsOnly() {
+        if (!verbose) {
+            log(Level.ERROR);
+        }
+    }
+
+    private static void log(Level level) {
+        ((Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME)).setLevel(level);
     }
 
     /** Does the work and returns the exit status. */

@@ -33,6 +33,7 @@ public final class Main {
         line.addSubcommand(new InfoCommand(console));
         line.addSubcommand(new CopyCommand(console));
         line.addSubcommand(new BenchCommand(console));
+        line.addSubcommand(new DemoCommand(console));
         line.addSubcommand(new WarmUpCommand(console));
         line.setOut(console.out()).setErr(console.err());
         line.setCaseInsensitiveEnumValuesAllowed(true);

@@ -83,6 +83,10 @@ final class RunningServer implements AutoCloseable {
             throws IOException, Failure {
         TargetSpec spec = new TargetSpec(target.iqn(), target.alias(), new TreeMap<>(),
                 Optional.empty());
+        if (target.chap().isEmpty() && target.mutualChap().isPresent()) {
+            throw new Failure("target " + target.iqn() + " has mutual-chap without chap:"
+                    + " the initiator proves itself first; add chap");
+        }
         if (target.chap().isPresent()) {
             ChapCredentials user = credentials.read("--chap", target.chap().get());
             users.put(user.name(), user.secret());
@@ -126,6 +130,14 @@ final class RunningServer implements AutoCloseable {
     List<InetSocketAddress> portals() { return server.portals(); }
 
     List<Served> luns() { return luns; }
+
+    /** Sessions logged in now. */
+    int sessionCount() { return server.sessionCount(); }
+
+    /** Memory lent to commands now. */
+    long bufferBytesInUse() {
+        return server.bufferBytesInUse();
+    }
 
     @Override
     public synchronized void close() throws StorageException {
