@@ -19,12 +19,14 @@ import lunar.block.InvalidRequestException;
 import lunar.block.Limits;
 import lunar.block.NotSupportedException;
 import lunar.block.StorageException;
+import lunar.block.WriteProtectedException;
 import lunar.scsi.BlockLimits;
 import lunar.scsi.Bytes;
 import lunar.scsi.CapacityData10;
 import lunar.scsi.CapacityData16;
 import lunar.scsi.Cdb;
 import lunar.scsi.CdbForm;
+import lunar.scsi.CompareAndWrite;
 import lunar.scsi.Designator;
 import lunar.scsi.DeviceIdentification;
 import lunar.scsi.Identifier;
@@ -63,7 +65,6 @@ final class LunProbe {
     private static final long MAX_WRITE_SAME_BLOCKS = 0x7f_ffff;
     private static final long MAX_UNMAP_BLOCKS = 0xffff_ffffL;
     private static final int WRITE_SAME_16 = 0x93;
-    private static final int COMPARE_AND_WRITE = 0x89;
     private static final int BUFFER_ALIGNMENT_BYTES = 1;
     private static final int NO_NAME = 9;
 
@@ -110,7 +111,7 @@ final class LunProbe {
         if (supports(WRITE_SAME_16, told.maxWriteSameBlocks() > 0)) {
             capabilities.add(Capability.WRITE_ZEROES);
         }
-        if (told.maxCompareAndWriteBlocks() > 0 && supports(COMPARE_AND_WRITE, true)) {
+        if (told.maxCompareAndWriteBlocks() > 0 && comparesAndWrites()) {
             capabilities.add(Capability.COMPARE_AND_WRITE);
         }
         if (mode.map(ModeParameters::supportsFua).orElse(false)) {
@@ -215,6 +216,21 @@ final class LunProbe {
             };
         } catch (InvalidRequestException | NotSupportedException | MalformedDataException _) {
             return otherwise;
+        }
+    }
+
+    /**
+     * Whether COMPARE AND WRITE is there, by one of no blocks, which does nothing: tgtd lists the command in its limits
+     * and in its operation codes, and refuses it.
+     */
+    private boolean comparesAndWrites() throws StorageException {
+        try {
+            MemorySegment _ = ask(new CompareAndWrite(0, 0, 0, false, false, 0), 0);
+            return true;
+        } catch (InvalidRequestException _) {
+            return true; // the number of blocks is not to its taste
+        } catch (NotSupportedException | WriteProtectedException _) {
+            return false;
         }
     }
 
