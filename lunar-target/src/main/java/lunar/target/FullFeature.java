@@ -62,6 +62,9 @@ final class FullFeature implements PduReceiver {
     private boolean closed;
     private long heardMs;
 
+    /** A ping is out, and nothing has been heard since. */
+    private boolean pinged;
+
     /** The task of the command whose data segment is being read; null where that command is dropped. */
     private @Nullable Task incoming;
     private boolean begun;
@@ -145,6 +148,7 @@ final class FullFeature implements PduReceiver {
     public void received(Bhs bhs, MemorySegment ahs, MemorySegment data) throws ProtocolException {
         inBatch = true;
         heardMs = transport.loop().nowMs();
+        pinged = false;
         filled();
         if (stopped) {
             return;
@@ -450,25 +454,33 @@ final class FullFeature implements PduReceiver {
     @Override
     public void closed(@Nullable IOException cause) {}
 
+    /** Pings a peer that has been silent for a while, and ends the connection when that is not answered as long. */
     private void watchSilence() {
         long idleMs = server.limits().idleMs();
-        transport.loop().schedule(() -> {
-            if (stopped) {
-                return;
-            }
-            long silentMs = transport.loop().nowMs() - heardMs;
-            if (silentMs >= 2 * idleMs) {
-                connection.end("no answer to a ping for " + idleMs + " ms",
-                        new ConnectionEvent.TransportLost());
-                return;
-            }
-            if (silentMs >= idleMs && session.login().sessionType() == SessionType.NORMAL) {
+        long silentMs = transport.loop().nowMs() - heardMs;
+        transport.loop().schedule(this::checkSilence,
+                pinged ? idleMs : Math.max(1, idleMs - silentMs));
+    }
+
+    private void checkSilence() {
+        if (stopped) {
+            return;
+        }
+        long idleMs = server.limits().idleMs();
+        if (pinged) {
+            connection.end("no answer to a ping for " + idleMs + " ms",
+                    new ConnectionEvent.TransportLost());
+            return;
+        }
+        if (transport.loop().nowMs() - heardMs >= idleMs) {
+            pinged = true;
+            if (session.login().sessionType() == SessionType.NORMAL) { // no NOP-In in discovery
                 lastTtt = lastTtt + 1 == Bhs.NO_TAG ? 0 : lastTtt + 1;
                 answers.ping(lastTtt);
                 transport.flush();
             }
-            watchSilence();
-        }, idleMs);
+        }
+        watchSilence();
     }
 
     @Override

@@ -1,0 +1,85 @@
+package lunar.target;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import lunar.block.BlockDevice;
+import lunar.block.BlockRequest;
+import lunar.block.Capability;
+import lunar.block.Devices;
+import lunar.block.Geometry;
+import lunar.block.Identity;
+import lunar.block.Limits;
+import lunar.block.StorageException;
+
+/** Memory whose submitted requests wait behind a gate while it is shut, as a disk that hangs. */
+final class GatedDevice implements BlockDevice {
+    private final BlockDevice below;
+    private final List<BlockRequest> waiting = new ArrayList<>();
+    private CountDownLatch arrived = new CountDownLatch(0);
+    private boolean shut;
+
+    GatedDevice(String uri) throws StorageException { below = Devices.open(uri); }
+
+    /** Shuts the gate; {@link #awaitArrivals} then waits for so many requests. */
+    synchronized void shut(int requests) {
+        shut = true;
+        arrived = new CountDownLatch(requests);
+    }
+
+    void awaitArrivals() throws InterruptedException {
+        CountDownLatch latch;
+        synchronized (this) {
+            latch = arrived;
+        }
+        if (!latch.await(10, TimeUnit.SECONDS)) {
+            throw new AssertionError(latch.getCount() + " requests have not reached the device");
+        }
+    }
+
+    /** Opens the gate: what waits is done now, on this thread. */
+    void open() {
+        List<BlockRequest> released;
+        synchronized (this) {
+            shut = false;
+            released = List.copyOf(waiting);
+            waiting.clear();
+        }
+        released.forEach(below::submit);
+    }
+
+    @Override
+    public void submit(BlockRequest request) {
+        synchronized (this) {
+            if (shut) {
+                waiting.add(request);
+                arrived.countDown();
+                return;
+            }
+        }
+        below.submit(request);
+    }
+
+    @Override
+    public void execute(BlockRequest request) throws StorageException { below.execute(request); }
+
+    @Override
+    public Geometry geometry() { return below.geometry(); }
+
+    @Override
+    public Limits limits() { return below.limits(); }
+
+    @Override
+    public Set<Capability> capabilities() { return below.capabilities(); }
+
+    @Override
+    public Identity identity() { return below.identity(); }
+
+    @Override
+    public boolean readOnly() { return below.readOnly(); }
+
+    @Override
+    public void close() throws StorageException { below.close(); }
+}

@@ -1,0 +1,314 @@
+package lunar.target;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.DataInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.lang.foreign.MemorySegment;
+import java.net.Socket;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import lunar.iscsi.Bhs;
+import lunar.iscsi.DataIn;
+import lunar.iscsi.DataOut;
+import lunar.iscsi.InitiatorPdu;
+import lunar.iscsi.Isid;
+import lunar.iscsi.LoginRequest;
+import lunar.iscsi.LoginResponse;
+import lunar.iscsi.LoginStage;
+import lunar.iscsi.LogoutReason;
+import lunar.iscsi.LogoutRequest;
+import lunar.iscsi.NopIn;
+import lunar.iscsi.NopOut;
+import lunar.iscsi.R2t;
+import lunar.iscsi.ScsiCommand;
+import lunar.iscsi.ScsiResponse;
+import lunar.iscsi.TaskAttribute;
+import lunar.iscsi.TaskManagementFunction;
+import lunar.iscsi.TaskManagementRequest;
+import lunar.iscsi.TaskManagementResponse;
+import lunar.scsi.Lun;
+import lunar.scsi.Status;
+
+/**
+ * An initiator on a plain socket that does what a test tells it, right or wrong, and nothing by itself: one PDU
+ * out, one PDU in. Waits end after ten seconds.
+ */
+final class RawInitiator implements AutoCloseable {
+    static final String TARGET = "iqn.2026-11.org.lunar:test";
+    static final String NAME = "iqn.2026-11.org.lunar:raw";
+
+    private static final int PATIENCE_MS = 10_000;
+    private static final int QUIET_MS = 200;
+    private static final int MAX_SEGMENT_BYTES = 8192;
+
+    /** A PDU that came: its header, and its data without padding. */
+    record Received(Bhs bhs, byte[] data) {
+        int opcode() {
+            return bhs.opcode();
+        }
+
+        String text() {
+            return new String(data, StandardCharsets.UTF_8);
+        }
+
+        /** Sense key, additional sense code and qualifier, as in 06_29_00h; 0 without sense data. */
+        int sense() {
+            return data.length < 16 ? 0 : (data[4] & 0xf) << 16 | (data[14] & 0xff) << 8 | data[15] & 0xff;
+        }
+
+        Status status() {
+            assertThat(opcode()).as("opcode of a SCSI response").isEqualTo(ScsiResponse.OPCODE);
+            int code = bhs.int8(ScsiResponse.STATUS);
+            for (Status status : Status.values()) {
+                if (status.code() == code) {
+                    return status;
+                }
+            }
+            throw new AssertionError("status " + code);
+        }
+    }
+
+    private final Socket socket;
+    private final DataInputStream in;
+    private final OutputStream out;
+    private int nextItt = 1;
+    private int cmdSn = 1;
+    private int expStatSn;
+    private int maxCmdSn;
+
+    RawInitiator(TargetServer server) throws IOException {
+        socket = new Socket("127.0.0.1", server.portals().getFirst().getPort());
+        socket.setSoTimeout(PATIENCE_MS);
+        socket.setTcpNoDelay(true);
+        in = new DataInputStream(socket.getInputStream());
+        out = socket.getOutputStream();
+    }
+
+    /** A connection that has logged in and heard of all unit attentions. */
+    static RawInitiator ready(TargetServer server, int qualifier, String... keys)
+            throws IOException {
+        var initiator = new RawInitiator(server);
+        assertThat(initiator.login(isid(qualifier), keys).status()).isZero();
+        initiator.takeAttentions();
+        return initiator;
+    }
+
+    static Isid isid(int qualifier) {
+        return Isid.enterprise(0x123456, qualifier);
+    }
+
+    int localPort() { return socket.getLocalPort(); }
+
+    // --- login ---
+
+    /** The outcome of a login: class and detail in one number, 0 for success, and the keys of the answer. */
+    record Login(int status, String keys) {}
+
+    Login login(Isid isid, String... keys) throws IOException {
+        sendLogin(isid, keys);
+        return loginAnswer();
+    }
+
+    void sendLogin(Isid isid, String... keys) throws IOException {
+        var text = new StringBuilder("InitiatorName=" + NAME + "\0TargetName=" + TARGET
+                + "\0SessionType=Normal\0");
+        for (String key : keys) {
+            text.append(key).append('\0');
+        }
+        send(new LoginRequest(true, false, LoginStage.OPERATIONAL, LoginStage.FULL_FEATURE, 0, 0,
+                isid, 0, nextItt++, 0, cmdSn, 0), text.toString().getBytes(StandardCharsets.UTF_8));
+    }
+
+    Login loginAnswer() throws IOException {
+        Received answer = receive();
+        assertThat(answer.opcode()).isEqualTo(LoginResponse.OPCODE);
+        return new Login(answer.bhs.int16(LoginResponse.STATUS_CLASS), answer.text());
+    }
+
+    /** Asks whether the unit is ready until it is; each unit attention is told once. */
+    int takeAttentions() throws IOException {
+        int count = 0;
+        while (command(new byte[6], 0).status() == Status.CHECK_CONDITION) {
+            count++;
+        }
+        return count;
+    }
+
+    // --- requests; each returns its task tag ---
+
+    /** A command without data-out. */
+    int send(byte[] cdb, int expectedInBytes) throws IOException {
+        int itt = nextItt++;
+        send(new ScsiCommand(false, true, expectedInBytes > 0, false, TaskAttribute.SIMPLE, 0,
+                Lun.ZERO, itt, expectedInBytes, cmdSn++, expStatSn, MemorySegment.ofArray(cdb), 0),
+                new byte[0]);
+        return itt;
+    }
+
+    /** Sends a command and waits for its response, which must be the next PDU. */
+    Received command(byte[] cdb, int expectedInBytes) throws IOException {
+        int itt = send(cdb, expectedInBytes);
+        Received answer = receive();
+        assertThat(answer.bhs.itt()).isEqualTo(itt);
+        return answer;
+    }
+
+    /** WRITE(10) of whole blocks, all of them immediate data. */
+    int write(long lba, byte[] data) throws IOException {
+        return write(nextItt++, cmdSn++, writeCdb(lba, data.length / 512), data, data.length, true);
+    }
+
+    /** A write with everything said. */
+    int write(int itt, int sn, byte[] cdb, byte[] immediateData, int expectedBytes, boolean isFinal)
+            throws IOException {
+        send(new ScsiCommand(false, isFinal, false, true, TaskAttribute.SIMPLE, 0, Lun.ZERO, itt,
+                expectedBytes, sn, expStatSn, MemorySegment.ofArray(cdb), 0), immediateData);
+        return itt;
+    }
+
+    void dataOut(int itt, int ttt, int dataSn, int offset, boolean isFinal, byte[] data)
+            throws IOException {
+        send(new DataOut(isFinal, Lun.ZERO, itt, ttt, expStatSn,
+                dataSn, offset), data);
+    }
+
+    int ping() throws IOException {
+        int itt = nextItt++;
+        send(new NopOut(true, Lun.ZERO, itt, Bhs.NO_TAG, cmdSn, expStatSn), new byte[0]);
+        return itt;
+    }
+
+    void answerPing(int ttt) throws IOException {
+        send(new NopOut(true, Lun.ZERO, Bhs.NO_TAG, ttt, cmdSn, expStatSn), new byte[0]);
+    }
+
+    int manage(TaskManagementFunction function, int referencedTag) throws IOException {
+        int itt = nextItt++;
+        send(new TaskManagementRequest(true, function.code(), Lun.ZERO, itt, referencedTag, cmdSn,
+                expStatSn, 0, 0), new byte[0]);
+        return itt;
+    }
+
+    /** Waits for the answer of a task management request and returns its code. */
+    int managed(int itt) throws IOException {
+        Received answer = receive();
+        assertThat(answer.opcode()).isEqualTo(TaskManagementResponse.OPCODE);
+        assertThat(answer.bhs.itt()).isEqualTo(itt);
+        return answer.bhs.int8(TaskManagementResponse.RESPONSE);
+    }
+
+    void logout() throws IOException {
+        send(new LogoutRequest(true, LogoutReason.CLOSE_SESSION, nextItt++, 0, cmdSn, expStatSn),
+                new byte[0]);
+    }
+
+    int newTag() {
+        return nextItt++;
+    }
+
+    int cmdSn() { return cmdSn; }
+
+    int useCmdSn() {
+        return cmdSn++;
+    }
+
+    int maxCmdSn() { return maxCmdSn; }
+
+    static byte[] writeCdb(long lba, int blocks) {
+        return ByteBuffer.allocate(10).put((byte) 0x2a).put((byte) 0).putInt((int) lba)
+                .put((byte) 0).putShort((short) blocks).array();
+    }
+
+    static byte[] readCdb(long lba, int blocks) {
+        return ByteBuffer.allocate(10).put((byte) 0x28).put((byte) 0).putInt((int) lba)
+                .put((byte) 0).putShort((short) blocks).array();
+    }
+
+    /** Reads whole blocks, over as many Data-In PDUs as it takes. */
+    byte[] read(long lba, int blocks) throws IOException {
+        send(readCdb(lba, blocks), blocks * 512);
+        var data = ByteBuffer.allocate(blocks * 512);
+        while (true) {
+            Received piece = receive();
+            if (piece.opcode() == ScsiResponse.OPCODE) {
+                assertThat(piece.status()).isEqualTo(Status.GOOD);
+                break;
+            }
+            assertThat(piece.opcode()).isEqualTo(DataIn.OPCODE);
+            data.position(piece.bhs.int32(DataIn.BUFFER_OFFSET)).put(piece.data);
+            if ((piece.bhs.flags() & DataIn.HAS_STATUS) != 0) {
+                break;
+            }
+        }
+        return data.array();
+    }
+
+    // --- bytes ---
+
+    void send(InitiatorPdu pdu, byte[] data) throws IOException {
+        byte[] bytes = new byte[Bhs.LENGTH + (data.length + 3) / 4 * 4];
+        Bhs bhs = new Bhs().wrap(MemorySegment.ofArray(bytes));
+        pdu.encode(bhs);
+        bhs.lengths(0, data.length);
+        System.arraycopy(data, 0, bytes, Bhs.LENGTH, data.length);
+        sendBytes(bytes);
+    }
+
+    void sendBytes(byte[] bytes) throws IOException {
+        out.write(bytes);
+        out.flush();
+    }
+
+    /** The next PDU. */
+    Received receive() throws IOException {
+        byte[] header = new byte[Bhs.LENGTH];
+        in.readFully(header);
+        Bhs bhs = new Bhs().wrap(MemorySegment.ofArray(header));
+        assertThat(bhs.totalAhsLengthBytes()).isZero();
+        assertThat(bhs.dataSegmentLength()).isLessThanOrEqualTo(MAX_SEGMENT_BYTES);
+        byte[] data = new byte[bhs.dataSegmentLength()];
+        in.readFully(data);
+        in.skipNBytes((4 - data.length % 4) % 4);
+        maxCmdSn = bhs.int32(32); // at the same place in everything a target sends
+        if (bhs.opcode() != R2t.OPCODE && !(bhs.opcode() == NopIn.OPCODE && bhs.itt() == Bhs.NO_TAG)
+                && (bhs.opcode() != DataIn.OPCODE || (bhs.flags() & DataIn.HAS_STATUS) != 0)) {
+            expStatSn = bhs.int32(24) + 1;
+        }
+        return new Received(bhs, data);
+    }
+
+    /** Whether the target has closed the connection, once what it sent before is read. */
+    boolean isClosedByTarget() throws IOException {
+        try {
+            while (true) {
+                receive();
+            }
+        } catch (EOFException | SocketException _) {
+            return true;
+        } catch (SocketTimeoutException _) {
+            return false;
+        }
+    }
+
+    /** Whether nothing comes for a moment. */
+    boolean isQuiet() throws IOException {
+        socket.setSoTimeout(QUIET_MS);
+        try {
+            int first = in.read();
+            assertThat(first).as("the target closed the connection").isNotEqualTo(-1);
+            return false;
+        } catch (SocketTimeoutException _) {
+            return true;
+        } finally {
+            socket.setSoTimeout(PATIENCE_MS);
+        }
+    }
+
+    @Override
+    public void close() throws IOException { socket.close(); }
+}

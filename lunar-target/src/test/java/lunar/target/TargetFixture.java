@@ -1,0 +1,80 @@
+package lunar.target;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import java.util.function.BooleanSupplier;
+import java.util.concurrent.locks.LockSupport;
+
+/** A server with one target and one LUN of 1 MiB behind a gate. Closing checks that nothing leaked. */
+final class TargetFixture implements AutoCloseable {
+    private static final long PATIENCE_NANOS = 10_000_000_000L;
+
+    final GatedDevice device;
+    final TargetServer server;
+
+    TargetFixture(ServerLimits limits) throws IOException {
+        device = new GatedDevice("ram:1MiB");
+        server = TargetServer.builder().portal("127.0.0.1", 0).limits(limits).loops(2)
+                .target(TargetSpec.of(RawInitiator.TARGET).withLun(0, device)).start();
+    }
+
+    TargetFixture() throws IOException { this(ServerLimits.DEFAULT); }
+
+    RawInitiator ready(int qualifier, String... keys) throws IOException {
+        return RawInitiator.ready(server, qualifier, keys);
+    }
+
+    /** The default limits with shorter times. */
+    static ServerLimits limits(long loginMs, long idleMs, long abortMs) {
+        ServerLimits limits = ServerLimits.DEFAULT;
+        return new ServerLimits(limits.maxConnections(), loginMs, limits.commandsPerSession(),
+                limits.immediateCommandsPerSession(), limits.maxTransferBytes(),
+                limits.maxBufferBytes(), limits.maxQueuedBytes(), idleMs, abortMs);
+    }
+
+    static ServerLimits maxConnections(int count) {
+        ServerLimits limits = ServerLimits.DEFAULT;
+        return new ServerLimits(count, limits.loginTimeoutMs(), limits.commandsPerSession(),
+                limits.immediateCommandsPerSession(), limits.maxTransferBytes(),
+                limits.maxBufferBytes(), limits.maxQueuedBytes(), limits.idleMs(),
+                limits.abortTimeoutMs());
+    }
+
+    static byte[] blocks(int count, int value) {
+        byte[] bytes = new byte[count * 512];
+        Arrays.fill(bytes, (byte) value);
+        return bytes;
+    }
+
+    /** What stands on the device, past the target. */
+    byte[] onDevice(long lba, int count) throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment buffer = arena.allocate(count * 512L);
+            device.read(lba, buffer);
+            return buffer.toArray(ValueLayout.JAVA_BYTE);
+        }
+    }
+
+    /** Waits for something that the server does a little after its peer knows of it. */
+    static void await(String what, BooleanSupplier condition) {
+        long end = System.nanoTime() + PATIENCE_NANOS;
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime() - end).as(what).isNegative();
+            LockSupport.parkNanos(1_000_000);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        device.open();
+        server.close();
+        assertThat(server.bufferBytesInUse()).as("memory lent after the end").isZero();
+        assertThat(server.sessionCount()).as("sessions after the end").isZero();
+        device.close();
+    }
+}

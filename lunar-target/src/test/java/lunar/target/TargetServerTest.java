@@ -1,0 +1,229 @@
+package lunar.target;
+
+import static lunar.target.TargetFixture.blocks;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.text.MessageFormat;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import lunar.iscsi.Bhs;
+import lunar.iscsi.LogoutResponse;
+import lunar.iscsi.NopIn;
+import lunar.scsi.Status;
+import org.junit.jupiter.api.Test;
+
+/** Connections and sessions of a server: how they begin, end, replace each other and leave each other alone. */
+class TargetServerTest {
+    private static final int OUT_OF_RESOURCES = 0x0302;
+
+    @Test
+    void shouldTellNewSessionOfResetOnce() throws Exception {
+        try (var target = new TargetFixture();
+                var initiator = new RawInitiator(target.server)) {
+            assertThat(initiator.login(RawInitiator.isid(1)).status()).isZero();
+            assertThat(initiator.takeAttentions()).isEqualTo(1);
+            assertThat(target.server.sessionCount()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void shouldEndOldSessionBeforeItsSuccessorBegins() throws Exception {
+        try (var target = new TargetFixture(); var old = target.ready(1);
+                var successor = new RawInitiator(target.server)) {
+            target.device.shut(1);
+            old.write(0, blocks(1, 0xaa));
+            target.device.awaitArrivals();
+
+            successor.sendLogin(RawInitiator.isid(1));
+            assertThat(old.isClosedByTarget()).isTrue();
+            assertThat(successor.isQuiet()).as("no answer while the old write may still land")
+                    .isTrue();
+            target.device.open();
+
+            assertThat(successor.loginAnswer().status()).isZero();
+            assertThat(target.onDevice(0, 1)).isEqualTo(blocks(1, 0xaa));
+            successor.takeAttentions();
+            successor.write(0, blocks(1, 0xbb));
+            assertThat(successor.receive().status()).isEqualTo(Status.GOOD);
+            assertThat(target.onDevice(0, 1)).isEqualTo(blocks(1, 0xbb));
+            assertThat(target.server.sessionCount()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void shouldReinstateSessionWithinBoundWhenDeviceHangs() throws Exception {
+        try (var target = new TargetFixture(TargetFixture.limits(15_000, 30_000, 100));
+                var old = target.ready(1); var successor = new RawInitiator(target.server)) {
+            target.device.shut(1);
+            old.write(0, blocks(1, 0xaa));
+            target.device.awaitArrivals();
+
+            assertThat(successor.login(RawInitiator.isid(1)).status()).isZero();
+            assertThat(old.isClosedByTarget()).isTrue();
+        }
+    }
+
+    @Test
+    void shouldKeepSessionsOfOtherIsidsWhenOneIsReinstated() throws Exception {
+        try (var target = new TargetFixture(); var other = target.ready(2);
+                var old = target.ready(1); var successor = target.ready(1)) {
+            assertThat(old.isClosedByTarget()).isTrue();
+            other.write(5, blocks(2, 0x55));
+            assertThat(other.receive().status()).isEqualTo(Status.GOOD);
+            assertThat(successor.read(5, 2)).isEqualTo(blocks(2, 0x55));
+            assertThat(target.server.sessionCount()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void shouldEndConnectionThatDoesNotLogIn() throws Exception {
+        try (var target = new TargetFixture(TargetFixture.limits(100, 30_000, 5_000));
+                var silent = new RawInitiator(target.server);
+                var halfway = new RawInitiator(target.server)) {
+            halfway.sendBytes(new byte[] { 0x43, (byte) 0x87, 0, 0 }); // a header's first bytes
+            assertThat(silent.isClosedByTarget()).isTrue();
+            assertThat(halfway.isClosedByTarget()).isTrue();
+        }
+    }
+
+    @Test
+    void shouldRefuseOneConnectionTooMany() throws Exception {
+        try (var target = new TargetFixture(TargetFixture.maxConnections(2));
+                var first = target.ready(1)) {
+            try (var second = target.ready(2); var third = new RawInitiator(target.server)) {
+                assertThat(third.login(RawInitiator.isid(3)).status()).isEqualTo(OUT_OF_RESOURCES);
+                assertThat(third.isClosedByTarget()).isTrue();
+                assertThat(second.read(0, 1)).isEqualTo(blocks(1, 0));
+            }
+            TargetFixture.await("place for another", () -> target.server.sessionCount() == 1);
+            assertThat(first.read(0, 1)).isEqualTo(blocks(1, 0));
+            assertThat(loginWhenThereIsPlace(target)).isZero();
+        }
+    }
+
+    /** The server learns of a closed connection a little later than its peer. */
+    private static int loginWhenThereIsPlace(TargetFixture target) throws Exception {
+        int status = OUT_OF_RESOURCES;
+        for (int i = 0; i < 1000 && status == OUT_OF_RESOURCES; i++) {
+            try (var next = new RawInitiator(target.server)) {
+                status = next.login(RawInitiator.isid(4)).status();
+            }
+        }
+        return status;
+    }
+
+    @Test
+    void shouldPingSilentInitiatorAndDropItWhenItDoesNotAnswer() throws Exception {
+        try (var target = new TargetFixture(TargetFixture.limits(15_000, 500, 5_000));
+                var initiator = target.ready(1)) {
+            for (int i = 0; i < 2; i++) {
+                RawInitiator.Received ping = initiator.receive();
+                assertThat(ping.opcode()).isEqualTo(NopIn.OPCODE);
+                assertThat(ping.bhs().itt()).isEqualTo(Bhs.NO_TAG);
+                assertThat(ping.bhs().ttt()).isNotEqualTo(Bhs.NO_TAG);
+                initiator.answerPing(ping.bhs().ttt());
+            }
+            assertThat(initiator.isClosedByTarget()).isTrue();
+            TargetFixture.await("the session ends", () -> target.server.sessionCount() == 0);
+        }
+    }
+
+    @Test
+    void shouldEndConnectionThatSendsGarbageWithOneLineAndServeOthers() throws Exception {
+        try (var log = new CapturedLog(); var target = new TargetFixture();
+                var good = target.ready(1)) {
+            for (int i = 0; i < 5; i++) {
+                try (var bad = i < 4 ? target.ready(2 + i) : new RawInitiator(target.server)) {
+                    good.write(i, blocks(1, i + 1));
+                    byte[] garbage = blocks(1, 0x3f + i);
+                    garbage[4] = 0; // no additional header, else it would wait for it
+                    bad.sendBytes(garbage);
+                    assertThat(bad.isClosedByTarget()).as("garbage " + i).isTrue();
+                    assertThat(good.receive().status()).isEqualTo(Status.GOOD);
+                    assertThat(good.read(i, 1)).isEqualTo(blocks(1, i + 1));
+                    String port = ":" + bad.localPort() + " ";
+                    TargetFixture.await("a line in the log", () -> log.linesWith(port).size() > 0);
+                    assertThat(log.linesWith(port)).hasSize(1);
+                }
+            }
+            TargetFixture.await("only the good session stays",
+                    () -> target.server.sessionCount() == 1);
+        }
+    }
+
+    @Test
+    void shouldEndSessionsOfInitiatorsThatVanish() throws Exception {
+        try (var target = new TargetFixture()) {
+            target.device.shut(1);
+            try (var initiator = new RawInitiator(target.server)) {
+                assertThat(initiator.login(RawInitiator.isid(1)).status()).isZero();
+                initiator.takeAttentions();
+                initiator.write(0, blocks(4, 7));
+                target.device.awaitArrivals();
+            }
+            target.device.open();
+            TargetFixture.await("the session ends", () -> target.server.sessionCount() == 0);
+            TargetFixture.await("memory comes back", () -> target.server.bufferBytesInUse() == 0);
+        }
+    }
+
+    @Test
+    void shouldCloseConnectionAfterLogout() throws Exception {
+        try (var target = new TargetFixture(); var initiator = target.ready(1)) {
+            initiator.logout();
+
+            RawInitiator.Received answer = initiator.receive();
+            assertThat(answer.opcode()).isEqualTo(LogoutResponse.OPCODE);
+            assertThat(answer.bhs().int8(LogoutResponse.RESPONSE)).isZero();
+            assertThat(initiator.isClosedByTarget()).isTrue();
+            TargetFixture.await("the session ends", () -> target.server.sessionCount() == 0);
+        }
+    }
+
+    @Test
+    void shouldEndSessionsWhenClosed() throws Exception {
+        try (var target = new TargetFixture(); var one = target.ready(1);
+                var other = target.ready(2)) {
+            target.server.close();
+
+            assertThat(one.isClosedByTarget()).isTrue();
+            assertThat(other.isClosedByTarget()).isTrue();
+            assertThat(target.server.sessionCount()).isZero();
+        }
+    }
+
+    /** What the target logs, which goes through the platform's logger to java.util.logging. */
+    private static final class CapturedLog extends Handler implements AutoCloseable {
+        private final Logger logger = Logger.getLogger("lunar.target");
+        private final List<String> lines = Collections.synchronizedList(new ArrayList<>());
+
+        CapturedLog() {
+            logger.addHandler(this);
+            logger.setUseParentHandlers(false);
+        }
+
+        List<String> linesWith(String part) {
+            synchronized (lines) {
+                return lines.stream().filter(line -> line.contains(part)).toList();
+            }
+        }
+
+        @Override
+        public void publish(LogRecord line) {
+            lines.add(MessageFormat.format(line.getMessage(), line.getParameters()));
+        }
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public void close() {
+            logger.removeHandler(this);
+            logger.setUseParentHandlers(true);
+        }
+    }
+}

@@ -1,0 +1,162 @@
+package lunar.target;
+
+import static lunar.iscsi.TaskManagementResponseCode.FUNCTION_COMPLETE;
+import static lunar.iscsi.TaskManagementResponseCode.FUNCTION_REJECTED;
+import static lunar.iscsi.TaskManagementResponseCode.TASK_DOES_NOT_EXIST;
+import static lunar.target.TargetFixture.blocks;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import lunar.iscsi.Bhs;
+import lunar.iscsi.NopIn;
+import lunar.iscsi.R2t;
+import lunar.iscsi.TaskManagementFunction;
+import lunar.scsi.Status;
+import org.junit.jupiter.api.Test;
+
+/** Aborting commands that a device holds, and what other sessions hear of it. */
+class TargetTaskManagementTest {
+    private static final int RESET_ATTENTION = 0x06_29_03;
+    private static final int CLEARED_ATTENTION = 0x06_2f_00;
+
+    /** The next PDU is the answer to a ping: all sent before has been taken, and none of it is answered yet. */
+    private static void assertSilent(RawInitiator initiator) throws Exception {
+        int ping = initiator.ping();
+        RawInitiator.Received answer = initiator.receive();
+        assertThat(answer.opcode()).isEqualTo(NopIn.OPCODE);
+        assertThat(answer.bhs().itt()).isEqualTo(ping);
+    }
+
+    @Test
+    void shouldAnswerAbortOnceTheDeviceHasLetGo() throws Exception {
+        try (var target = new TargetFixture(); var initiator = target.ready(1)) {
+            target.device.shut(1);
+            int write = initiator.write(0, blocks(1, 0xaa));
+            target.device.awaitArrivals();
+            int abort = initiator.manage(TaskManagementFunction.ABORT_TASK, write);
+            assertSilent(initiator); // not complete while the write may still land
+            target.device.open();
+
+            assertThat(initiator.managed(abort)).isEqualTo(FUNCTION_COMPLETE.code());
+            assertSilent(initiator);
+            assertThat(initiator.read(4, 1)).isEqualTo(blocks(1, 0));
+        }
+    }
+
+    @Test
+    void shouldRejectAbortWithinBoundWhenTheDeviceHangs() throws Exception {
+        try (var target = new TargetFixture(TargetFixture.limits(15_000, 30_000, 100));
+                var initiator = target.ready(1)) {
+            target.device.shut(1);
+            int write = initiator.write(0, blocks(1, 0xaa));
+            target.device.awaitArrivals();
+
+            int abort = initiator.manage(TaskManagementFunction.ABORT_TASK, write);
+            assertThat(initiator.managed(abort)).isEqualTo(FUNCTION_REJECTED.code());
+            target.device.open();
+            TargetFixture.await("memory comes back", () -> target.server.bufferBytesInUse() == 0);
+            assertSilent(initiator);
+        }
+    }
+
+    @Test
+    void shouldAbortWriteThatWaitsForItsData() throws Exception {
+        try (var target = new TargetFixture();
+                var initiator = target.ready(1, "ImmediateData=Yes", "InitialR2T=Yes")) {
+            int write = initiator.write(initiator.newTag(), initiator.useCmdSn(),
+                    RawInitiator.writeCdb(0, 2), new byte[0], 1024, true);
+            RawInitiator.Received r2t = initiator.receive();
+            assertThat(r2t.opcode()).isEqualTo(R2t.OPCODE);
+
+            int abort = initiator.manage(TaskManagementFunction.ABORT_TASK, write);
+            assertThat(initiator.managed(abort)).isEqualTo(FUNCTION_COMPLETE.code());
+            initiator.dataOut(write, r2t.bhs().ttt(), 0, 0, true, blocks(2, 0xdd)); // on its way already
+            assertSilent(initiator);
+            assertThat(initiator.read(0, 2)).isEqualTo(blocks(2, 0));
+            assertThat(target.server.bufferBytesInUse()).isZero();
+        }
+    }
+
+    @Test
+    void shouldSayThatTaskDoesNotExist() throws Exception {
+        try (var target = new TargetFixture(); var initiator = target.ready(1)) {
+            int abort = initiator.manage(TaskManagementFunction.ABORT_TASK, 0x7777);
+            assertThat(initiator.managed(abort)).isEqualTo(TASK_DOES_NOT_EXIST.code());
+        }
+    }
+
+    @Test
+    void shouldAbortOwnTasksOnlyWithAbortTaskSet() throws Exception {
+        try (var target = new TargetFixture(); var one = target.ready(1);
+                var other = target.ready(2)) {
+            target.device.shut(3);
+            one.write(0, blocks(1, 1));
+            one.write(1, blocks(1, 1));
+            other.write(2, blocks(1, 2));
+            target.device.awaitArrivals();
+            int abort = one.manage(TaskManagementFunction.ABORT_TASK_SET, Bhs.NO_TAG);
+            assertSilent(one);
+            target.device.open();
+
+            assertThat(one.managed(abort)).isEqualTo(FUNCTION_COMPLETE.code());
+            assertSilent(one);
+            assertThat(other.receive().status()).isEqualTo(Status.GOOD);
+            assertThat(other.takeAttentions()).isZero();
+        }
+    }
+
+    @Test
+    void shouldTellOtherSessionThatItsTasksWereCleared() throws Exception {
+        try (var target = new TargetFixture(); var one = target.ready(1);
+                var other = target.ready(2)) {
+            target.device.shut(1);
+            other.write(2, blocks(1, 2));
+            target.device.awaitArrivals();
+            int clear = one.manage(TaskManagementFunction.CLEAR_TASK_SET, Bhs.NO_TAG);
+            assertSilent(one);
+            target.device.open();
+
+            assertThat(one.managed(clear)).isEqualTo(FUNCTION_COMPLETE.code());
+            RawInitiator.Received next = other.command(new byte[6], 0);
+            assertThat(next.status()).isEqualTo(Status.CHECK_CONDITION);
+            assertThat(next.sense()).isEqualTo(CLEARED_ATTENTION);
+            assertThat(one.takeAttentions()).isZero();
+        }
+    }
+
+    @Test
+    void shouldAbortTasksOfAllSessionsAndTellThemOfReset() throws Exception {
+        try (var target = new TargetFixture(); var one = target.ready(1);
+                var other = target.ready(2)) {
+            target.device.shut(2);
+            one.write(0, blocks(1, 1));
+            other.write(1, blocks(1, 2));
+            target.device.awaitArrivals();
+            int reset = one.manage(TaskManagementFunction.LOGICAL_UNIT_RESET, Bhs.NO_TAG);
+            assertSilent(one);
+            target.device.open();
+
+            assertThat(one.managed(reset)).isEqualTo(FUNCTION_COMPLETE.code());
+            assertSilent(one);
+            assertSilent(other);
+            RawInitiator.Received next = other.command(new byte[6], 0);
+            assertThat(next.status()).isEqualTo(Status.CHECK_CONDITION);
+            assertThat(next.sense()).isEqualTo(RESET_ATTENTION);
+            assertThat(other.takeAttentions()).isZero();
+            TargetFixture.await("memory comes back", () -> target.server.bufferBytesInUse() == 0);
+        }
+    }
+
+    @Test
+    void shouldAnswerResetWithinBoundWhenTheDeviceHangs() throws Exception {
+        try (var target = new TargetFixture(TargetFixture.limits(15_000, 30_000, 100));
+                var one = target.ready(1); var other = target.ready(2)) {
+            target.device.shut(1);
+            other.write(1, blocks(1, 2));
+            target.device.awaitArrivals();
+
+            int reset = one.manage(TaskManagementFunction.LOGICAL_UNIT_RESET, Bhs.NO_TAG);
+            assertThat(one.managed(reset)).isEqualTo(FUNCTION_REJECTED.code());
+            assertSilent(one);
+        }
+    }
+}
