@@ -12,8 +12,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * | writes begun   | in flight    | overlapped | known | CRC32C     |
  * </pre>
  *
- * The checksum counts only where it is known and no write is in flight. Writes that overlap leave a block unknown, since
- * either may have come last. Writes begun wrap around; they let a reader see that something happened meanwhile.
+ * The checksum counts only where it is known and no write is in flight. Writes that overlap leave a block unknown,
+ * since either may have come last. Writes begun wrap around; they let a reader see that something happened meanwhile.
  */
 final class Checksums {
     private static final int LEAF_BLOCKS = 4096;

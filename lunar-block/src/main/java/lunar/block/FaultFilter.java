@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Spoils requests as a {@link FaultPlan} says, {@code fault=0.01:ram:1GiB}. The same seed and the same order of requests
- * give the same faults. The plan can be changed while requests run.
+ * Spoils requests as a {@link FaultPlan} says, {@code fault=0.01:ram:1GiB}. The same seed and the same order of
+ * requests give the same faults. The plan can be changed while requests run.
  */
 public final class FaultFilter extends Filter {
     private final Random random;

@@ -3,8 +3,8 @@ package lunar.block;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits the bytes and requests per second of a device, {@code throttle=100MiB,500iops:file:disk.img}. Reads, writes and
- * compare-and-writes count with their bytes, everything counts as a request. The rates hold on average; a tenth of
+ * Limits the bytes and requests per second of a device, {@code throttle=100MiB,500iops:file:disk.img}. Reads, writes
+ * and compare-and-writes count with their bytes, everything counts as a request. The rates hold on average; a tenth of
  * a second's worth may come at once.
  */
 public final class ThrottleFilter extends TimedFilter {

@@ -9,8 +9,8 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A filter that holds requests back. An executed one sleeps on its own thread; a submitted one waits in a timer that all
- * filters share, and is passed on by it. Close fails those which still wait.
+ * A filter that holds requests back. An executed one sleeps on its own thread; a submitted one waits in a timer that
+ * all filters share, and is passed on by it. Close fails those which still wait.
  */
 abstract sealed class TimedFilter extends Filter permits DelayFilter, ThrottleFilter {
     /** Requests a filter holds back at once before it refuses more with {@link BusyException}. */

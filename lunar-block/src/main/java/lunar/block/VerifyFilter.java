@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Remembers a CRC32C of every block written through it and fails a read that brings something else, with
  * {@link MiscompareException}, {@code verify:ram:64MiB}. It finds lost, torn and misplaced writes and flipped bits. It
- * says nothing of blocks that were never written, whose write failed, or that several writes changed at once. Eight bytes
- * of memory for each block.
+ * says nothing of blocks that were never written, whose write failed, or that several writes changed at once. Eight
+ * bytes of memory for each block.
  */
 public final class VerifyFilter extends Filter {
     /** Zeroed ranges are remembered block by block, so they must not be longer. */

@@ -49,8 +49,8 @@ public final class DataInReceiver {
                     + Integer.toUnsignedString(bufferOffset) + " of a command of " + expectedBytes
                     + " bytes (RFC 7143 section 11.7.5)");
         }
-        // A sequence longer than MaxBurstLength (section 13.13) is let pass: it stays within the command, and tgtd sends
-        // a whole command as one.
+        // A sequence longer than MaxBurstLength (section 13.13) is let pass: it stays within the command, and tgtd
+        // sends a whole command as one.
         checkOrder(bufferOffset, length, isFinal);
         nextDataSn++;
         receivedBytes += length;

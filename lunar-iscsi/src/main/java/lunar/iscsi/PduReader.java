@@ -69,7 +69,9 @@ public final class PduReader {
         return phase != Phase.HEADER || keptLength > 0;
     }
 
-    /** Where the next bytes from the network belong, if not in the staging buffer; fill it before the staging buffer. */
+    /**
+     * Where the next bytes from the network belong, if not in the staging buffer; fill it before the staging buffer.
+     */
     public @Nullable ByteBuffer destination() {
         return destination;
     }

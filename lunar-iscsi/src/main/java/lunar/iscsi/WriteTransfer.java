@@ -54,7 +54,8 @@ public final class WriteTransfer {
      * Starts with a command PDU.
      *
      * @param expected Expected Data Transfer Length, not negative: refuse longer commands before
-     * @param wanted bytes the CDB writes, not negative; 0 for a command that has failed and whose data are to be drained
+     * @param wanted bytes the CDB writes, not negative; 0 for a command that has failed and whose data are to be
+     *        drained
      * @param immediateBytes length of the command's data segment
      * @param isFinal the F bit of the command: no unsolicited Data-Out follow
      */

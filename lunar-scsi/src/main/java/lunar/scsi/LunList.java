@@ -16,7 +16,9 @@ public record LunList(List<Lun> luns) implements ParameterData {
         luns = List.copyOf(luns);
     }
 
-    /** Bytes of the whole list, of which the segment may hold only the first: an allocation length to ask again with. */
+    /**
+     * Bytes of the whole list, of which the segment may hold only the first: an allocation length to ask again with.
+     */
     public static long fullLength(MemorySegment bytes) throws MalformedDataException {
         if (bytes.byteSize() < HEADER_LENGTH) {
             throw new MalformedDataException("REPORT LUNS data of " + bytes.byteSize() + " bytes");

@@ -34,7 +34,9 @@ public sealed interface VpdPage extends ParameterData permits SupportedVpdPages,
         return array;
     }
 
-    /** Bytes of the whole page, of which the segment may hold only the first: an allocation length to ask again with. */
+    /**
+     * Bytes of the whole page, of which the segment may hold only the first: an allocation length to ask again with.
+     */
     static int fullLength(MemorySegment page) throws MalformedDataException {
         if (page.byteSize() < HEADER_LENGTH) {
             throw new MalformedDataException("VPD page of " + page.byteSize() + " bytes");

@@ -13,7 +13,9 @@ import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
 import lunar.scsi.StandardInquiry;
 
-/** Answers for LUNs where nothing is (SAM-5 section 4.6.4): INQUIRY, REPORT LUNS and REQUEST SENSE work, all else fails. */
+/**
+ * Answers for LUNs where nothing is (SAM-5 section 4.6.4): INQUIRY, REPORT LUNS and REQUEST SENSE work, all else fails.
+ */
 final class AbsentDeviceServer implements DeviceServer {
     private static final Sense NOT_SUPPORTED = Sense.of(SenseKey.ILLEGAL_REQUEST,
             AdditionalSense.LOGICAL_UNIT_NOT_SUPPORTED);

@@ -135,7 +135,10 @@ final class FullFeature implements PduReceiver {
 
     boolean isFilling(Task task) { return task.equals(filling); }
 
-    /** The transport has filled what it was filling, or never will; a task that ended meanwhile gives its buffer back now. */
+    /**
+     * The transport has filled what it was filling, or never will; a task that ended meanwhile gives its buffer back
+     * now.
+     */
     private void filled() {
         Task task = filling;
         filling = null;
@@ -437,7 +440,9 @@ final class FullFeature implements PduReceiver {
         stopped = true;
     }
 
-    /** The connection is over, and its transport closed: aborts what is left; the session ends when the last task has. */
+    /**
+     * The connection is over, and its transport closed: aborts what is left; the session ends when the last task has.
+     */
     void release() {
         if (closed) {
             return;

@@ -92,7 +92,10 @@ public final class TargetServer implements AutoCloseable {
         return buffers.usedBytes();
     }
 
-    /** Takes no new connections, ends those there are, and returns when their commands have ended. The devices stay open. */
+    /**
+     * Takes no new connections, ends those there are, and returns when their commands have ended. The devices stay
+     * open.
+     */
     @Override
     public void close() {
         listeners.forEach(TransportProvider.Listener::close);

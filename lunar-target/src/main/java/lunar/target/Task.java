@@ -121,7 +121,9 @@ final class Task implements BlockRequest.Completion, Transport.Release {
         return buffer == null ? MemorySegment.NULL : buffer.memory().asSlice(0, bytes);
     }
 
-    /** Room for data-in, of exactly so many bytes with any content; null where there is no memory, then end with BUSY. */
+    /**
+     * Room for data-in, of exactly so many bytes with any content; null where there is no memory, then end with BUSY.
+     */
     @Nullable
     MemorySegment roomForDataIn(int bytes) {
         if (!ensureBuffer(bytes)) {
