@@ -146,6 +146,8 @@ public final class BlockRequest {
         } catch (IllegalStateException | WrongThreadException e) {
             failure = new InvalidRequestException(
                     this + ": the buffer cannot be used: " + e.getMessage(), e);
+        } catch (RuntimeException | OutOfMemoryError e) { // the one who waits must hear of it, whatever it is
+            failure = new BusyException(this + ": internal error of the device: " + e, e);
         }
         completion.completed(this, failure);
     }

@@ -18,7 +18,7 @@ import picocli.CommandLine.Parameters;
         "A pattern that writes destroys data, and needs --force unless the device is memory or a file that it creates.",
         "", "Examples:",
         "  lunar bench iscsi://127.0.0.1/iqn.2026-11.org.lunar:disk/0 --rw randread --bs 4k --qd 32 --time 10s",
-        "  lunar bench 'file:new.img?size=1GiB' --rw randrw --rwmixread 70 --json" })
+        "  lunar bench 'file:new.img?size=1GiB' --rw randrw --rwmixread 70 --json"})
 final class BenchCommand extends DeviceCommand {
     private static final int MAX_DEPTH = 4096;
     private static final int MAX_THREADS = 256;
@@ -118,7 +118,8 @@ final class BenchCommand extends DeviceCommand {
                     + device.blockSize() + " and takes requests to " + longest);
         }
         if (pattern.writes() && device.readOnly()) {
-            throw new Failure(OpenDevices.shown(uri) + " is read-only; choose --rw randread or read");
+            throw new Failure(
+                    OpenDevices.shown(uri) + " is read-only; choose --rw randread or read");
         }
     }
 

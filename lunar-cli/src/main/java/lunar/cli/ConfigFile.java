@@ -44,9 +44,7 @@ record ConfigFile(List<Portal> portals, List<ServePlan.Target> targets, boolean 
         targets = List.copyOf(targets);
     }
 
-    static ConfigFile read(Path path) throws Failure {
-        return new Reader(path).read();
-    }
+    static ConfigFile read(Path path) throws Failure { return new Reader(path).read(); }
 
     /** Takes one file apart; every message names it. */
     private record Reader(Path path) {
@@ -58,8 +56,9 @@ record ConfigFile(List<Portal> portals, List<ServePlan.Target> targets, boolean 
             Optional<String> chap = text(root, "chap");
             Optional<String> mutual = text(root, "mutual-chap");
             if (root.has("luns")) {
-                targets.add(new ServePlan.Target(text(root, "iqn").orElse(RunningServer.DEFAULT_IQN),
-                        "", texts(root, "luns"), chap, mutual));
+                targets.add(
+                        new ServePlan.Target(text(root, "iqn").orElse(RunningServer.DEFAULT_IQN),
+                                "", texts(root, "luns"), chap, mutual));
             } else if (root.has("iqn")) {
                 throw wrong("'iqn' at the top needs 'luns' beside it");
             }

@@ -13,7 +13,7 @@ import picocli.CommandLine.Parameters;
 @Command(name = "copy", description = "Copy a device or file to another. Zeroes and holes are not sent.", footer = {
         "", "Examples:",
         "  lunar copy disk.img iscsi://10.0.0.5/iqn.2026-11.org.lunar:disk/0 --verify",
-        "  lunar copy iscsi://10.0.0.5/iqn.2026-11.org.lunar:disk/0 backup.img" })
+        "  lunar copy iscsi://10.0.0.5/iqn.2026-11.org.lunar:disk/0 backup.img"})
 final class CopyCommand extends DeviceCommand {
     private static final int MAX_DEPTH = 1024;
     private static final int MAX_CHUNK_BYTES = 64 << 20;
@@ -92,7 +92,8 @@ final class CopyCommand extends DeviceCommand {
 
     private void tell(String what, long bytes, long startNs, String more) {
         double seconds = Math.max(System.nanoTime() - startNs, 1) / 1e9;
-        console().out().println(String.format(Locale.ROOT, "%s %d bytes (%s) in %.2f s, %.1f MB/s%s",
-                what, bytes, Size.format(bytes), seconds, bytes / 1e6 / seconds, more));
+        console().out()
+                .println(String.format(Locale.ROOT, "%s %d bytes (%s) in %.2f s, %.1f MB/s%s",
+                        what, bytes, Size.format(bytes), seconds, bytes / 1e6 / seconds, more));
     }
 }

@@ -43,7 +43,9 @@ final class CopyEnds {
                         && file.get().toFile().length() == 0);
     }
 
-    private static String uri(String text) { return URI.matcher(text).matches() ? text : "file:" + text; }
+    private static String uri(String text) {
+        return URI.matcher(text).matches() ? text : "file:" + text;
+    }
 
     /** The file of a URI, without filters before it. */
     private static Optional<Path> file(String uri) throws Failure {
@@ -73,7 +75,9 @@ final class CopyEnds {
     }
 
     /** Whether the destination holds nothing yet; to be asked before it is opened. */
-    boolean isFresh() { return newFile.isPresent() || emptyFile || isMemory(destination); }
+    boolean isFresh() {
+        return newFile.isPresent() || emptyFile || isMemory(destination);
+    }
 
     /** A copy that did not come to its end leaves no file that looks like one. */
     void removeWhatWasCreated() throws IOException {

@@ -41,9 +41,7 @@ final class DemoLab implements AutoCloseable {
     String secret() { return secret; }
 
     /** A file in the demo's own folder. */
-    Path file(String name) {
-        return folder.resolve(name);
-    }
+    Path file(String name) { return folder.resolve(name); }
 
     RunningServer start() throws IOException, Failure {
         Path secretFile = Files.createFile(file("secret.txt"), PosixFilePermissions

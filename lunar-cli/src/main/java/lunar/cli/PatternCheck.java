@@ -55,7 +55,9 @@ final class PatternCheck {
             return sum;
         } catch (ExecutionException e) {
             Throwable cause = e.getCause() == null ? e : e.getCause();
-            throw cause instanceof Failure failure ? failure : new Failure(Errors.message(cause), e);
+            throw cause instanceof Failure failure
+                    ? failure
+                    : new Failure(Errors.message(cause), e);
         }
     }
 

@@ -135,9 +135,7 @@ final class RunningServer implements AutoCloseable {
     int sessionCount() { return server.sessionCount(); }
 
     /** Memory lent to commands now. */
-    long bufferBytesInUse() {
-        return server.bufferBytesInUse();
-    }
+    long bufferBytesInUse() { return server.bufferBytesInUse(); }
 
     @Override
     public synchronized void close() throws StorageException {

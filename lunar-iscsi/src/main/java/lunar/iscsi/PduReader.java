@@ -72,9 +72,7 @@ public final class PduReader {
     /**
      * Where the next bytes from the network belong, if not in the staging buffer; fill it before the staging buffer.
      */
-    public @Nullable ByteBuffer destination() {
-        return destination;
-    }
+    public @Nullable ByteBuffer destination() { return destination; }
 
     /** Puts what the last turn left over at the front of the staging buffer; returns its length. */
     public int restore(MemorySegment staging) {

@@ -68,18 +68,16 @@ final class Answers {
         boolean good = task.status() == Status.GOOD;
         plan.begin(task.expectedInBytes, good ? task.dataInBytes() : 0,
                 good && task.expectedOutBytes == 0);
+        task.hold(); // until all are handed over: short data are copied and released at once
         while (plan.next()) {
-            boolean last = plan.offset() + plan.length() == plan.bytes();
             dataIn(task, plan);
-            transport.send(header, task.dataIn(plan.offset(), plan.length()),
-                    last ? task : Transport.Release.NOTHING);
+            task.hold();
+            transport.send(header, task.dataIn(plan.offset(), plan.length()), task);
         }
         if (!plan.statusSent()) {
             response(task);
         }
-        if (plan.bytes() == 0) {
-            task.release();
-        }
+        task.release();
     }
 
     private void dataIn(Task task, DataInPlan data) {

@@ -12,6 +12,7 @@ import lunar.scsi.ReadBlocks;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
 import lunar.scsi.Status;
+import lunar.scsi.SynchronizeCache;
 import lunar.scsi.VerifyBlocks;
 import lunar.scsi.WriteBlocks;
 import org.jspecify.annotations.Nullable;
@@ -87,6 +88,10 @@ final class BlockCommands {
                 maxCompareAndWriteBlocks(device))) {
             return;
         }
+        if (command.protect() != 0) {
+            task.checkCondition(Sense.invalidFieldInCdb(1, 7));
+            return;
+        }
         MemorySegment data = task.dataOut();
         if (task.expectedOutBytes != 2L * command.blockCount() * device.blockSize()) {
             task.checkCondition(Sense.invalidFieldInCdb(13, 7));
@@ -103,6 +108,12 @@ final class BlockCommands {
     /** Blocks of the longest COMPARE AND WRITE: below what its field holds, so that one more can be told from none. */
     static int maxCompareAndWriteBlocks(BlockDevice device) {
         return Math.min(device.limits().maxCompareAndWriteBlocks(), 128);
+    }
+
+    void synchronize(Task task, SynchronizeCache command) {
+        if (!refused(task, command.lba(), command.blockCount(), Long.MAX_VALUE)) {
+            flush(task);
+        }
     }
 
     void flush(Task task) {
@@ -140,6 +151,10 @@ final class BlockCommands {
         }
         if (command.protect() != 0) {
             task.checkCondition(Sense.invalidFieldInCdb(1, 7));
+            return;
+        }
+        if (command.blockCount() == 0) { // no error, and nothing to compare
+            task.good();
             return;
         }
         MemorySegment data = task.dataOut();
@@ -184,7 +199,7 @@ final class BlockCommands {
             }
             task.request.asRead(command.lba() + done, count,
                     room.memory().asSlice(0, count * device.blockSize()));
-            task.submit(device, (_, failure) -> read(failure));
+            task.submitPiece(device, (_, failure) -> read(failure));
         }
 
         private void read(@Nullable StorageException failure) {

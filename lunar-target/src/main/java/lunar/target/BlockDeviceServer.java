@@ -97,7 +97,7 @@ final class BlockDeviceServer implements DeviceServer {
             case VerifyBlocks verify -> switch (verify.bytchk()) {
                 case 0 -> 0;
                 case 1 -> verify.blockCount() * blockSize;
-                default -> blockSize;
+                default -> verify.blockCount() == 0 ? 0 : blockSize;
             };
             case Unmap unmap -> unmap.parameterListLength();
             case ModeSelect select -> select.parameterListLength();
@@ -128,7 +128,7 @@ final class BlockDeviceServer implements DeviceServer {
         switch (task.cdb()) {
             case ReadBlocks read -> blocks.read(task, read);
             case WriteBlocks write -> blocks.write(task, write);
-            case SynchronizeCache _ -> blocks.flush(task);
+            case SynchronizeCache command -> blocks.synchronize(task, command);
             case VerifyBlocks verify -> blocks.verify(task, verify);
             case CompareAndWrite compare -> blocks.compareAndWrite(task, compare);
             case PreFetch prefetch -> blocks.prefetch(task, prefetch);

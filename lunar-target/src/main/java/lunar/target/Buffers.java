@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * use and what is kept idle together never exceed the limit by more than one buffer. Thread-safe.
  */
 final class Buffers {
+    private static final System.Logger LOG = System.getLogger("lunar.target");
     private static final int SMALLEST_SHIFT = 12;
     private static final int CLASS_SHIFT = 2;
     private static final int ALIGNMENT = 4096;
@@ -20,7 +21,7 @@ final class Buffers {
     record Buffer(MemorySegment memory, int sizeClass) {}
 
     private final List<ArrayDeque<Buffer>> idle = new ArrayList<>();
-    private final long maxBytes;
+    private long maxBytes;
     private long usedBytes;
     private long idleBytes;
 
@@ -40,7 +41,7 @@ final class Buffers {
         return 1 << (SMALLEST_SHIFT + CLASS_SHIFT * sizeClass);
     }
 
-    /** Memory of at least so many bytes, whose content is whatever was there; null where the limit is reached. */
+    /** Memory of at least so many bytes, whose content is whatever was there; null where there is none left. */
     synchronized @Nullable Buffer take(int bytes) {
         int sizeClass = sizeClass(bytes);
         int size = bytesOf(sizeClass);
@@ -53,8 +54,29 @@ final class Buffers {
         if (usedBytes + size > maxBytes) {
             return null;
         }
-        usedBytes += size;
-        return new Buffer(Arena.ofAuto().allocate(size, ALIGNMENT), sizeClass);
+        for (int other = idle.size() - 1; other >= 0
+                && usedBytes + idleBytes + size > maxBytes; other--) {
+            dropIdle(other, size);
+        }
+        try {
+            Buffer fresh = new Buffer(Arena.ofAuto().allocate(size, ALIGNMENT), sizeClass);
+            usedBytes += size;
+            return fresh;
+        } catch (OutOfMemoryError _) {
+            // The limit of the JVM is below ours, and running into it costs half a second each time: keep away from it.
+            maxBytes = Math.max(size, usedBytes);
+            LOG.log(System.Logger.Level.WARNING,
+                    "memory for commands is limited to {0} bytes by the JVM; "
+                            + "-XX:MaxDirectMemorySize gives it more",
+                    maxBytes);
+            return null;
+        }
+    }
+
+    private void dropIdle(int sizeClass, int needed) {
+        while (usedBytes + idleBytes + needed > maxBytes && idle.get(sizeClass).poll() != null) {
+            idleBytes -= bytesOf(sizeClass);
+        }
     }
 
     /** Takes memory back. */

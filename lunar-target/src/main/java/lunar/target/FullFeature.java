@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Predicate;
 import lunar.iscsi.Bhs;
 import lunar.iscsi.BurstRules;
@@ -27,6 +28,7 @@ import lunar.iscsi.SnackRequest;
 import lunar.iscsi.StatusNumbering;
 import lunar.iscsi.TaskManagementRequest;
 import lunar.iscsi.TextRequest;
+import lunar.iscsi.spi.EventLoop;
 import lunar.iscsi.spi.PduReceiver;
 import lunar.iscsi.spi.Transport;
 import lunar.scsi.AdditionalSense;
@@ -55,12 +57,15 @@ final class FullFeature implements PduReceiver {
     private final Map<Integer, Task> tasks = new HashMap<>();
     private final Map<Integer, Task> held = new HashMap<>();
     private int immediateCount;
+    private long bufferBytes;
+    private long lastQueuedBytes;
     private int lastTtt;
     private boolean inBatch;
     private boolean flushScheduled;
     private boolean stopped;
     private boolean closed;
     private long heardMs;
+    private EventLoop.Timer silence = () -> {};
 
     /** A ping is out, and nothing has been heard since. */
     private boolean pinged;
@@ -92,7 +97,22 @@ final class FullFeature implements PduReceiver {
 
     Session session() { return session; }
 
-    Buffers buffers() { return server.buffers(); }
+    /** Memory for a command: null where the server has none left, or this session has taken its share. */
+    Buffers.@Nullable Buffer takeBuffer(int bytes) {
+        if (bufferBytes + bytes > server.limits().maxBufferBytesPerSession()) {
+            return null;
+        }
+        Buffers.Buffer buffer = server.buffers().take(bytes);
+        if (buffer != null) {
+            bufferBytes += buffer.memory().byteSize();
+        }
+        return buffer;
+    }
+
+    void giveBuffer(Buffers.Buffer buffer) {
+        bufferBytes -= buffer.memory().byteSize();
+        server.buffers().give(buffer);
+    }
 
     Transport transport() { return transport; }
 
@@ -143,7 +163,7 @@ final class FullFeature implements PduReceiver {
         Task task = filling;
         filling = null;
         if (task != null && task.state == Task.State.ENDED) {
-            task.release();
+            task.giveBackBuffer();
         }
     }
 
@@ -164,8 +184,8 @@ final class FullFeature implements PduReceiver {
                 incoming = null;
                 if (task != null) {
                     advance(task);
-                    releaseHeld();
                 }
+                releaseHeld();
             }
             case DataOut.OPCODE -> dataOut(DataOut.decode(bhs), length);
             default -> other(InitiatorPdu.decode(bhs, ahs), bhs, data);
@@ -342,7 +362,13 @@ final class FullFeature implements PduReceiver {
         if (closed) {
             return;
         }
-        if (transport.queuedBytes() > server.limits().maxQueuedBytes() / 2) {
+        long queuedBytes = transport.queuedBytes();
+        if (queuedBytes < lastQueuedBytes) {
+            heardMs = transport.loop().nowMs(); // it takes what we send, slowly
+            pinged = false;
+        }
+        lastQueuedBytes = queuedBytes;
+        if (queuedBytes > server.limits().maxQueuedBytes() / 2) {
             transport.loop().schedule(this::resumeReading, RESUME_CHECK_MS);
         } else {
             transport.reading(true);
@@ -351,12 +377,25 @@ final class FullFeature implements PduReceiver {
 
     // --- what goes ---
 
-    /** A device has ended a request of a task: goes on with the task on the loop. */
-    void inLoop(Task task) {
+    /** Runs something on the loop, at once if this is its thread. */
+    void inLoop(Runnable what) {
         if (transport.loop().inLoop()) {
-            task.resume();
+            what.run();
         } else {
+            transport.loop().execute(what);
+        }
+    }
+
+    /** A device has ended a request of a task: goes on with the task on the loop, at once or in its turn. */
+    void resume(Task task, boolean inTurn) {
+        if (!inTurn && transport.loop().inLoop()) {
+            task.resume();
+            return;
+        }
+        try {
             transport.loop().execute(task::resume);
+        } catch (RejectedExecutionException _) {
+            // The server has closed and waited its time for this device; there is nobody left to answer.
         }
     }
 
@@ -368,7 +407,7 @@ final class FullFeature implements PduReceiver {
             immediateCount--;
         }
         if (task.aborted || closed) {
-            task.release();
+            task.giveBackBuffer();
         } else {
             answers.respond(task);
             scheduleFlush();
@@ -401,16 +440,21 @@ final class FullFeature implements PduReceiver {
     /** Aborts tasks; see {@link Session#abort}. On the loop. */
     CompletableFuture<Integer> abort(Predicate<Task> which) {
         List<Task> chosen = new ArrayList<>(tasks.values());
-        chosen.removeIf(task -> task.aborted || !which.test(task));
+        chosen.removeIf(task -> !which.test(task));
+        int count = 0;
         var waits = new ArrayList<CompletableFuture<Void>>();
         for (Task task : chosen) {
             var wait = new CompletableFuture<Void>();
             waits.add(wait);
-            task.whenEnded(() -> wait.complete(null));
-            abort(task);
+            task.whenEnded(() -> wait.complete(null)); // also of those that somebody else has aborted before
+            if (!task.aborted) {
+                count++;
+                abort(task);
+            }
         }
+        int aborted = count;
         return CompletableFuture.allOf(waits.toArray(CompletableFuture[]::new))
-                .thenApply(_ -> chosen.size());
+                .thenApply(_ -> aborted);
     }
 
     private void abort(Task task) {
@@ -420,7 +464,7 @@ final class FullFeature implements PduReceiver {
                 held.remove(task.cmdSn);
                 window.forget(task.cmdSn);
                 tasks.remove(task.itt);
-                task.release();
+                task.giveBackBuffer();
                 task.markEnded();
             } else {
                 ended(task);
@@ -438,6 +482,7 @@ final class FullFeature implements PduReceiver {
     /** A logout has begun, or the connection is over: what still comes is not looked at. */
     void stopCommands() {
         stopped = true;
+        silence.cancel();
     }
 
     /**
@@ -447,7 +492,7 @@ final class FullFeature implements PduReceiver {
         if (closed) {
             return;
         }
-        stopped = true;
+        stopCommands();
         closed = true;
         filled();
         List.copyOf(tasks.values()).forEach(this::abort);
@@ -463,7 +508,7 @@ final class FullFeature implements PduReceiver {
     private void watchSilence() {
         long idleMs = server.limits().idleMs();
         long silentMs = transport.loop().nowMs() - heardMs;
-        transport.loop().schedule(this::checkSilence,
+        silence = transport.loop().schedule(this::checkSilence,
                 pinged ? idleMs : Math.max(1, idleMs - silentMs));
     }
 

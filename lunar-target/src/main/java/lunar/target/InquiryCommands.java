@@ -64,7 +64,7 @@ final class InquiryCommands {
         var pages = new ArrayList<VpdPage>();
         pages.add(new UnitSerialNumber(device.identity().serial()));
         pages.add(identification());
-        pages.add(new ExtendedInquiry(false, false, true, true, true, true, false, 252));
+        pages.add(new ExtendedInquiry(false, false, false, false, true, true, false, 252));
         pages.add(blockLimits());
         pages.add(new BlockDeviceCharacteristics(BlockDeviceCharacteristics.NON_ROTATING, 0, 0,
                 true));

@@ -115,7 +115,8 @@ final class LoginPhase implements PduReceiver {
             server.ended(session);
             return;
         }
-        if (session.ended().isDone()) { // yet another login took the place
+        if (session.replaced()) { // yet another login took the place
+            server.ended(session);
             connection.end("replaced by a newer login of the same initiator port",
                     new ConnectionEvent.LoginFailed());
             return;

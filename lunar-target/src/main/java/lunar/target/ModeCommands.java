@@ -44,7 +44,7 @@ final class ModeCommands {
         }
     }
 
-    void select(Task task, ModeSelect command) {
+    synchronized void select(Task task, ModeSelect command) {
         try {
             ModePages changed = pages.change(command, task.dataOut());
             pages = changed;

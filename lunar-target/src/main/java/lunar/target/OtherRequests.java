@@ -3,8 +3,10 @@ package lunar.target;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import lunar.iscsi.Bhs;
 import lunar.iscsi.ConnectionEvent;
+import lunar.iscsi.ConnectionState;
 import lunar.iscsi.LoginLimits;
 import lunar.iscsi.LogoutReason;
 import lunar.iscsi.LogoutRequest;
@@ -77,15 +79,31 @@ final class OtherRequests {
         LogoutResponseCode response = request.reason() == LogoutReason.REMOVE_FOR_RECOVERY
                 ? LogoutResponseCode.RECOVERY_NOT_SUPPORTED // ErrorRecoveryLevel below 2
                 : thisOne ? LogoutResponseCode.SUCCESS : LogoutResponseCode.CID_NOT_FOUND;
-        if (response == LogoutResponseCode.SUCCESS) {
-            connection.connection().happened(new ConnectionEvent.LogoutBegun());
+        if (response != LogoutResponseCode.SUCCESS) {
+            loggedOut(request, response);
+            return;
         }
+        // The response says that nothing of the session goes on (RFC 7143 section 11.15): first end its tasks.
+        connection.connection().happened(new ConnectionEvent.LogoutBegun());
+        var _ = connection.abort(_ -> true).thenApply(_ -> LogoutResponseCode.SUCCESS)
+                .completeOnTimeout(LogoutResponseCode.CLEANUP_FAILED,
+                        server.limits().abortTimeoutMs(),
+                        TimeUnit.MILLISECONDS)
+                .thenAccept(outcome -> connection.inLoop(() -> {
+                    loggedOut(request, outcome);
+                    connection.scheduleFlush();
+                    if (connection.connection().state() == ConnectionState.IN_LOGOUT) {
+                        connection.connection().happened(outcome == LogoutResponseCode.SUCCESS
+                                ? new ConnectionEvent.LogoutSucceeded()
+                                : new ConnectionEvent.LogoutFailed());
+                    }
+                }));
+    }
+
+    private void loggedOut(LogoutRequest request, LogoutResponseCode response) {
         var parameters = session.login().parameters();
         answers.loggedOut(request.itt(), response.code(), parameters.defaultTime2WaitSeconds(),
                 parameters.defaultTime2RetainSeconds());
-        if (response == LogoutResponseCode.SUCCESS) {
-            connection.connection().happened(new ConnectionEvent.LogoutSucceeded());
-        }
     }
 
     void manage(TaskManagementRequest request) {
@@ -96,7 +114,7 @@ final class OtherRequests {
             return;
         }
         var _ = management.perform(function.get(), request)
-                .thenAccept(response -> connection.transport().loop().execute(() -> {
+                .thenAccept(response -> connection.inLoop(() -> {
                     answers.managed(request.itt(), response.code());
                     connection.scheduleFlush();
                 }));

@@ -80,7 +80,7 @@ final class ProvisioningCommands {
         }
         int next = at + 1;
         task.request.asUnmap(ranges.get(at).lba(), ranges.get(at).blockCount());
-        task.submit(device, (_, failure) -> {
+        task.submitPiece(device, (_, failure) -> {
             if (failure != null) {
                 StorageSense.end(task, failure);
             } else {
@@ -190,7 +190,7 @@ final class ProvisioningCommands {
         }
         task.request.asWrite(command.lba() + done, count,
                 room.memory().asSlice(0, count * device.blockSize()), false);
-        task.submit(device, (_, failure) -> {
+        task.submitPiece(device, (_, failure) -> {
             if (failure != null) {
                 task.giveBack(room);
                 StorageSense.end(task, failure);

@@ -1,5 +1,7 @@
 package lunar.target;
 
+import lunar.iscsi.CommandWindow;
+
 /**
  * Bounds of a server, each of which holds against any peer.
  *
@@ -9,23 +11,28 @@ package lunar.target;
  * @param immediateCommandsPerSession immediate commands in flight in a session
  * @param maxTransferBytes longest data of one command, told in the Block Limits page
  * @param maxBufferBytes memory for data of all commands together; beyond it commands end with BUSY
+ * @param maxBufferBytesPerSession the most that one session may have of it
  * @param maxQueuedBytes answers that a connection's peer has not taken; beyond it nothing more is read from it
  * @param idleMs a connection that has been silent so long is pinged, and closed if it is silent as long again
  * @param abortTimeoutMs how long task management waits for a device that does not end an aborted command
  */
 public record ServerLimits(int maxConnections, long loginTimeoutMs, int commandsPerSession,
         int immediateCommandsPerSession, int maxTransferBytes, long maxBufferBytes,
+        long maxBufferBytesPerSession,
         long maxQueuedBytes, long idleMs, long abortTimeoutMs) {
     /** What suits a server with some gigabytes of memory. */
     public static final ServerLimits DEFAULT = new ServerLimits(4096, 15_000, 128, 16, 4 << 20,
-            512L << 20, 16L << 20, 30_000, 5_000);
+            512L << 20, 160L << 20, 16L << 20, 30_000, 5_000);
 
     public ServerLimits {
         if (maxConnections < 1 || loginTimeoutMs < 1 || commandsPerSession < 1
-                || immediateCommandsPerSession < 1 || maxTransferBytes < 64 << 10
-                || maxBufferBytes < maxTransferBytes || maxQueuedBytes < 1 || idleMs < 1
+                || commandsPerSession > CommandWindow.MAX_LIMIT
+                || immediateCommandsPerSession < 1 || maxTransferBytes < 256 << 10
+                || maxTransferBytes > 256 << 20
+                || maxBufferBytesPerSession < maxTransferBytes
+                || maxBufferBytes < maxBufferBytesPerSession || maxQueuedBytes < 1 || idleMs < 1
                 || abortTimeoutMs < 1) {
-            throw new IllegalArgumentException("a limit of the server is too small: " + this);
+            throw new IllegalArgumentException("a limit of the server is out of range: " + this);
         }
     }
 }

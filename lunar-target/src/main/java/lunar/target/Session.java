@@ -28,6 +28,7 @@ final class Session {
     private final Map<LogicalUnit, Deque<AdditionalSense>> attentions = new HashMap<>();
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
     private @Nullable FullFeature connection;
+    private boolean replaced;
 
     Session(LoginResult login, @Nullable TargetNode target, EventLoop loop, int firstCmdSn,
             int commands) {
@@ -52,6 +53,11 @@ final class Session {
 
     CommandWindow window() { return window; }
 
+    /** Whether another login has taken the place of this session before it began. */
+    boolean replaced() {
+        return replaced;
+    }
+
     void connection(FullFeature established) { connection = established; }
 
     /** Ends when the session has no connection and no task any more. */
@@ -64,7 +70,7 @@ final class Session {
         loop.execute(() -> {
             FullFeature open = connection;
             if (open == null) {
-                ended.complete(null);
+                replaced = true; // still waiting for its own predecessor: it never begins, and ends then
             } else {
                 open.terminate(why, event);
             }
@@ -95,14 +101,19 @@ final class Session {
      */
     CompletableFuture<Integer> abort(Predicate<Task> which) {
         var done = new CompletableFuture<Integer>();
-        loop.execute(() -> {
+        Runnable abort = () -> {
             FullFeature open = connection;
             if (open == null) {
                 done.complete(0);
             } else {
                 var _ = open.abort(which).thenAccept(done::complete);
             }
-        });
+        };
+        if (loop.inLoop()) {
+            abort.run(); // at once: what the same batch brings after a task management request is not meant by it
+        } else {
+            loop.execute(abort);
+        }
         return done;
     }
 

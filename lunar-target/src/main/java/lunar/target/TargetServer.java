@@ -12,8 +12,10 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.ServiceLoader;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import lunar.iscsi.ChapPolicy;
 import lunar.iscsi.ConnectionEvent;
@@ -37,6 +39,9 @@ import lunar.iscsi.spi.TransportProvider;
 public final class TargetServer implements AutoCloseable {
     private static final int PORTAL_GROUP_TAG = 1;
 
+    /** Connections beyond the limit that are still told so in a Login Response. */
+    private static final int REFUSED_POLITELY = 64;
+
     private final Map<String, TargetNode> targets = new LinkedHashMap<>();
     private final ServerLimits limits;
     private final Offer offer;
@@ -44,6 +49,7 @@ public final class TargetServer implements AutoCloseable {
     private final Buffers buffers;
     private final Sessions sessions = new Sessions();
     private final Set<Connection> connections = ConcurrentHashMap.newKeySet();
+    private final AtomicBoolean closed = new AtomicBoolean();
     private final SecureRandom random = new SecureRandom();
     private final TransportProvider.Loops loops;
     private final List<TransportProvider.Listener> listeners = new ArrayList<>();
@@ -98,24 +104,33 @@ public final class TargetServer implements AutoCloseable {
      */
     @Override
     public void close() {
+        if (closed.getAndSet(true)) {
+            return;
+        }
         listeners.forEach(TransportProvider.Listener::close);
+        var ends = new ArrayList<CompletableFuture<Void>>();
         for (TargetNode target : targets.values()) {
-            for (Session session : List.copyOf(target.sessions())) {
+            for (Session session : target.sessions()) {
                 session.terminate("the server is shutting down",
                         new ConnectionEvent.SessionClosed());
-                session.ended().copy().completeOnTimeout(null, limits.abortTimeoutMs(),
-                        TimeUnit.MILLISECONDS).join();
+                ends.add(session.ended());
             }
         }
+        CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new))
+                .completeOnTimeout(null, limits.abortTimeoutMs(), TimeUnit.MILLISECONDS).join();
         loops.close();
     }
 
     // --- for the connections ---
 
     private PduReceiver connected(Transport transport) {
-        boolean refused = connections.size() >= limits.maxConnections();
-        var connection = new Connection(this, transport, refused);
-        connections.add(connection);
+        int others = connections.size();
+        var connection = new Connection(this, transport, others >= limits.maxConnections());
+        if (others >= limits.maxConnections() + REFUSED_POLITELY) {
+            transport.close(); // a flood: no use in telling each of them
+        } else {
+            connections.add(connection);
+        }
         return connection;
     }
 

@@ -72,6 +72,11 @@ final class Task implements BlockRequest.Completion, Transport.Release {
     private int dataInBytes;
     private @Nullable StorageException failure;
     private @Nullable Ending ending;
+    private boolean takesTurns;
+    private boolean hasOutcome;
+
+    /** Data-In PDUs that the transport has not released; the buffer is theirs as long. */
+    private int sending;
 
     /** Turns the end of a device's request into the outcome of the task. */
     @FunctionalInterface
@@ -134,10 +139,10 @@ final class Task implements BlockRequest.Completion, Transport.Release {
 
     /** Borrows memory besides the task's own; null where there is none. Whoever borrows gives back before the end. */
     Buffers.@Nullable Buffer borrow(int bytes) {
-        return connection.buffers().take(bytes);
+        return connection.takeBuffer(bytes);
     }
 
-    void giveBack(Buffers.Buffer borrowed) { connection.buffers().give(borrowed); }
+    void giveBack(Buffers.Buffer borrowed) { connection.giveBuffer(borrowed); }
 
     /** Ends with GOOD and no data. */
     void good() { end(Status.GOOD, null, 0); }
@@ -170,6 +175,11 @@ final class Task implements BlockRequest.Completion, Transport.Release {
     }
 
     private void end(Status with, @Nullable Sense why, int dataIn) {
+        if (hasOutcome) {
+            LOG.log(System.Logger.Level.ERROR, "command {0} of LUN {1} ended twice", cdb, lun);
+            return;
+        }
+        hasOutcome = true;
         status = with;
         sense = why;
         dataInBytes = dataIn;
@@ -187,15 +197,34 @@ final class Task implements BlockRequest.Completion, Transport.Release {
         }
     }
 
+    /** Like {@link #submit}, for a command in many pieces: others of the loop get their turn between two of them. */
+    void submitPiece(BlockDevice device, Ending then) {
+        takesTurns = true;
+        submit(device, then);
+    }
+
     @Override
     public void completed(BlockRequest done, @Nullable StorageException why) {
         failure = why;
-        connection.inLoop(this);
+        connection.resume(this, takesTurns);
     }
 
     /** On the loop: the device has ended what was submitted. */
     void resume() {
-        Objects.requireNonNull(ending).ended(this, failure);
+        guarded(() -> Objects.requireNonNull(ending).ended(this, failure));
+    }
+
+    /** Runs a part of the command; a bug of ours ends the command and nothing else. */
+    private void guarded(Runnable part) {
+        try {
+            part.run();
+        } catch (RuntimeException | StackOverflowError | OutOfMemoryError e) {
+            LOG.log(System.Logger.Level.ERROR, "command " + cdb + " of LUN " + lun, e);
+            if (!hasOutcome) {
+                checkCondition(Sense.of(SenseKey.HARDWARE_ERROR,
+                        AdditionalSense.INTERNAL_TARGET_FAILURE));
+            }
+        }
     }
 
     // --- what the connection sees ---
@@ -230,15 +259,7 @@ final class Task implements BlockRequest.Completion, Transport.Release {
         } else if (outOfMemory) {
             end(Status.BUSY);
         } else {
-            try {
-                server.execute(this);
-            } catch (RuntimeException e) { // a bug of ours: it ends this command and nothing else
-                LOG.log(System.Logger.Level.ERROR, "command " + cdb + " of LUN " + lun, e);
-                if (state != State.ENDED) {
-                    checkCondition(Sense.of(SenseKey.HARDWARE_ERROR,
-                            AdditionalSense.INTERNAL_TARGET_FAILURE));
-                }
-            }
+            guarded(() -> server.execute(this));
         }
     }
 
@@ -275,16 +296,25 @@ final class Task implements BlockRequest.Completion, Transport.Release {
         }
     }
 
-    /** The transport has sent the last of the data, or there were none. */
+    /** One more Data-In PDU holds the buffer. */
+    void hold() { sending++; }
+
+    /** The transport is done with one of the Data-In PDUs. */
     @Override
     public void release() {
-        if (connection.isFilling(this)) {
-            return; // comes again when the transport has filled what it is filling
+        if (!connection.transport().loop().inLoop()) {
+            connection.transport().loop().execute(this::release);
+        } else if (--sending == 0) {
+            giveBackBuffer();
         }
+    }
+
+    /** Nobody needs the buffer any more, unless the transport is filling it this moment. */
+    void giveBackBuffer() {
         Buffers.Buffer lent = buffer;
-        buffer = null;
-        if (lent != null) {
-            connection.buffers().give(lent);
+        if (lent != null && !connection.isFilling(this)) {
+            buffer = null;
+            connection.giveBuffer(lent);
         }
     }
 
@@ -293,8 +323,8 @@ final class Task implements BlockRequest.Completion, Transport.Release {
         if (lent != null && lent.memory().byteSize() >= bytes) {
             return true;
         }
-        release();
-        buffer = connection.buffers().take(bytes);
+        giveBackBuffer();
+        buffer = connection.takeBuffer(bytes);
         return buffer != null;
     }
 }

@@ -17,7 +17,6 @@ import lunar.iscsi.TaskManagementFunction;
 import lunar.iscsi.TaskManagementRequest;
 import lunar.iscsi.TaskManagementResponseCode;
 import lunar.scsi.AdditionalSense;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Task management (RFC 7143 section 11.5, SAM-5 chapter 7). An aborted task that a device is executing cannot be
@@ -51,7 +50,7 @@ final class TaskManagement {
         }
         return switch (function) {
             case ABORT_TASK -> abortTask(request);
-            case ABORT_TASK_SET -> bounded(List.of(abortOf(session, unit, null)));
+            case ABORT_TASK_SET -> bounded(List.of(abortOf(session, Objects.requireNonNull(unit))));
             case CLEAR_TASK_SET ->
                 bounded(everywhere(target, List.of(Objects.requireNonNull(unit)),
                         AdditionalSense.COMMANDS_CLEARED_BY_ANOTHER_INITIATOR, true));
@@ -74,26 +73,21 @@ final class TaskManagement {
         return bounded(List.of(connection.abort(one -> one.equals(task))));
     }
 
-    /** Aborts the tasks of a unit, or of all where {@code unit} is null, in one session. */
-    private static CompletableFuture<Integer> abortOf(Session in, @Nullable LogicalUnit unit,
-            @Nullable AdditionalSense attention) {
-        return in.abort(task -> unit == null || task.server.equals(unit.server()))
-                .thenApply(count -> {
-                    if (attention != null && unit != null) {
-                        in.establish(unit, attention);
-                    }
-                    return count;
-                });
+    private static CompletableFuture<Integer> abortOf(Session in, LogicalUnit unit) {
+        return in.abort(task -> task.server.equals(unit.server()));
     }
 
+    /** Aborts the tasks of units in every session; the other sessions hear of it by a unit attention. */
     private List<CompletableFuture<Integer>> everywhere(TargetNode target,
             Collection<LogicalUnit> units, AdditionalSense attention, boolean onlyWhereAborted) {
         var all = new ArrayList<CompletableFuture<Integer>>();
         for (LogicalUnit unit : units) {
             for (Session other : target.sessions()) {
-                boolean own = other.equals(session);
-                all.add(other.abort(task -> task.server.equals(unit.server())).thenApply(count -> {
-                    if (!own && (count > 0 || !onlyWhereAborted)) {
+                if (!other.equals(session) && !onlyWhereAborted) {
+                    other.loop().execute(() -> other.establish(unit, attention)); // before what it sends next
+                }
+                all.add(abortOf(other, unit).thenApply(count -> {
+                    if (!other.equals(session) && onlyWhereAborted && count > 0) {
                         other.loop().execute(() -> other.establish(unit, attention));
                     }
                     return count;

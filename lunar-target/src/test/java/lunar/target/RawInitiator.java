@@ -48,17 +48,15 @@ final class RawInitiator implements AutoCloseable {
 
     /** A PDU that came: its header, and its data without padding. */
     record Received(Bhs bhs, byte[] data) {
-        int opcode() {
-            return bhs.opcode();
-        }
+        int opcode() { return bhs.opcode(); }
 
-        String text() {
-            return new String(data, StandardCharsets.UTF_8);
-        }
+        String text() { return new String(data, StandardCharsets.UTF_8); }
 
         /** Sense key, additional sense code and qualifier, as in 06_29_00h; 0 without sense data. */
         int sense() {
-            return data.length < 16 ? 0 : (data[4] & 0xf) << 16 | (data[14] & 0xff) << 8 | data[15] & 0xff;
+            return data.length < 16
+                    ? 0
+                    : (data[4] & 0xf) << 16 | (data[14] & 0xff) << 8 | data[15] & 0xff;
         }
 
         Status status() {
@@ -98,9 +96,7 @@ final class RawInitiator implements AutoCloseable {
         return initiator;
     }
 
-    static Isid isid(int qualifier) {
-        return Isid.enterprise(0x123456, qualifier);
-    }
+    static Isid isid(int qualifier) { return Isid.enterprise(0x123456, qualifier); }
 
     int localPort() { return socket.getLocalPort(); }
 
@@ -207,15 +203,11 @@ final class RawInitiator implements AutoCloseable {
                 new byte[0]);
     }
 
-    int newTag() {
-        return nextItt++;
-    }
+    int newTag() { return nextItt++; }
 
     int cmdSn() { return cmdSn; }
 
-    int useCmdSn() {
-        return cmdSn++;
-    }
+    int useCmdSn() { return cmdSn++; }
 
     int maxCmdSn() { return maxCmdSn; }
 

@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Test;
 /** Commands over the wire: their order, their data in every legal form, and what breaks the rules. */
 class TargetCommandsTest {
     /** Bursts of 1 KiB, four of them asked for at once, and the first one without being asked. */
-    private static final String[] SMALL_BURSTS = { "InitialR2T=No", "ImmediateData=Yes",
-            "MaxBurstLength=1024", "FirstBurstLength=1024", "MaxOutstandingR2T=4" };
+    private static final String[] SMALL_BURSTS = {"InitialR2T=No", "ImmediateData=Yes",
+            "MaxBurstLength=1024", "FirstBurstLength=1024", "MaxOutstandingR2T=4"};
 
     @Test
     void shouldTakeImmediateUnsolicitedAndSolicitedDataOfOneWrite() throws Exception {
@@ -49,7 +49,8 @@ class TargetCommandsTest {
             while (answered < 8192) {
                 Bhs r2t = r2ts.remove().bhs();
                 int at = r2t.int32(R2t.BUFFER_OFFSET);
-                initiator.dataOut(itt, r2t.ttt(), 0, at, false, Arrays.copyOfRange(data, at, at + 512));
+                initiator.dataOut(itt, r2t.ttt(), 0, at, false,
+                        Arrays.copyOfRange(data, at, at + 512));
                 initiator.dataOut(itt, r2t.ttt(), 1, at + 512, true,
                         Arrays.copyOfRange(data, at + 512, at + 1024));
                 answered += 1024;
@@ -152,7 +153,7 @@ class TargetCommandsTest {
             int firstTag = initiator.write(initiator.newTag(), first, RawInitiator.writeCdb(0, 1),
                     blocks(1, 1), 512, true);
 
-            for (int tag : new int[] { firstTag, secondTag, thirdTag }) {
+            for (int tag : new int[]{firstTag, secondTag, thirdTag}) {
                 RawInitiator.Received answer = initiator.receive();
                 assertThat(answer.status()).isEqualTo(Status.GOOD);
                 assertThat(answer.bhs().itt()).isEqualTo(tag);

@@ -34,14 +34,16 @@ final class TargetFixture implements AutoCloseable {
         ServerLimits limits = ServerLimits.DEFAULT;
         return new ServerLimits(limits.maxConnections(), loginMs, limits.commandsPerSession(),
                 limits.immediateCommandsPerSession(), limits.maxTransferBytes(),
-                limits.maxBufferBytes(), limits.maxQueuedBytes(), idleMs, abortMs);
+                limits.maxBufferBytes(), limits.maxBufferBytesPerSession(),
+                limits.maxQueuedBytes(), idleMs, abortMs);
     }
 
     static ServerLimits maxConnections(int count) {
         ServerLimits limits = ServerLimits.DEFAULT;
         return new ServerLimits(count, limits.loginTimeoutMs(), limits.commandsPerSession(),
                 limits.immediateCommandsPerSession(), limits.maxTransferBytes(),
-                limits.maxBufferBytes(), limits.maxQueuedBytes(), limits.idleMs(),
+                limits.maxBufferBytes(), limits.maxBufferBytesPerSession(),
+                limits.maxQueuedBytes(), limits.idleMs(),
                 limits.abortTimeoutMs());
     }
 

@@ -32,7 +32,8 @@ class TargetServerTest {
 
     @Test
     void shouldEndOldSessionBeforeItsSuccessorBegins() throws Exception {
-        try (var target = new TargetFixture(); var old = target.ready(1);
+        try (var target = new TargetFixture();
+                var old = target.ready(1);
                 var successor = new RawInitiator(target.server)) {
             target.device.shut(1);
             old.write(0, blocks(1, 0xaa));
@@ -57,7 +58,8 @@ class TargetServerTest {
     @Test
     void shouldReinstateSessionWithinBoundWhenDeviceHangs() throws Exception {
         try (var target = new TargetFixture(TargetFixture.limits(15_000, 30_000, 100));
-                var old = target.ready(1); var successor = new RawInitiator(target.server)) {
+                var old = target.ready(1);
+                var successor = new RawInitiator(target.server)) {
             target.device.shut(1);
             old.write(0, blocks(1, 0xaa));
             target.device.awaitArrivals();
@@ -69,8 +71,10 @@ class TargetServerTest {
 
     @Test
     void shouldKeepSessionsOfOtherIsidsWhenOneIsReinstated() throws Exception {
-        try (var target = new TargetFixture(); var other = target.ready(2);
-                var old = target.ready(1); var successor = target.ready(1)) {
+        try (var target = new TargetFixture();
+                var other = target.ready(2);
+                var old = target.ready(1);
+                var successor = target.ready(1)) {
             assertThat(old.isClosedByTarget()).isTrue();
             other.write(5, blocks(2, 0x55));
             assertThat(other.receive().status()).isEqualTo(Status.GOOD);
@@ -84,7 +88,7 @@ class TargetServerTest {
         try (var target = new TargetFixture(TargetFixture.limits(100, 30_000, 5_000));
                 var silent = new RawInitiator(target.server);
                 var halfway = new RawInitiator(target.server)) {
-            halfway.sendBytes(new byte[] { 0x43, (byte) 0x87, 0, 0 }); // a header's first bytes
+            halfway.sendBytes(new byte[]{0x43, (byte) 0x87, 0, 0}); // a header's first bytes
             assertThat(silent.isClosedByTarget()).isTrue();
             assertThat(halfway.isClosedByTarget()).isTrue();
         }
@@ -134,7 +138,8 @@ class TargetServerTest {
 
     @Test
     void shouldEndConnectionThatSendsGarbageWithOneLineAndServeOthers() throws Exception {
-        try (var log = new CapturedLog(); var target = new TargetFixture();
+        try (var log = new CapturedLog();
+                var target = new TargetFixture();
                 var good = target.ready(1)) {
             for (int i = 0; i < 5; i++) {
                 try (var bad = i < 4 ? target.ready(2 + i) : new RawInitiator(target.server)) {
@@ -186,7 +191,8 @@ class TargetServerTest {
 
     @Test
     void shouldEndSessionsWhenClosed() throws Exception {
-        try (var target = new TargetFixture(); var one = target.ready(1);
+        try (var target = new TargetFixture();
+                var one = target.ready(1);
                 var other = target.ready(2)) {
             target.server.close();
 

@@ -86,7 +86,8 @@ class TargetTaskManagementTest {
 
     @Test
     void shouldAbortOwnTasksOnlyWithAbortTaskSet() throws Exception {
-        try (var target = new TargetFixture(); var one = target.ready(1);
+        try (var target = new TargetFixture();
+                var one = target.ready(1);
                 var other = target.ready(2)) {
             target.device.shut(3);
             one.write(0, blocks(1, 1));
@@ -106,7 +107,8 @@ class TargetTaskManagementTest {
 
     @Test
     void shouldTellOtherSessionThatItsTasksWereCleared() throws Exception {
-        try (var target = new TargetFixture(); var one = target.ready(1);
+        try (var target = new TargetFixture();
+                var one = target.ready(1);
                 var other = target.ready(2)) {
             target.device.shut(1);
             other.write(2, blocks(1, 2));
@@ -125,7 +127,8 @@ class TargetTaskManagementTest {
 
     @Test
     void shouldAbortTasksOfAllSessionsAndTellThemOfReset() throws Exception {
-        try (var target = new TargetFixture(); var one = target.ready(1);
+        try (var target = new TargetFixture();
+                var one = target.ready(1);
                 var other = target.ready(2)) {
             target.device.shut(2);
             one.write(0, blocks(1, 1));
@@ -149,7 +152,8 @@ class TargetTaskManagementTest {
     @Test
     void shouldAnswerResetWithinBoundWhenTheDeviceHangs() throws Exception {
         try (var target = new TargetFixture(TargetFixture.limits(15_000, 30_000, 100));
-                var one = target.ready(1); var other = target.ready(2)) {
+                var one = target.ready(1);
+                var other = target.ready(2)) {
             target.device.shut(1);
             other.write(1, blocks(1, 2));
             target.device.awaitArrivals();
