@@ -64,8 +64,6 @@ final class Command implements Transport.Release {
     BlockRequest request;
     @Nullable
     Thread waiter;
-    MemorySegment copyBack = MemorySegment.NULL;
-    MemorySegment bounce = MemorySegment.NULL;
     int attempts;
     boolean flushing;
     volatile boolean done;
@@ -112,8 +110,6 @@ final class Command implements Transport.Release {
     void clear() {
         dataIn = MemorySegment.NULL;
         dataOut = MemorySegment.NULL;
-        copyBack = MemorySegment.NULL;
-        bounce = MemorySegment.NULL;
         request = null;
         waiter = null;
         failure = null;
@@ -156,6 +152,11 @@ final class Command implements Transport.Release {
     }
 
     void end() { ending.ended(this); }
+
+    /** A part of a buffer, without another object where it is all of it. */
+    static MemorySegment slice(MemorySegment buffer, int offset, int length) {
+        return offset == 0 && length == buffer.byteSize() ? buffer : buffer.asSlice(offset, length);
+    }
 
     /** Wakes whoever waits in {@link #await}. */
     void wake() {

@@ -110,7 +110,7 @@ final class Connection implements PduReceiver {
         boolean isFinal = !writes || plan.isCommandFinal();
         MemorySegment data = immediateBytes == 0
                 ? MemorySegment.NULL
-                : Tasks.slice(command.dataOut, 0, immediateBytes);
+                : Command.slice(command.dataOut, 0, immediateBytes);
         if (command.cdbLength <= ScsiCommand.CDB_LENGTH && !(reads && writes)) {
             bhs.start(ScsiCommand.OPCODE, false, (isFinal ? 0x80 : 0)
                     | (reads ? ScsiCommand.READ : 0) | (writes ? ScsiCommand.WRITE : 0)
@@ -155,7 +155,7 @@ final class Connection implements PduReceiver {
                     .int32(InitiatorPdu.EXP_STAT_SN, expStatSn())
                     .int32(DataOut.DATA_SN, plan.dataSn())
                     .int32(DataOut.BUFFER_OFFSET, plan.offset());
-            send(header, Tasks.slice(command.dataOut, plan.offset(), plan.length()), command);
+            send(header, Command.slice(command.dataOut, plan.offset(), plan.length()), command);
         }
     }
 

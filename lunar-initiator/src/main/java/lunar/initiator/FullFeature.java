@@ -58,7 +58,7 @@ final class FullFeature implements Connection.Phase {
             }
             verdict = judge(command, bhs, length);
             return verdict == SequenceVerdict.IN_ORDER
-                    ? Tasks.slice(command.dataIn, bhs.int32(DataIn.BUFFER_OFFSET), length)
+                    ? Command.slice(command.dataIn, bhs.int32(DataIn.BUFFER_OFFSET), length)
                     : MemorySegment.NULL;
         } finally {
             tasks.unlock();

@@ -1,8 +1,6 @@
 package lunar.initiator;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
@@ -25,19 +23,11 @@ import lunar.iscsi.Residual;
 import lunar.iscsi.ScsiResponse;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.CapacityData16;
-import lunar.scsi.Cdb;
-import lunar.scsi.CdbForm;
-import lunar.scsi.CompareAndWrite;
 import lunar.scsi.Lun;
 import lunar.scsi.MalformedDataException;
-import lunar.scsi.ReadBlocks;
 import lunar.scsi.ReadCapacity16;
 import lunar.scsi.Status;
 import lunar.scsi.SynchronizeCache;
-import lunar.scsi.Unmap;
-import lunar.scsi.UnmapParameterList;
-import lunar.scsi.WriteBlocks;
-import lunar.scsi.WriteSame;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -60,11 +50,12 @@ public final class LunDevice implements BlockDevice {
     private final Tasks tasks;
     private final Lun lun;
     private final LunTraits traits;
-    private final MemorySegment zeroes;
+    private final BlockCommands commands;
     private final Runnable whenClosed;
     private final AtomicInteger inFlight = new AtomicInteger();
     private final AtomicBoolean closed = new AtomicBoolean();
     private final CountDownLatch drained = new CountDownLatch(1);
+    private final Command.Ending ended = this::ended;
     private volatile Geometry geometry;
     private volatile boolean hasNoCache;
 
@@ -75,7 +66,7 @@ public final class LunDevice implements BlockDevice {
         this.traits = traits;
         this.whenClosed = whenClosed;
         geometry = traits.geometry();
-        zeroes = Arena.ofAuto().allocate(geometry.blockSize(), 64);
+        commands = new BlockCommands(lun, traits, session.bounces());
     }
 
     /** The session through which the device is reached. */
@@ -128,7 +119,7 @@ public final class LunDevice implements BlockDevice {
 
     private void run(BlockRequest request) throws StorageException {
         Command command = tasks.take();
-        prepare(command, request);
+        commands.prepare(command, request, ended);
         command.waiter = Thread.currentThread();
         try {
             tasks.submit(command);
@@ -141,7 +132,8 @@ public final class LunDevice implements BlockDevice {
                 Bounces.copyBack(command.dataIn, request.buffer());
             }
         } finally {
-            giveBack(command, request);
+            commands.giveBack(command, request);
+            tasks.give(command);
         }
     }
 
@@ -171,65 +163,13 @@ public final class LunDevice implements BlockDevice {
             leave();
         } else {
             Command command = tasks.take();
-            prepare(command, request);
+            commands.prepare(command, request, ended);
             tasks.submit(command);
         }
     }
 
     private static boolean isNothing(BlockRequest request) {
         return request.blockCount() == 0 && request.operation() != Operation.FLUSH;
-    }
-
-    // --- from request to command ---
-
-    private void prepare(Command command, BlockRequest request) {
-        long lba = request.lba();
-        long blockCount = request.blockCount();
-        MemorySegment in = MemorySegment.NULL;
-        MemorySegment out = MemorySegment.NULL;
-        boolean fua = request.fua() && traits.capabilities().contains(Capability.FUA);
-        Cdb cdb = switch (request.operation()) {
-            case READ -> {
-                in = session.bounces().into(request.buffer());
-                yield ReadBlocks.of(lba, blockCount);
-            }
-            case WRITE -> {
-                out = session.bounces().outOf(request.buffer());
-                yield WriteBlocks.of(lba, blockCount, fua);
-            }
-            case FLUSH -> SynchronizeCache.ALL;
-            case UNMAP -> {
-                if (traits.unmapByWriteSame()) {
-                    out = zeroes;
-                    yield writeSame(lba, blockCount, true);
-                }
-                byte[] list = new UnmapParameterList(
-                        List.of(new UnmapParameterList.Range(lba, blockCount))).bytes();
-                out = MemorySegment.ofArray(list);
-                yield new Unmap(false, 0, list.length);
-            }
-            case WRITE_ZEROES -> {
-                out = zeroes;
-                yield writeSame(lba, blockCount, traits.zeroesByUnmap() && !request.fua());
-            }
-            case COMPARE_AND_WRITE -> {
-                out = session.bounces().outOf(request.buffer());
-                yield new CompareAndWrite(lba, (int) blockCount, 0, false, fua, 0);
-            }
-        };
-        command.prepare(lun.value(), in, out, this::ended);
-        command.encode(cdb);
-        command.request = request;
-    }
-
-    private static WriteSame writeSame(long lba, long blockCount, boolean unmap) {
-        return new WriteSame(CdbForm.CDB16, lba, blockCount, 0, false, unmap, false, 0);
-    }
-
-    /** Whether stable storage was asked for in a way that the command itself could not promise. */
-    private boolean needsFlush(BlockRequest request) {
-        return request.fua() && (request.operation() == Operation.WRITE_ZEROES
-                || !traits.capabilities().contains(Capability.FUA));
     }
 
     // --- from answer to completion ---
@@ -250,7 +190,7 @@ public final class LunDevice implements BlockDevice {
                 return;
             }
         }
-        if (failure == null && !command.flushing && needsFlush(request)) {
+        if (failure == null && !command.flushing && commands.needsFlush(request)) {
             command.flushing = true;
             command.dataOut = MemorySegment.NULL;
             command.encode(SynchronizeCache.ALL);
@@ -306,7 +246,8 @@ public final class LunDevice implements BlockDevice {
         if (failure == null && request.operation() == Operation.READ) {
             Bounces.copyBack(command.dataIn, request.buffer());
         }
-        giveBack(command, request);
+        commands.giveBack(command, request);
+        tasks.give(command);
         try {
             if (failure == null) {
                 request.succeed();
@@ -319,20 +260,6 @@ public final class LunDevice implements BlockDevice {
         } finally {
             leave();
         }
-    }
-
-    private void giveBack(Command command, BlockRequest request) {
-        switch (request.operation()) {
-            case READ -> session.bounces().give(command.dataIn, request.buffer());
-            case WRITE, COMPARE_AND_WRITE -> {
-                if (command.dataOut.byteSize() > 0) { // not so after a flush that followed
-                    session.bounces().give(command.dataOut, request.buffer());
-                }
-            }
-            case FLUSH, UNMAP, WRITE_ZEROES -> {
-            }
-        }
-        tasks.give(command);
     }
 
     // --- a device that grows ---

@@ -24,7 +24,8 @@ public final class LunProvider implements DeviceProvider {
     public BlockDevice open(DeviceUri uri) throws StorageException {
         IscsiUri parsed = IscsiUri.of(uri);
         Lun lun = parsed.lun().orElseThrow(() -> new IllegalArgumentException(
-                uri + " has no LUN; write its number at the end, as in .../0"));
+                "the URI of " + parsed.sessionOptions().targetName()
+                        + " has no LUN; write its number at the end, as in .../0"));
         Initiator initiator = Initiator
                 .create(parsed.initiatorName().orElse(DEFAULT_INITIATOR_NAME));
         try {
@@ -35,7 +36,7 @@ public final class LunProvider implements DeviceProvider {
             throw e;
         } catch (IOException e) {
             initiator.close();
-            throw new DeviceGoneException(uri + ": " + e.getMessage(), e);
+            throw new DeviceGoneException(String.valueOf(e.getMessage()), e); // tells where and what
         } catch (RuntimeException e) {
             initiator.close();
             throw e;

@@ -1,7 +1,6 @@
 package lunar.initiator;
 
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
@@ -44,10 +43,9 @@ final class Tasks {
     private final int[] generations;
     private final int[] free;
     private int freeCount;
-    private @Nullable Command waitingHead;
-    private @Nullable Command waitingTail;
+    private final CommandQueue waiting = new CommandQueue();
     private final List<Command> resting = new ArrayList<>();
-    private @Nullable Command pool;
+    private final CommandPool pool = new CommandPool();
     /** Commands which are not with their owners. */
     private int outstanding;
     private int active;
@@ -92,31 +90,15 @@ final class Tasks {
 
     /** A command to prepare and {@link #submit}. */
     Command take() {
-        lock.lock();
-        try {
-            Command taken = pool;
-            if (taken == null) {
-                return newCommand();
-            }
-            pool = taken.next;
-            taken.next = null;
-            return taken;
-        } finally {
-            lock.unlock();
-        }
+        Command idle = pool.take();
+        return idle != null ? idle : newCommand();
     }
 
     /** Gives back a command that has ended. */
     void give(Command command) {
         assert command.state == Command.State.IDLE : command.state;
         command.clear();
-        lock.lock();
-        try {
-            command.next = pool;
-            pool = command;
-        } finally {
-            lock.unlock();
-        }
+        pool.give(command);
     }
 
     private Command newCommand() { return new Command(this, rules, maxSendBytes); }
@@ -133,7 +115,7 @@ final class Tasks {
             refused = refuse(command);
             if (!refused) {
                 outstanding++;
-                started = waitingHead == null && canStart();
+                started = waiting.isEmpty() && canStart();
                 if (started) {
                     start(command);
                 } else {
@@ -212,14 +194,7 @@ final class Tasks {
 
     private void enqueue(Command command) {
         command.state = Command.State.WAITING;
-        command.next = null;
-        Command tail = waitingTail;
-        if (tail == null) {
-            waitingHead = command;
-        } else {
-            tail.next = command;
-        }
-        waitingTail = command;
+        waiting.add(command);
     }
 
     /** The command of a tag, if it is at the target. */
@@ -262,10 +237,11 @@ final class Tasks {
         boolean started = false;
         lock.lock();
         try {
-            while (waitingHead != null && canStart()) {
-                Command command = waitingHead;
-                unlink(null, command);
-                command.next = null;
+            while (canStart()) {
+                Command command = waiting.poll();
+                if (command == null) {
+                    break;
+                }
                 start(command);
                 started = true;
             }
@@ -307,7 +283,7 @@ final class Tasks {
 
     /** Ends what has waited too long, and returns the commands that the target is to abort. */
     List<Command> expire(long nowMs) {
-        var late = new ArrayList<Command>();
+        List<Command> late;
         var abort = new ArrayList<Command>();
         lock.lock();
         try {
@@ -318,34 +294,17 @@ final class Tasks {
                     abort.add(command);
                 }
             }
-            Command last = null;
-            for (Command each = waitingHead; each != null; each = each.next) {
-                if (each.deadlineMs <= nowMs) {
-                    unlink(last, each);
-                    each.failure = new DeadlineException(describe(each) + ": not sent within "
-                            + commandMs + " ms, since the target is busy with others");
-                    late.add(each);
-                    retire(each);
-                } else {
-                    last = each;
-                }
+            late = waiting.pollLate(nowMs);
+            for (Command each : late) {
+                each.failure = new DeadlineException(describe(each) + ": not sent within "
+                        + commandMs + " ms, since the target is busy with others");
+                retire(each);
             }
         } finally {
             lock.unlock();
         }
         late.forEach(Command::end);
         return abort;
-    }
-
-    private void unlink(@Nullable Command before, Command command) {
-        if (before == null) {
-            waitingHead = command.next;
-        } else {
-            before.next = command.next;
-        }
-        if (command.next == null) {
-            waitingTail = before;
-        }
     }
 
     /** Ends a command with a failure, if it is still at the target under this tag. */
@@ -377,18 +336,14 @@ final class Tasks {
     }
 
     private void end(String why, @Nullable IOException cause, boolean sentToo) {
-        var ended = new ArrayList<Command>();
+        List<Command> ended;
         lock.lock();
         try {
             if (refusal == null) {
                 refusal = why;
                 refusalCause = cause;
             }
-            for (Command each = waitingHead; each != null; each = each.next) {
-                ended.add(each);
-            }
-            waitingHead = null;
-            waitingTail = null;
+            ended = waiting.pollAll();
             ended.addAll(resting);
             resting.clear();
             for (Command each : ended) {
@@ -408,9 +363,7 @@ final class Tasks {
         } finally {
             lock.unlock();
         }
-        for (Command each : ended) {
-            each.end();
-        }
+        ended.forEach(Command::end);
     }
 
     /** Whether no command is at the target. */
@@ -443,9 +396,4 @@ final class Tasks {
     }
 
     private static String lun(Command command) { return new Lun(command.lun).toString(); }
-
-    /** The data segment of a Data-In within the command's buffer. */
-    static MemorySegment slice(MemorySegment buffer, int offset, int length) {
-        return offset == 0 && length == buffer.byteSize() ? buffer : buffer.asSlice(offset, length);
-    }
 }

@@ -1,13 +1,16 @@
 package lunar.initiator;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import lunar.block.BlockDevice;
+import lunar.block.DeviceGoneException;
 import lunar.block.Devices;
 import lunar.scsi.Lun;
+import lunar.testkit.ScriptedPeer;
 import lunar.testkit.ScriptedTarget;
 import org.junit.jupiter.api.Test;
 
@@ -51,6 +54,21 @@ class ReadmeExampleTest {
             assertThat(disk.identity().product()).isEqualTo("SCRIPTED");
             assertThat(disk.geometry().blockCount()).isEqualTo(ScriptedDisk.BLOCK_COUNT);
             assertThat(disk.capabilities()).isEmpty();
+        }
+    }
+
+    @Test
+    void shouldRefuseADeviceUriWithoutALun() {
+        assertThatThrownBy(() -> Devices.open("iscsi://127.0.0.1/iqn.2026-11.org.lunar:demo"))
+                .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("has no LUN");
+    }
+
+    @Test
+    void shouldTellInOneLineThatADeviceCannotBeOpened() throws Exception {
+        try (var target = ScriptedTarget.start(ScriptedPeer::cut)) {
+            assertThatThrownBy(() -> Devices.open("iscsi://u%hidden@" + target.portal()
+                    + "/iqn.2026-11.org.lunar:demo/0")).isInstanceOf(DeviceGoneException.class)
+                    .message().contains(target.portal()).doesNotContain("\n", "hidden");
         }
     }
 }

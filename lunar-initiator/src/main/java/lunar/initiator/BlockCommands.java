@@ -1,0 +1,98 @@
+package lunar.initiator;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import lunar.block.BlockRequest;
+import lunar.block.BlockRequest.Operation;
+import lunar.block.Capability;
+import lunar.scsi.Cdb;
+import lunar.scsi.CdbForm;
+import lunar.scsi.CompareAndWrite;
+import lunar.scsi.Lun;
+import lunar.scsi.ReadBlocks;
+import lunar.scsi.SynchronizeCache;
+import lunar.scsi.Unmap;
+import lunar.scsi.UnmapParameterList;
+import lunar.scsi.WriteBlocks;
+import lunar.scsi.WriteSame;
+
+/** The SCSI commands that do what block requests ask of one LUN. */
+final class BlockCommands {
+    private final Lun lun;
+    private final LunTraits traits;
+    private final Bounces bounces;
+    private final MemorySegment zeroes;
+
+    BlockCommands(Lun lun, LunTraits traits, Bounces bounces) {
+        this.lun = lun;
+        this.traits = traits;
+        this.bounces = bounces;
+        zeroes = Arena.ofAuto().allocate(traits.geometry().blockSize(), 64);
+    }
+
+    /** Makes a command of a request. */
+    void prepare(Command command, BlockRequest request, Command.Ending ended) {
+        long lba = request.lba();
+        long blockCount = request.blockCount();
+        MemorySegment in = MemorySegment.NULL;
+        MemorySegment out = MemorySegment.NULL;
+        boolean fua = request.fua() && traits.capabilities().contains(Capability.FUA);
+        Cdb cdb = switch (request.operation()) {
+            case READ -> {
+                in = bounces.into(request.buffer());
+                yield ReadBlocks.of(lba, blockCount);
+            }
+            case WRITE -> {
+                out = bounces.outOf(request.buffer());
+                yield WriteBlocks.of(lba, blockCount, fua);
+            }
+            case FLUSH -> SynchronizeCache.ALL;
+            case UNMAP -> {
+                if (traits.unmapByWriteSame()) {
+                    out = zeroes;
+                    yield writeSame(lba, blockCount, true);
+                }
+                byte[] list = new UnmapParameterList(
+                        List.of(new UnmapParameterList.Range(lba, blockCount))).bytes();
+                out = MemorySegment.ofArray(list);
+                yield new Unmap(false, 0, list.length);
+            }
+            case WRITE_ZEROES -> {
+                out = zeroes;
+                yield writeSame(lba, blockCount, traits.zeroesByUnmap() && !request.fua());
+            }
+            case COMPARE_AND_WRITE -> {
+                out = bounces.outOf(request.buffer());
+                yield new CompareAndWrite(lba, (int) blockCount, 0, false, fua, 0);
+            }
+        };
+        command.prepare(lun.value(), in, out, ended);
+        command.encode(cdb);
+        command.request = request;
+    }
+
+    private static WriteSame writeSame(long lba, long blockCount, boolean unmap) {
+        return new WriteSame(CdbForm.CDB16, lba, blockCount, 0, false, unmap, false, 0);
+    }
+
+    /** Whether stable storage is asked for in a way that the command itself does not promise. */
+    boolean needsFlush(BlockRequest request) {
+        return request.fua() && (request.operation() == Operation.WRITE_ZEROES
+                || !traits.capabilities().contains(Capability.FUA));
+    }
+
+    /** Takes back what {@link #prepare} put in place of the caller's buffer. */
+    void giveBack(Command command, BlockRequest request) {
+        switch (request.operation()) {
+            case READ -> bounces.give(command.dataIn, request.buffer());
+            case WRITE, COMPARE_AND_WRITE -> {
+                if (command.dataOut.byteSize() > 0) { // not so after a flush that followed
+                    bounces.give(command.dataOut, request.buffer());
+                }
+            }
+            case FLUSH, UNMAP, WRITE_ZEROES -> {
+            }
+        }
+    }
+}
