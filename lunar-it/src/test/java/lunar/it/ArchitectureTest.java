@@ -1,0 +1,102 @@
+package lunar.it;
+
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Who may know whom. The modules say most of it; this says the rest, and guards what they say. */
+class ArchitectureTest {
+    /** Lunar's modules that a module may use, and what else it may; those that are not here may use anything. */
+    private record Rule(List<String> modules, String... others) {}
+
+    private static final Map<String, Rule> RULES = Map.of(
+            "block", new Rule(List.of()),
+            "scsi", new Rule(List.of()),
+            "iscsi", new Rule(List.of("scsi")),
+            "tcp", new Rule(List.of("iscsi", "scsi")),
+            "store", new Rule(List.of("block"), "com.sun.nio.file"), // the option for direct I/O
+            "initiator", new Rule(List.of("block", "scsi", "iscsi")),
+            "target", new Rule(List.of("block", "scsi", "iscsi")),
+            "testkit", new Rule(List.of("block", "scsi", "iscsi"), "org.junit.jupiter.api..",
+                    "org.assertj.core.."));
+    private static final String[] PROGRAMS = {"lunar.cli..", "lunar.bench..", "lunar.it..",
+            "lunar.admin.."};
+
+    private static JavaClasses lunar;
+
+    @BeforeAll
+    static void read() {
+        lunar = new ClassFileImporter().withImportOption(new ImportOption.DoNotIncludeTests())
+                .importPackages("lunar");
+    }
+
+    static Stream<String> modules() { return RULES.keySet().stream().sorted(); }
+
+    @Test
+    void shouldSeeEveryModule() {
+        assertThat(lunar).extracting(one -> one.getPackageName()).contains("lunar.block",
+                "lunar.scsi", "lunar.iscsi", "lunar.iscsi.spi", "lunar.tcp", "lunar.store",
+                "lunar.target", "lunar.testkit");
+    }
+
+    @ParameterizedTest
+    @MethodSource("modules")
+    void shouldDependOnNothingButItsLayers(String module) {
+        Rule rule = RULES.get(module);
+        var allowed = new ArrayList<>(List.of("java..", "org.jspecify..", in(module)));
+        rule.modules().forEach(other -> allowed.add(in(other)));
+        allowed.addAll(List.of(rule.others()));
+
+        classes().that().resideInAPackage(in(module)).should().onlyDependOnClassesThat()
+                .resideInAnyPackage(allowed.toArray(String[]::new)).allowEmptyShould(true)
+                .check(lunar);
+    }
+
+    private static String in(String module) { return "lunar." + module + ".."; }
+
+    /** Bytes and time go in, actions come out; that is what lets a simulation run both ends. */
+    @Test
+    void shouldKeepSocketsClocksAndThreadsOutOfProtocolCore() {
+        noClasses().that().resideInAnyPackage("lunar.iscsi", "lunar.scsi").should()
+                .dependOnClassesThat(resideInAnyPackage("java.net..", "java.nio.channels..",
+                        "java.util.concurrent.locks..").or(assignableTo(Thread.class))
+                        .or(assignableTo(Executor.class)).or(assignableTo(SecureRandom.class)))
+                .orShould().callMethod(System.class, "nanoTime")
+                .orShould().callMethod(System.class, "currentTimeMillis").check(lunar);
+    }
+
+    @Test
+    void shouldPrintNowhereButInPrograms() {
+        noClasses().that().resideOutsideOfPackages(PROGRAMS).should()
+                .accessField(System.class, "out").orShould().accessField(System.class, "err")
+                .check(lunar);
+    }
+
+    @Test
+    void shouldLogThroughThePlatformOnly() {
+        noClasses().that().resideOutsideOfPackages(PROGRAMS).should().dependOnClassesThat()
+                .resideInAnyPackage("org.slf4j..", "ch.qos..", "java.util.logging..").check(lunar);
+    }
+
+    @Test
+    void shouldNotDependOnPrograms() {
+        noClasses().that().resideOutsideOfPackages(PROGRAMS).should().dependOnClassesThat()
+                .resideInAnyPackage(PROGRAMS).check(lunar);
+    }
+}
