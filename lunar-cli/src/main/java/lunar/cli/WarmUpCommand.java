@@ -10,8 +10,8 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.Command;
 
 /**
- * {@code lunar warm-up}: uses what the other commands use, so that the JVM that trains the ahead-of-time cache (JEP 514)
- * sees their classes. Touches nothing but memory and the loopback, and prints nothing.
+ * {@code lunar warm-up}: uses what the other commands use, so that the JVM that trains the ahead-of-time cache (JEP
+ * 514) sees their classes. Touches nothing but memory and the loopback, and prints nothing.
  */
 @Command(name = "warm-up", hidden = true, description = "Train the ahead-of-time cache.")
 final class WarmUpCommand extends DeviceCommand {
