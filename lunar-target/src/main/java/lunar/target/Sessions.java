@@ -46,13 +46,17 @@ final class Sessions {
      * @return ends when the new session may begin; within the bound, even where a device does not let go
      */
     CompletableFuture<Void> establish(Session session, TargetNode target, long boundMs) {
+        var turn = new CompletableFuture<Void>();
+        session.waitsFor(turn);
         Session old = sessions.put(key(session, target), session);
         target.sessions().add(session);
         if (old == null) {
-            return CompletableFuture.completedFuture(null);
+            turn.complete(null);
+            return turn;
         }
         old.terminate("session reinstated by a new login", new ConnectionEvent.Reinstated());
-        return old.ended().copy().completeOnTimeout(null, boundMs, TimeUnit.MILLISECONDS);
+        var _ = old.ended().thenRun(() -> turn.complete(null));
+        return turn.completeOnTimeout(null, boundMs, TimeUnit.MILLISECONDS);
     }
 
     /** Forgets a session that has ended. */

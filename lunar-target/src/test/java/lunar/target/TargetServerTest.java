@@ -56,6 +56,32 @@ class TargetServerTest {
     }
 
     @Test
+    void shouldLetLastOfSeveralLoginsInOnceTheFirstSessionHasEnded() throws Exception {
+        try (var target = new TargetFixture(); var old = target.ready(1);
+                var second = new RawInitiator(target.server);
+                var third = new RawInitiator(target.server)) {
+            target.device.shut(1);
+            old.write(0, blocks(1, 0xaa));
+            target.device.awaitArrivals();
+
+            second.sendLogin(RawInitiator.isid(1));
+            assertThat(old.isClosedByTarget()).isTrue();
+            third.sendLogin(RawInitiator.isid(1));
+            assertThat(third.isQuiet()).as("no answer while the first one's write may still land")
+                    .isTrue();
+            target.device.open();
+
+            assertThat(third.loginAnswer().status()).isZero();
+            assertThat(second.isClosedByTarget()).isTrue();
+            third.takeAttentions();
+            third.write(0, blocks(1, 0xcc));
+            assertThat(third.receive().status()).isEqualTo(Status.GOOD);
+            assertThat(target.onDevice(0, 1)).isEqualTo(blocks(1, 0xcc));
+            assertThat(target.server.sessionCount()).isEqualTo(1);
+        }
+    }
+
+    @Test
     void shouldReinstateSessionWithinBoundWhenDeviceHangs() throws Exception {
         try (var target = new TargetFixture(TargetFixture.limits(15_000, 30_000, 100));
                 var old = target.ready(1);
