@@ -46,17 +46,13 @@ final class Sessions {
      * @return ends when the new session may begin; within the bound, even where a device does not let go
      */
     CompletableFuture<Void> establish(Session session, TargetNode target, long boundMs) {
-        var turn = new CompletableFuture<Void>();
-        session.waitsFor(turn);
         Session old = sessions.put(key(session, target), session);
         target.sessions().add(session);
         if (old == null) {
-            turn.complete(null);
-            return turn;
+            return CompletableFuture.completedFuture(null);
         }
         old.terminate("session reinstated by a new login", new ConnectionEvent.Reinstated());
-        var _ = old.ended().thenRun(() -> turn.complete(null));
-        return turn.completeOnTimeout(null, boundMs, TimeUnit.MILLISECONDS);
+        return old.ended().copy().completeOnTimeout(null, boundMs, TimeUnit.MILLISECONDS);
     }
 
     /** Forgets a session that has ended. */
