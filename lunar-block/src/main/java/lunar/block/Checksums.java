@@ -53,6 +53,22 @@ final class Checksums {
 
     static int crc(long state) { return (int) state; }
 
+    /** The first block of a range that is known to have another checksum; the range's end where there is none. */
+    long firstKnownOtherThan(int crc, long from, long end) {
+        for (long lba = from; lba < end;) {
+            if (leaves.containsKey(lba / LEAF_BLOCKS)) {
+                long state = state(lba);
+                if (isKnown(state) && crc(state) != crc) {
+                    return lba;
+                }
+                lba++;
+            } else {
+                lba = (lba / LEAF_BLOCKS + 1) * LEAF_BLOCKS;
+            }
+        }
+        return end;
+    }
+
     /** A write of the block begins. */
     void begin(long lba) {
         leaf(lba).updateAndGet((int) (lba % LEAF_BLOCKS), state -> {

@@ -39,6 +39,9 @@ abstract sealed class Filter implements BlockDevice permits FaultFilter, TimedFi
     public final boolean readOnly() { return below.readOnly(); }
 
     @Override
+    public Extent extent(long lba) throws StorageException { return below.extent(lba); }
+
+    @Override
     public void close() throws StorageException { below.close(); }
 
     /** Submits a copy to the lower device, whose end the filter sees before it ends the request itself. */

@@ -16,6 +16,9 @@ public final class VerifyFilter extends Filter {
     /** Zeroed ranges are remembered block by block, so they must not be longer. */
     private static final long MAX_ZEROED_BLOCKS = 1 << 18;
 
+    /** Holes are compared with what is remembered, so they are told in parts. */
+    private static final long MAX_HOLE_BLOCKS = 1L << 30;
+
     private final Checksums checksums = new Checksums();
     private final int zeroCrc;
 
@@ -88,6 +91,18 @@ public final class VerifyFilter extends Filter {
                 });
             }
         }
+    }
+
+    /** {@inheritDoc} Blocks written through the filter are no hole, so that who skips holes finds the write lost. */
+    @Override
+    public Extent extent(long lba) throws StorageException {
+        Extent extent = below().extent(lba);
+        if (extent.allocated()) {
+            return extent;
+        }
+        long end = lba + Math.min(extent.blockCount(), MAX_HOLE_BLOCKS);
+        long written = checksums.firstKnownOtherThan(zeroCrc, lba, end);
+        return written == lba ? new Extent(lba, 1, true) : new Extent(lba, written - lba, false);
     }
 
     private static void finish(BlockRequest request, @Nullable StorageException failure) {

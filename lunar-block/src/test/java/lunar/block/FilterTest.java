@@ -248,6 +248,34 @@ class FilterTest {
         assertThat(toy.closed).isTrue();
     }
 
+    @Test
+    void shouldPassOnExtents() throws StorageException {
+        ToyDevice toy = toy();
+        toy.allocatedFrom = 40;
+        for (BlockDevice device : List.of(new FaultFilter(toy, FaultPlan.NONE, 1),
+                new DelayFilter(toy, Duration.ZERO, Duration.ZERO, 1), new VerifyFilter(toy),
+                new ThrottleFilter(toy, 1 << 20, ThrottleFilter.UNLIMITED),
+                new TraceFilter(toy))) {
+            assertThat(device.extent(3)).as("%s", device).isEqualTo(new Extent(3, 37, false));
+            assertThat(device.extent(40)).as("%s", device).isEqualTo(new Extent(40, 24, true));
+            assertThatThrownBy(() -> device.extent(64)).isInstanceOf(OutOfRangeException.class);
+        }
+    }
+
+    @Test
+    void shouldLeadReadersWhoSkipHolesToAWriteThatWasLost() throws StorageException {
+        ToyDevice toy = toy();
+        toy.allocatedFrom = 64; // as if it had forgotten everything
+        var device = new VerifyFilter(toy);
+        device.write(10, filled(2, 1));
+        device.write(30, filled(2, 0));
+        assertThat(device.extent(0)).isEqualTo(new Extent(0, 10, false));
+        assertThat(device.extent(11)).isEqualTo(new Extent(11, 1, true));
+        assertThat(device.extent(12)).isEqualTo(new Extent(12, 52, false));
+        device.unmap(0, 32);
+        assertThat(device.extent(0)).isEqualTo(new Extent(0, 64, false));
+    }
+
     private static ToyDevice toy() {
         return new ToyDevice(64, Capability.UNMAP, Capability.COMPARE_AND_WRITE);
     }

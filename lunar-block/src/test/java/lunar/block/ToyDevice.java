@@ -12,6 +12,7 @@ final class ToyDevice implements BlockDevice {
     final MemorySegment content;
     final Queue<BlockRequest> held = new ArrayDeque<>();
     private final Set<Capability> capabilities;
+    long allocatedFrom;
     boolean holding;
     boolean readOnly;
     boolean closed;
@@ -58,6 +59,14 @@ final class ToyDevice implements BlockDevice {
                 there.copyFrom(request.buffer().asSlice(there.byteSize()));
             }
         }
+    }
+
+    @Override
+    public Extent extent(long lba) throws StorageException {
+        long rest = BlockDevice.super.extent(lba).blockCount();
+        return lba < allocatedFrom
+                ? new Extent(lba, allocatedFrom - lba, false)
+                : new Extent(lba, rest, true);
     }
 
     @Override

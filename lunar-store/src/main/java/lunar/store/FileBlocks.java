@@ -7,8 +7,11 @@ import java.nio.ByteBuffer;
 import java.nio.channels.WritableByteChannel;
 import java.util.ArrayDeque;
 import java.util.EnumSet;
+import java.util.Optional;
 import java.util.Set;
 import lunar.block.Capability;
+import lunar.block.Extent;
+import lunar.block.Geometry;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -111,6 +114,11 @@ final class FileBlocks implements AutoCloseable {
             write(offsetBytes + done, ZEROES.asSlice(0, count));
             done += count;
         }
+    }
+
+    /** The run of blocks from this one on that are all in a hole or all not; empty where nobody knows. */
+    Optional<Extent> extent(long lba, Geometry geometry) throws IOException {
+        return puncher == null ? Optional.empty() : puncher.extent(lba, geometry);
     }
 
     void force() throws IOException { file.force(); }

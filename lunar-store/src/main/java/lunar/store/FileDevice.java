@@ -10,6 +10,7 @@ import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.Capability;
 import lunar.block.DeviceGoneException;
+import lunar.block.Extent;
 import lunar.block.Geometry;
 import lunar.block.Identity;
 import lunar.block.Limits;
@@ -164,6 +165,21 @@ public final class FileDevice implements BlockDevice {
     private void settle(boolean fua) throws IOException {
         if (fua || options.io() == FileOptions.Io.SYNC) {
             blocks.force();
+        }
+    }
+
+    /** {@inheritDoc} Linux tells the holes of a file; of a disk nobody does. */
+    @Override
+    public Extent extent(long lba) throws StorageException {
+        long entered = gate.readLock();
+        try {
+            requireOpen();
+            Extent rest = BlockDevice.super.extent(lba);
+            return blocks.extent(lba, geometry).orElse(rest);
+        } catch (IOException e) {
+            throw IoFailure.of("extent at " + lba + " of " + name, e);
+        } finally {
+            gate.unlockRead(entered);
         }
     }
 

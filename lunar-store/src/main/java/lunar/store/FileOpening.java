@@ -154,12 +154,12 @@ final class FileOpening {
      */
     private static @Nullable HolePuncher puncher(Path real, long sizeBytes, FileOptions options)
             throws IOException {
-        if (options.readOnly()) {
-            return null;
-        }
-        LinuxFile file = LinuxFile.open(real, true, false).orElse(null);
+        LinuxFile file = LinuxFile.open(real, !options.readOnly(), false).orElse(null);
         if (file == null) {
             return null;
+        }
+        if (options.readOnly()) {
+            return new HolePuncher(file, false, false); // its holes can be found all the same
         }
         try {
             boolean punches = file.allocate(LinuxFile.PUNCH_HOLE, sizeBytes,

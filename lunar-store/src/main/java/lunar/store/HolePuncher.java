@@ -1,9 +1,13 @@
 package lunar.store;
 
 import java.io.IOException;
+import java.util.Optional;
+import java.util.OptionalLong;
+import lunar.block.Extent;
+import lunar.block.Geometry;
 
 /**
- * Zeroes ranges without carrying zeroes. In a file that is a hole. On a disk a hole is an UNMAP that must read as
+ * Makes holes and finds them: zeroes ranges without carrying zeroes. In a file that is a hole. On a disk a hole is an UNMAP that must read as
  * zeroes, which not every disk has; the kernel zeroes a range of any disk, by writing where it must.
  *
  * @param file descriptor of our own, closed with this
@@ -19,6 +23,26 @@ record HolePuncher(LinuxFile file, boolean unmaps, boolean zeroesWithoutHoles)
             return unmaps && file.allocate(LinuxFile.PUNCH_HOLE, offsetBytes, countBytes);
         }
         return file.allocate(LinuxFile.ZERO_RANGE, offsetBytes, countBytes);
+    }
+
+    /**
+     * The run of blocks from this one on that are alike, as far as the file reaches; empty where nobody knows, as on a
+     * disk. A block that is partly in a hole is allocated.
+     */
+    Optional<Extent> extent(long lba, Geometry geometry) throws IOException {
+        int blockSize = geometry.blockSize();
+        OptionalLong data = file.nextData(lba * blockSize);
+        if (data.isEmpty()) {
+            return Optional.empty();
+        }
+        long first = Math.min(data.getAsLong() / blockSize, geometry.blockCount());
+        if (first > lba) {
+            return Optional.of(new Extent(lba, first - lba, false));
+        }
+        OptionalLong hole = file.nextHole(data.getAsLong());
+        long end = Math.min(geometry.blockCount(),
+                Math.ceilDiv(hole.orElse(geometry.sizeBytes()), blockSize));
+        return Optional.of(new Extent(lba, Math.max(1, end - lba), true));
     }
 
     @Override

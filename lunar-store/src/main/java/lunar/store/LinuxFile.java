@@ -12,6 +12,7 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * The system calls on files that Java lacks, on a descriptor of our own: exclusive use of a disk and holes in files.
@@ -26,11 +27,16 @@ final class LinuxFile implements AutoCloseable {
     private static final int O_RDWR = 0x2;
     private static final int O_EXCL = 0x80;
     private static final int O_CLOEXEC = 0x80000;
+    private static final int SEEK_END = 2;
+    private static final int SEEK_DATA = 3;
+    private static final int SEEK_HOLE = 4;
     private static final int EINTR = 4;
     private static final int EIO = 5;
     private static final int EPERM = 1;
     private static final int EACCES = 13;
+    private static final int ENXIO = 6;
     private static final int EBUSY = 16;
+    private static final int EINVAL = 22;
     private static final int ENOSPC = 28;
     private static final int ENOSYS = 38;
     private static final int EOPNOTSUPP = 95;
@@ -91,6 +97,34 @@ final class LinuxFile implements AutoCloseable {
         }
     }
 
+    /** The first byte from an offset on that is not in a hole; the file's size where all is. See {@link #nextHole}. */
+    OptionalLong nextData(long offsetBytes) throws IOException {
+        return seek(offsetBytes, SEEK_DATA);
+    }
+
+    /**
+     * The first byte from an offset on that is in a hole, as which the end of the file counts. Empty where the file
+     * system or disk does not tell. Moves the descriptor's place, which nobody uses.
+     */
+    OptionalLong nextHole(long offsetBytes) throws IOException {
+        return seek(offsetBytes, SEEK_HOLE);
+    }
+
+    private OptionalLong seek(long offsetBytes, int whence) throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(Calls.STATE);
+            long found = calls.lseek(state, descriptor, offsetBytes, whence);
+            if (found >= 0) {
+                return OptionalLong.of(found);
+            }
+            return switch (Calls.errno(state)) {
+                case ENXIO -> OptionalLong.of(calls.lseek(state, descriptor, 0, SEEK_END));
+                case EINVAL, EOPNOTSUPP, ENOSYS -> OptionalLong.empty();
+                default -> throw failure("lseek", Calls.errno(state));
+            };
+        }
+    }
+
     @Override
     public void close() {
         try (Arena arena = Arena.ofConfined()) {
@@ -114,7 +148,7 @@ final class LinuxFile implements AutoCloseable {
 
     /** One handle per function, found once. */
     private record Calls(MethodHandle openHandle, MethodHandle fallocateHandle,
-            MethodHandle closeHandle) {
+            MethodHandle seekHandle, MethodHandle closeHandle) {
         static final MemoryLayout STATE = Linker.Option.captureStateLayout();
         static final Optional<Calls> LOOKUP = lookup();
         private static final VarHandle ERRNO = STATE
@@ -131,8 +165,9 @@ final class LinuxFile implements AutoCloseable {
             SymbolLookup symbols = linker.defaultLookup();
             var open = symbols.find("open");
             var fallocate = symbols.find("fallocate");
+            var lseek = symbols.find("lseek");
             var close = symbols.find("close");
-            if (open.isEmpty() || fallocate.isEmpty() || close.isEmpty()) {
+            if (open.isEmpty() || fallocate.isEmpty() || lseek.isEmpty() || close.isEmpty()) {
                 return Optional.empty();
             }
             Linker.Option errno = Linker.Option.captureCallState("errno");
@@ -145,6 +180,10 @@ final class LinuxFile implements AutoCloseable {
                             FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT,
                                     ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG,
                                     ValueLayout.JAVA_LONG),
+                            errno),
+                    linker.downcallHandle(lseek.get(),
+                            FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT,
+                                    ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT),
                             errno),
                     linker.downcallHandle(close.get(),
                             FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT),
@@ -166,6 +205,14 @@ final class LinuxFile implements AutoCloseable {
                 return (int) fallocateHandle.invokeExact(state, descriptor, mode, offset, count);
             } catch (Throwable e) {
                 throw new AssertionError("fallocate(2)", e);
+            }
+        }
+
+        long lseek(MemorySegment state, int descriptor, long offset, int whence) {
+            try {
+                return (long) seekHandle.invokeExact(state, descriptor, offset, whence);
+            } catch (Throwable e) {
+                throw new AssertionError("lseek(2)", e);
             }
         }
 

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The chunks of a memory device, in a directory of two levels of which the second is made on demand. Whoever
  * calls holds the lock of the chunk: shared for {@link #find}, exclusive for {@link #obtain} and {@link #release}.
+ * Whether there is a chunk may be asked without: the answer may be out of date, and is.
  */
 final class MemoryChunks implements AutoCloseable {
     private static final int CHUNK_SHIFT = 18;
@@ -28,8 +29,13 @@ final class MemoryChunks implements AutoCloseable {
      */
     private final ArrayDeque<MemorySegment> free = new ArrayDeque<>();
     private long allocatedChunks;
+    private final long chunkCount;
+    private final long maxChunks;
 
-    MemoryChunks(long sizeBytes) {
+    /** @param maxBytes memory for chunks, given back ones included */
+    MemoryChunks(long sizeBytes, long maxBytes) {
+        chunkCount = (sizeBytes + CHUNK_BYTES - 1) >>> CHUNK_SHIFT;
+        maxChunks = maxBytes >>> CHUNK_SHIFT;
         long leafBytes = CHUNK_BYTES << LEAF_SHIFT;
         leaves = new AtomicReferenceArray<>((int) ((sizeBytes + leafBytes - 1) / leafBytes));
     }
@@ -53,6 +59,15 @@ final class MemoryChunks implements AutoCloseable {
         @Nullable
         MemorySegment @Nullable [] leaf = leaves.get((int) (index >>> LEAF_SHIFT));
         return leaf == null ? null : leaf[slot(index)];
+    }
+
+    /** Where the run of present or absent chunks ends that this one belongs to. Needs no locks. */
+    long endOfRun(long index, boolean present) {
+        long next = index + 1;
+        while (next < chunkCount && present == (find(next) != null)) {
+            next = isEmptyAround(next) ? ((next >>> LEAF_SHIFT) + 1) << LEAF_SHIFT : next + 1;
+        }
+        return Math.min(next, chunkCount);
     }
 
     MemorySegment obtain(long index) throws NoSpaceException {
@@ -96,17 +111,23 @@ final class MemoryChunks implements AutoCloseable {
         MemorySegment reused;
         synchronized (free) {
             reused = free.poll();
+            if (reused == null) {
+                if (allocatedChunks == maxChunks) {
+                    throw new NoSpaceException("all " + Size.format(maxChunks * CHUNK_BYTES)
+                            + " of memory that the device may use are in use");
+                }
+                allocatedChunks++;
+            }
         }
         if (reused != null) {
             return reused.fill((byte) 0);
         }
         try {
-            MemorySegment chunk = arena.allocate(CHUNK_BYTES, 4096);
-            synchronized (free) {
-                allocatedChunks++;
-            }
-            return chunk;
+            return arena.allocate(CHUNK_BYTES, 4096);
         } catch (OutOfMemoryError e) {
+            synchronized (free) {
+                allocatedChunks--;
+            }
             throw new NoSpaceException("no memory left for blocks after "
                     + Size.format(allocatedBytes()), e);
         }

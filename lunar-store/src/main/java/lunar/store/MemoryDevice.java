@@ -14,6 +14,7 @@ import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.Capability;
 import lunar.block.DeviceGoneException;
+import lunar.block.Extent;
 import lunar.block.Geometry;
 import lunar.block.Identity;
 import lunar.block.Limits;
@@ -24,8 +25,9 @@ import lunar.block.StorageException;
 
 /**
  * Blocks in native memory, {@code ram:1GiB}. Memory is taken when a block is first written, in chunks of 256 KiB, so
- * a device may be much larger than the machine. No option of the JVM limits it. Where the system refuses more a
- * write fails with {@link lunar.block.NoSpaceException}; a Linux that overcommits kills the process instead, so what
+ * a device may be much larger than the machine. No option of the JVM limits it, but one of the device can,
+ * {@code ram:1GiB?max=64MiB}. At that limit, or where the system refuses more, a write fails with
+ * {@link lunar.block.NoSpaceException}; a Linux that overcommits kills the process instead, so what
  * will be written must fit. What is gone with the process has no identity:
  * every device has a random one.
  *
@@ -54,12 +56,12 @@ public final class MemoryDevice implements BlockDevice {
     /** Set while all stripes are held exclusively. */
     private volatile boolean closed;
 
-    private MemoryDevice(Geometry geometry) {
+    private MemoryDevice(Geometry geometry, long maxBytes) {
         this.geometry = geometry;
         int transferBlocks = MAX_TRANSFER_BYTES / geometry.blockSize();
         this.limits = new Limits(transferBlocks, transferBlocks / 16, geometry.blockCount(),
                 geometry.blockCount(), MAX_COMPARE_BYTES / geometry.blockSize(), 64, 1);
-        this.chunks = new MemoryChunks(geometry.sizeBytes());
+        this.chunks = new MemoryChunks(geometry.sizeBytes(), maxBytes);
         this.stripes = new StampedLock[STRIPES];
         for (int i = 0; i < STRIPES; i++) {
             stripes[i] = new StampedLock();
@@ -72,13 +74,29 @@ public final class MemoryDevice implements BlockDevice {
      * @throws IllegalArgumentException when the size is 0, too large or no multiple of the block size
      */
     public static MemoryDevice create(long sizeBytes, int blockSize) {
+        return create(sizeBytes, blockSize, MAX_BYTES);
+    }
+
+    /**
+     * A device of zeroes that is full before all of it is written: a write that needs more memory than
+     * {@code maxBytes} fails with {@link lunar.block.NoSpaceException}, until an unmap gives some back.
+     *
+     * @param maxBytes memory for blocks, of which whole chunks are used
+     * @throws IllegalArgumentException when the size is as above, or the memory less than a chunk
+     */
+    public static MemoryDevice create(long sizeBytes, int blockSize, long maxBytes) {
         if (sizeBytes <= 0 || sizeBytes > MAX_BYTES || sizeBytes % blockSize != 0) {
             throw new IllegalArgumentException("a memory of " + Size.format(sizeBytes)
                     + " is not possible: write a multiple of " + blockSize + " bytes, at most "
                     + Size.format(MAX_BYTES));
         }
+        if (maxBytes < MemoryChunks.CHUNK_BYTES) {
+            throw new IllegalArgumentException(Size.format(maxBytes)
+                    + " of memory are not enough: it is taken in chunks of "
+                    + Size.format(MemoryChunks.CHUNK_BYTES));
+        }
         return new MemoryDevice(
-                new Geometry(blockSize, sizeBytes / blockSize, PHYSICAL_BLOCK_BYTES));
+                new Geometry(blockSize, sizeBytes / blockSize, PHYSICAL_BLOCK_BYTES), maxBytes);
     }
 
     @Override
@@ -212,6 +230,9 @@ public final class MemoryDevice implements BlockDevice {
             long inFirst = Math.min(bytes, MemoryChunks.CHUNK_BYTES - MemoryChunks.offsetOf(at));
             compare(at, 0, inFirst, request);
             compare(at, inFirst, bytes, request);
+            // All memory first: where it is short nothing must be written.
+            MemorySegment _ = chunks.obtain(MemoryChunks.indexOf(at));
+            MemorySegment _ = chunks.obtain(MemoryChunks.indexOf(at + bytes - 1));
             store(at, 0, inFirst, bytes, request.buffer());
             store(at, inFirst, bytes, bytes, request.buffer());
         } finally {
@@ -245,6 +266,18 @@ public final class MemoryDevice implements BlockDevice {
                     chunks.obtain(MemoryChunks.indexOf(at + from)),
                     MemoryChunks.offsetOf(at + from), to - from);
         }
+    }
+
+    /** {@inheritDoc} A hole is as coarse as the chunks. */
+    @Override
+    public Extent extent(long lba) throws StorageException {
+        requireOpen();
+        Extent rest = BlockDevice.super.extent(lba);
+        long index = MemoryChunks.indexOf(lba * geometry.blockSize());
+        boolean allocated = chunks.find(index) != null;
+        long blocksPerChunk = MemoryChunks.CHUNK_BYTES / geometry.blockSize();
+        long end = chunks.endOfRun(index, allocated) * blocksPerChunk;
+        return new Extent(lba, Math.min(rest.blockCount(), end - lba), allocated);
     }
 
     /** {@inheritDoc} Blocks written meanwhile may be sent old, new or mixed: the channel reads them when it does. */

@@ -38,11 +38,13 @@ public final class StoreProvider implements DeviceProvider {
     }
 
     private static BlockDevice memory(DeviceUri uri) {
-        uri.requireKnownOptions(Set.of("block-size"));
+        uri.requireKnownOptions(Set.of("block-size", "max"));
         if (uri.rest().isEmpty()) {
             throw new IllegalArgumentException("ram: needs a size, for example ram:1GiB");
         }
-        return MemoryDevice.create(Size.parse(uri.rest()), blockSize(uri));
+        String max = uri.option("max");
+        return MemoryDevice.create(Size.parse(uri.rest()), blockSize(uri),
+                max == null ? MemoryDevice.MAX_BYTES : Size.parse(max));
     }
 
     private static Path path(DeviceUri uri, String example) {

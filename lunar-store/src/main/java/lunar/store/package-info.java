@@ -1,13 +1,16 @@
 /**
- * What blocks are kept in: memory ({@link lunar.store.MemoryDevice}, {@code ram:1GiB}), a file
+ * What blocks are kept in: memory ({@link lunar.store.MemoryDevice}, {@code ram:1GiB}; with
+ * {@code ram:1GiB?max=64MiB} it is full once 64 MiB of memory are in use), a file
  * ({@link lunar.store.FileDevice}, {@code file:disk.img?size=1GiB}) or a whole disk ({@code disk:/dev/sdb}).
  *
  * <p>Threading: a memory device does everything on the calling thread. A file or disk executes on the calling
  * thread and runs submitted requests on its own daemon workers, as many as its option {@code workers} says.
  *
+ * <p>All tell where they have holes ({@link lunar.block.BlockDevice#extent}) but disks, which do not know.
+ *
  * <p>Java has no call for holes in files and for exclusive use of a disk; on Linux they are reached through
  * {@code java.lang.foreign} where {@code --enable-native-access=lunar.store} allows it. Without it everything
- * works except that files and disks have no UNMAP, and zeroes are written instead of punched.
+ * works except that files and disks have no UNMAP, zeroes are written instead of punched, and files tell no holes.
  *
  * {@snippet :
  * try (BlockDevice disk = FileDevice.open(Path.of("disk.img"), FileOptions.BUFFERED.creating(1L << 30));

@@ -14,6 +14,8 @@ import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import lunar.block.Extent;
+import lunar.block.NoSpaceException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -149,6 +151,57 @@ class MemoryDeviceTest {
             device.read(lba, back);
             assertThat(back.mismatch(filled(1024, 5))).isEqualTo(-1);
             assertThat(device.allocatedBytes()).isEqualTo(2 * CHUNK_BYTES);
+        }
+    }
+
+    @Test
+    void shouldTellRunsOfChunksAcrossEmptyPartsOfALargeDevice() throws IOException {
+        int chunk = CHUNK_BYTES / 4096;
+        try (var device = MemoryDevice.create((1L << 40) + 4096, 4096)) {
+            long all = device.blockCount();
+            assertThat(device.extent(5)).isEqualTo(new Extent(5, all - 5, false));
+            device.write(all - 1, filled(4096, 7));
+            device.write(3L * chunk + 9, filled(CHUNK_BYTES, 7));
+            assertThat(device.extent(0)).isEqualTo(new Extent(0, 3L * chunk, false));
+            assertThat(device.extent(3L * chunk + 1))
+                    .isEqualTo(new Extent(3L * chunk + 1, 2L * chunk - 1, true));
+            assertThat(device.extent(5L * chunk))
+                    .isEqualTo(new Extent(5L * chunk, all - 1 - 5L * chunk, false));
+            assertThat(device.extent(all - 1)).isEqualTo(new Extent(all - 1, 1, true));
+            device.unmap(3L * chunk, chunk);
+            assertThat(device.extent(0)).isEqualTo(new Extent(0, 4L * chunk, false));
+        }
+    }
+
+    @Test
+    void shouldBeFullAtItsLimitUntilMemoryIsGivenBack() throws IOException {
+        try (var device = MemoryDevice.create(16L * CHUNK_BYTES, 512, 2L * CHUNK_BYTES + 1)) {
+            int chunk = CHUNK_BYTES / 512;
+            device.write(0, filled(CHUNK_BYTES, 7));
+            assertThatThrownBy(() -> device.write(4L * chunk, filled(2 * CHUNK_BYTES, 8)))
+                    .isInstanceOf(NoSpaceException.class).hasMessageContaining("512 KiB");
+            assertThat(device.allocatedBytes()).isEqualTo(2L * CHUNK_BYTES);
+            device.write(chunk - 1, filled(512, 9)); // where memory is there is no need for more
+            device.unmap(8L * chunk, chunk);
+            device.writeZeroes(9L * chunk, chunk);
+            device.unmap(4L * chunk, chunk);
+            device.write(12L * chunk, filled(512, 8));
+            assertThatThrownBy(() -> device.write(4L * chunk, filled(512, 8)))
+                    .isInstanceOf(NoSpaceException.class);
+        }
+    }
+
+    @Test
+    void shouldWriteNothingOfACompareAndWriteThatHasNoSpace() throws IOException {
+        try (var device = MemoryDevice.create(16L * CHUNK_BYTES, 512, CHUNK_BYTES)) {
+            long lba = CHUNK_BYTES / 512 - 1;
+            MemorySegment request = filled(4 * 512, 0);
+            request.asSlice(1024).fill((byte) 5);
+            assertThatThrownBy(() -> device.compareAndWrite(lba, request))
+                    .isInstanceOf(NoSpaceException.class);
+            MemorySegment back = filled(1024, 9);
+            device.read(lba, back);
+            assertThat(back.mismatch(filled(1024, 0))).isEqualTo(-1);
         }
     }
 

@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import lunar.block.BlockDevice;
 import lunar.block.Devices;
 import lunar.block.FaultFilter;
+import lunar.block.NoSpaceException;
 import lunar.block.ThrottleFilter;
 import lunar.block.VerifyFilter;
 import org.junit.jupiter.api.Test;
@@ -21,6 +23,11 @@ class StoreProviderTest {
         try (BlockDevice device = Devices.open("ram:64MiB?block-size=4096")) {
             assertThat(device).isInstanceOf(MemoryDevice.class).hasToString("ram:64MiB");
             assertThat(device.blockCount()).isEqualTo(16384);
+        }
+        try (BlockDevice device = Devices.open("ram:1GiB?max=256k")) {
+            device.write(0, MemorySegment.ofArray(new byte[512]));
+            assertThatThrownBy(() -> device.write(9999, MemorySegment.ofArray(new byte[512])))
+                    .isInstanceOf(NoSpaceException.class);
         }
         Path file = folder.resolve("disk.img");
         try (BlockDevice device = Devices.open(
@@ -48,7 +55,8 @@ class StoreProviderTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {"ram: | needs a size", "ram:x | is not a size",
             "ram:0 | is not possible", "ram:513 | is not possible", "ram:9P | is not possible",
-            "ram:1M?block-size=1k | not one of 512, 4096", "ram:1M?blocksize=512 | unknown option",
+            "ram:1M?block-size=1k | not one of 512, 4096", "ram:1M?max=4k | chunks of 256 KiB",
+            "ram:1M?max=x | is not a size", "ram:1M?blocksize=512 | unknown option",
             "file: | needs a path", "file:x?io=fast | not one of buffered, direct, sync",
             "file:x?size=1000 | not a multiple", "file:x?workers=0 | not between 1 and",
             "file:x?workers=many | is not a number", "file:x?read-only=yes | not one of true",

@@ -32,25 +32,17 @@ import lunar.block.NotSupportedException;
 import lunar.block.OutOfRangeException;
 import lunar.block.StorageException;
 import lunar.block.WriteProtectedException;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
  * What every {@link BlockDevice} must do, whatever stands behind it. A subclass says how one is made; the device's
  * capabilities decide which tests run, and lacking ones must be refused.
  */
-public abstract class BlockDeviceContract {
+public abstract class BlockDeviceContract extends ExtentContract {
     private static final int DEPTH = 64;
-
-    private final long seed = Seed.next();
-    private final Random random = new Random(seed);
-    private final List<BlockDevice> opened = new ArrayList<>();
 
     /** For subclasses. */
     protected BlockDeviceContract() {}
-
-    /** A new device of at least so many blocks, of any content. The contract closes it. */
-    protected abstract BlockDevice create(long blockCount) throws Exception;
 
     /**
      * Closes the device as a crash would, if that can be had, and opens the same storage again, so that what a
@@ -63,20 +55,6 @@ public abstract class BlockDeviceContract {
     /** A device that refuses changes; empty where the kind has none. */
     protected Optional<BlockDevice> createReadOnly(long blockCount) throws Exception {
         return Optional.empty();
-    }
-
-    private BlockDevice open(long blockCount) throws Exception {
-        BlockDevice device = create(blockCount);
-        opened.add(device);
-        assertThat(device.blockCount()).isGreaterThanOrEqualTo(blockCount);
-        return device;
-    }
-
-    @AfterEach
-    void closeAll() throws StorageException {
-        for (BlockDevice device : opened) {
-            device.close();
-        }
     }
 
     @Test
@@ -374,15 +352,10 @@ public abstract class BlockDeviceContract {
         requireFailure(device, () -> new BlockRequest().asWrite(0, 1, blocks(device, 1), false),
                 DeviceGoneException.class);
         requireFailure(device, () -> new BlockRequest().asFlush(), DeviceGoneException.class);
+        assertThatThrownBy(() -> device.extent(0)).isInstanceOf(DeviceGoneException.class);
         if (device.supports(Capability.TRANSFER_TO)) {
             assertThatThrownBy(() -> device.transferTo(0, 1, sink(new ByteArrayOutputStream())))
                     .isInstanceOf(DeviceGoneException.class);
         }
-    }
-
-    private MemorySegment randomBlocks(BlockDevice device, int count) {
-        byte[] bytes = new byte[count * device.blockSize()];
-        random.nextBytes(bytes);
-        return blocks(device, count).copyFrom(MemorySegment.ofArray(bytes));
     }
 }

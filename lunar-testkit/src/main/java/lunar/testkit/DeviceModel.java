@@ -94,6 +94,33 @@ public final class DeviceModel {
         return operation + " lba=" + lba + " blocks=" + count;
     }
 
+    /** Writes a few blocks, or unmaps many where the device can, so that holes come and go; and says what it did. */
+    public String applySparse(Random random, int step) throws StorageException {
+        int blockCount = (int) (expected.byteSize() / blockSize);
+        int lba = random.nextInt(blockCount);
+        boolean unmap = device.supports(Capability.UNMAP) && step % 3 == 2;
+        int count = 1 + random.nextInt((int) Math.min(blockCount - lba,
+                unmap ? device.limits().maxUnmapBlocks() : 32));
+        MemorySegment there = expected.asSlice((long) lba * blockSize, (long) count * blockSize);
+        if (unmap) {
+            device.unmap(lba, count);
+            there.fill((byte) 0);
+        } else {
+            there.copyFrom(filled(random, count));
+            device.write(lba, there);
+        }
+        return (unmap ? "UNMAP" : "WRITE") + " lba=" + lba + " blocks=" + count;
+    }
+
+    /** What of these blocks is in the model must be zero. */
+    public void requireZero(long lba, long blockCount, String description) {
+        long from = Math.min(lba * blockSize, expected.byteSize());
+        long end = Math.min((lba + blockCount) * blockSize, expected.byteSize());
+        MemorySegment zeroes = MemorySegment.ofArray(new byte[(int) (end - from)]);
+        assertThat(expected.asSlice(from, end - from).mismatch(zeroes))
+                .as(description + ": first byte that is not zero").isEqualTo(-1);
+    }
+
     /** Reads everything and compares. */
     public void requireEqual(String description) throws StorageException {
         MemorySegment buffer = MemorySegment.ofArray(new byte[(int) expected.byteSize()]);
