@@ -12,6 +12,7 @@ import lunar.block.BlockRequest.Operation;
 import lunar.block.BusyException;
 import lunar.block.Capability;
 import lunar.block.DeviceGoneException;
+import lunar.block.Extent;
 import lunar.block.Geometry;
 import lunar.block.Identity;
 import lunar.block.InvalidRequestException;
@@ -22,6 +23,7 @@ import lunar.block.StorageException;
 import lunar.iscsi.Residual;
 import lunar.iscsi.ScsiResponse;
 import lunar.scsi.AdditionalSense;
+import lunar.scsi.Bytes;
 import lunar.scsi.CapacityData16;
 import lunar.scsi.Lun;
 import lunar.scsi.MalformedDataException;
@@ -56,6 +58,7 @@ public final class LunDevice implements BlockDevice {
     private final AtomicBoolean closed = new AtomicBoolean();
     private final CountDownLatch drained = new CountDownLatch(1);
     private final Command.Ending ended = this::ended;
+    private final LunExtents extents;
     private volatile Geometry geometry;
     private volatile boolean hasNoCache;
 
@@ -67,6 +70,8 @@ public final class LunDevice implements BlockDevice {
         this.whenClosed = whenClosed;
         geometry = traits.geometry();
         commands = new BlockCommands(lun, traits, session.bounces());
+        extents = new LunExtents(new LunProbe(session, lun, this::noteAttention),
+                traits.hasHoles());
     }
 
     /** The session through which the device is reached. */
@@ -168,6 +173,16 @@ public final class LunDevice implements BlockDevice {
         }
     }
 
+    @Override
+    public Extent extent(long lba) throws StorageException {
+        enter();
+        try {
+            return extents.within(BlockDevice.super.extent(lba));
+        } finally {
+            leave();
+        }
+    }
+
     private static boolean isNothing(BlockRequest request) {
         return request.blockCount() == 0 && request.operation() != Operation.FLUSH;
     }
@@ -181,7 +196,7 @@ public final class LunDevice implements BlockDevice {
             if (SenseMapping.isUnitAttention(command.status, command.sense)
                     && command.attempts < MAX_UNIT_ATTENTIONS) {
                 command.attempts++;
-                noteAttention(command);
+                noteAttention(command.sense);
                 tasks.submit(command);
                 return;
             }
@@ -264,8 +279,8 @@ public final class LunDevice implements BlockDevice {
 
     // --- a device that grows ---
 
-    private void noteAttention(Command command) {
-        AdditionalSense additional = SenseMapping.sense(command.sense).additional();
+    private void noteAttention(Bytes sense) {
+        AdditionalSense additional = SenseMapping.sense(sense).additional();
         LOG.log(System.Logger.Level.DEBUG, "{0}/{1}: unit attention {2}", session.targetName(),
                 lun, additional);
         if (additional.equals(AdditionalSense.CAPACITY_DATA_HAS_CHANGED)) {

@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import lunar.block.BusyException;
 import lunar.block.Capability;
@@ -70,10 +71,15 @@ final class LunProbe {
 
     private final Session session;
     private final Lun lun;
+    private final Consumer<Bytes> attention;
 
-    LunProbe(Session session, Lun lun) {
+    LunProbe(Session session, Lun lun) { this(session, lun, _ -> {}); }
+
+    /** @param attention told of the sense data of each UNIT ATTENTION that was in the way */
+    LunProbe(Session session, Lun lun, Consumer<Bytes> attention) {
         this.session = session;
         this.lun = lun;
+        this.attention = attention;
     }
 
     /** Asks a LUN all that a block device must know. */
@@ -87,7 +93,7 @@ final class LunProbe {
         }
     }
 
-    private String name() { return session.targetName() + "/" + lun; }
+    String name() { return session.targetName() + "/" + lun; }
 
     private LunTraits traits() throws StorageException, MalformedDataException {
         StandardInquiry inquiry = requireDisk();
@@ -122,7 +128,7 @@ final class LunProbe {
         return new LunTraits(geometry, limits(geometry, told, capabilities, unmapByWriteSame),
                 capabilities, identity(inquiry, pages),
                 mode.map(ModeParameters::isWriteProtected).orElse(false), unmapByWriteSame,
-                writeSameUnmaps);
+                writeSameUnmaps, capacity.provisioned() && zeroes);
     }
 
     private StandardInquiry requireDisk() throws StorageException, MalformedDataException {
@@ -321,6 +327,7 @@ final class LunProbe {
             }
             if (SenseMapping.isUnitAttention(result.status(), result.senseData())
                     && attentions++ < MAX_UNIT_ATTENTIONS) {
+                attention.accept(result.senseData());
                 continue;
             }
             StorageException failure = SenseMapping.failure(result.status(), result.senseData(),

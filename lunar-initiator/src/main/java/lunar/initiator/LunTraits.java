@@ -12,9 +12,11 @@ import lunar.block.Limits;
  * @param unmapByWriteSame UNMAP may leave parts of large granules as they are; WRITE SAME with UNMAP zeroes those
  *        (SBC-4 section 4.7.3.4.4)
  * @param zeroesByUnmap a WRITE SAME of zeroes may unmap
+ * @param hasHoles blocks may be unmapped, and then read as zeroes (LBPME and LBPRZ)
  */
 record LunTraits(Geometry geometry, Limits limits, Set<Capability> capabilities, Identity identity,
-        boolean readOnly, boolean unmapByWriteSame, boolean zeroesByUnmap) {
+        boolean readOnly, boolean unmapByWriteSame, boolean zeroesByUnmap,
+        boolean hasHoles) {
     LunTraits {
         capabilities = Set.copyOf(capabilities);
     }

@@ -1,0 +1,62 @@
+package lunar.initiator;
+
+import java.util.List;
+import lunar.block.Extent;
+import lunar.block.InvalidRequestException;
+import lunar.block.NotSupportedException;
+import lunar.block.StorageException;
+import lunar.scsi.GetLbaStatus;
+import lunar.scsi.LbaStatusList;
+import lunar.scsi.LbaStatusList.Provisioning;
+import lunar.scsi.MalformedDataException;
+
+/** Asks a LUN for its holes (GET LBA STATUS) where it has any, until it refuses or answers nonsense. */
+final class LunExtents {
+    private static final System.Logger LOG = System.getLogger("lunar.initiator");
+    /** A header and 32 extents. */
+    private static final int STATUS_BYTES = 8 + 32 * 16;
+    private static final int ALL_REPORTS = 0;
+
+    private final LunProbe probe;
+    private volatile boolean asks;
+
+    /** @param hasHoles whether blocks that are not mapped read as zeroes, and asking makes sense */
+    LunExtents(LunProbe probe, boolean hasHoles) {
+        this.probe = probe;
+        this.asks = hasHoles;
+    }
+
+    /** The run of equal blocks at the begin of {@code rest}, which is itself the answer where the LUN has none. */
+    Extent within(Extent rest) throws StorageException {
+        if (!asks) {
+            return rest;
+        }
+        try {
+            var command = new GetLbaStatus(rest.lba(), STATUS_BYTES, ALL_REPORTS);
+            return first(rest, LbaStatusList.decode(probe.ask(command, STATUS_BYTES)).extents());
+        } catch (InvalidRequestException | NotSupportedException | MalformedDataException e) {
+            asks = false;
+            LOG.log(System.Logger.Level.DEBUG, "{0} will not be asked for holes: {1}",
+                    probe.name(), e.getMessage());
+            return rest;
+        }
+    }
+
+    /** What the list says of the first block, and of those after it as long as it says the same. */
+    private static Extent first(Extent rest, List<LbaStatusList.Extent> told) {
+        long at = rest.lba();
+        long end = rest.lba() + rest.blockCount();
+        boolean allocated = true;
+        for (LbaStatusList.Extent extent : told) {
+            long before = at - extent.lba();
+            boolean here = extent.lba() >= 0 && before >= 0 && before < extent.blockCount();
+            boolean mapped = extent.provisioning() != Provisioning.DEALLOCATED;
+            if (!here || at == end || (at > rest.lba() && mapped != allocated)) {
+                break;
+            }
+            allocated = mapped;
+            at += Math.min(end - at, extent.blockCount() - before);
+        }
+        return at == rest.lba() ? rest : new Extent(rest.lba(), at - rest.lba(), allocated);
+    }
+}
