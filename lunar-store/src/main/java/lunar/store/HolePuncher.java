@@ -7,8 +7,9 @@ import lunar.block.Extent;
 import lunar.block.Geometry;
 
 /**
- * Makes holes and finds them: zeroes ranges without carrying zeroes. In a file that is a hole. On a disk a hole is an UNMAP that must read as
- * zeroes, which not every disk has; the kernel zeroes a range of any disk, by writing where it must.
+ * Makes holes and finds them. Ranges are zeroed without carrying zeroes: in a file that makes a hole, on a disk it is
+ * an UNMAP that must read as zeroes, which not every disk has; the kernel zeroes a range of any disk, by writing where
+ * it must.
  *
  * @param file descriptor of our own, closed with this
  * @param unmaps whether holes can be punched
