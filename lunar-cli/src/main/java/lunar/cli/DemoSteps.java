@@ -1,10 +1,12 @@
 package lunar.cli;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import lunar.block.BlockDevice;
 import lunar.block.Size;
@@ -132,8 +134,9 @@ final class DemoSteps {
         String image = "file:" + lab.file("image.img") + "?size=48MiB";
         try (var devices = new OpenDevices()) {
             BlockDevice source = devices.open(image);
-            var load = new PatternCheck(source, SEED, DEPTH);
-            load.run(1, TimeUnit.MILLISECONDS.toNanos(200));
+            byte[] noise = new byte[16 << 20];
+            new Random(SEED).nextBytes(noise);
+            source.write(0, MemorySegment.ofArray(noise));
             BlockDevice lun = devices.open(lab.uri(1) + "?header-digest=crc32c&data-digest=crc32c");
             var copy = new DeviceCopy(source, lun, 8, CHUNK_BYTES, true, false, _ -> {});
             long startNs = System.nanoTime();

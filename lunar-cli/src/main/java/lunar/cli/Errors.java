@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.ConnectException;
 import java.util.List;
+import lunar.block.NoSpaceException;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
@@ -50,10 +51,18 @@ final class Errors {
         boolean forPeople = e instanceof Failure || e instanceof IOException
                 || e instanceof IllegalArgumentException;
         return oneLine(forPeople
-                ? message + (causedBy(e, ConnectException.class)
-                        ? "; check the address, and that a target listens there"
-                        : "")
+                ? message + advice(e)
                 : "unexpected " + e + "; --verbose shows where it comes from");
+    }
+
+    /** What to do, where only the command line knows it. */
+    private static String advice(Throwable e) {
+        if (causedBy(e, ConnectException.class)) {
+            return "; check the address, and that a target listens there";
+        }
+        return causedBy(e, NoSpaceException.class)
+                ? "; make room, or choose another place"
+                : "";
     }
 
     private static boolean causedBy(Throwable e, Class<? extends Throwable> type) {

@@ -1,0 +1,97 @@
+package lunar.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class BenchTest {
+    private static final String SHORT = " --time 50ms --ramp 0s";
+
+    @TempDir
+    Path folder;
+
+    private static JsonNode json(String line) {
+        CommandRun run = CommandRun.of((line + SHORT + " --json").split(" ")).succeeds();
+        return new JsonMapper().readTree(run.out());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"randread", "randwrite", "read", "write", "randrw"})
+    void shouldMeasureEveryPattern(String pattern) {
+        JsonNode json = json("bench ram:1MiB --qd 4 --threads 2 --rw " + pattern);
+        assertThat(json.get("rw").asString()).isEqualTo(pattern);
+        JsonNode total = json.get("total");
+        assertThat(total.get("iops").asDouble()).isPositive();
+        assertThat(total.get("readIops").asDouble() > 0).isEqualTo(!pattern.endsWith("write"));
+        assertThat(total.get("writeIops").asDouble() > 0).isEqualTo(!pattern.endsWith("read"));
+        JsonNode latency = total.get("latencyMicroseconds");
+        assertThat(latency.get("p50").asDouble()).isLessThanOrEqualTo(
+                latency.get("p99").asDouble());
+        assertThat(latency.get("p99.9").asDouble()).isLessThanOrEqualTo(
+                latency.get("max").asDouble() * 1.01);
+        assertThat(total.get("cpuMicrosecondsPerOperation").asDouble()).isPositive();
+    }
+
+    @Test
+    void shouldMeasureSeveralDevicesAtOnce() throws Exception {
+        try (var serving = new CommandRun.Serving(1, "serve", "--portal", "127.0.0.1:0",
+                "ram:1MiB")) {
+            JsonNode json = json("bench ram:1MiB " + serving.uri(0) + " --rw randread --bs 8k");
+            assertThat(json.get("devices")).hasSize(2);
+            double sum = 0;
+            for (JsonNode device : json.get("devices")) {
+                sum += device.get("operations").asLong();
+            }
+            assertThat(json.at("/total/operations").asDouble()).isEqualTo(sum);
+            assertThat(json.get("blockSizeBytes").asInt()).isEqualTo(8192);
+        }
+    }
+
+    @Test
+    void shouldPrintATableForPeople() {
+        assertThat(CommandRun.of(("bench ram:1MiB --rw read" + SHORT).split(" ")).succeeds().out())
+                .contains("IOPS", "MB/s", "p50", "p99.9", "max", "ram:1MiB", "processor time");
+    }
+
+    @Test
+    void shouldStayWithinTheSizeGiven() throws IOException {
+        Path file = Files.write(folder.resolve("disk.img"), new byte[1 << 20]);
+        json("bench file:" + file + " --rw randwrite --force --size 64k");
+        byte[] bytes = Files.readAllBytes(file);
+        assertThat(java.util.Arrays.copyOf(bytes, 64 << 10)).isNotEqualTo(new byte[64 << 10]);
+        assertThat(java.util.Arrays.copyOfRange(bytes, 64 << 10, bytes.length)).containsOnly(0);
+    }
+
+    @Test
+    void shouldNotOverwriteDataUnlessForced() throws IOException {
+        Path file = Files.write(folder.resolve("disk.img"), new byte[1 << 20]);
+        CommandRun.of("bench", "file:" + file, "--rw", "randwrite").fails(1, "overwrites",
+                "--force");
+        CommandRun.of("bench", "file:" + file + "?size=1MiB", "--rw", "randrw").fails(1,
+                "overwrites", "--force");
+        assertThat(Files.readAllBytes(file)).containsOnly(0);
+        json("bench file:" + folder.resolve("new.img") + "?size=1MiB --rw write");
+        json("bench delay=1us:ram:1MiB --rw write");
+    }
+
+    @Test
+    void shouldSayThatRequestsDoNotFit() {
+        CommandRun.of("bench", "ram:1MiB?block-size=4k", "--rw", "read", "--bs", "512").fails(1,
+                "--bs 512", "4096");
+        CommandRun.of("bench", "ram:1MiB", "--rw", "read", "--bs", "2MiB").fails(1, "--bs");
+    }
+
+    @Test
+    void shouldTellAFailureOfTheDevice() {
+        CommandRun.of(("bench fault=1,op=read:ram:1MiB --rw randread" + SHORT).split(" ")).fails(1,
+                "READ");
+    }
+}

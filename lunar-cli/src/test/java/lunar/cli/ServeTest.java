@@ -1,0 +1,177 @@
+package lunar.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import lunar.cli.CommandRun.Serving;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.json.JsonMapper;
+
+/** A target and what the other commands make of it, all in this process. */
+class ServeTest {
+    private static final String IQN = "iqn.2026-11.org.example:disk";
+
+    @TempDir
+    Path folder;
+
+    private String secretFile(String name, String secret) throws IOException {
+        Path file = Files.writeString(folder.resolve(name), secret + "\n");
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+        return file.toString();
+    }
+
+    private static Serving serve(int luns, String... more) throws IOException {
+        var args = new java.util.ArrayList<>(List.of("serve", "--portal", "127.0.0.1:0"));
+        args.addAll(List.of(more));
+        return new Serving(luns, args.toArray(String[]::new));
+    }
+
+    @Test
+    void shouldAnnounceEachLunInOneLineAndEndCleanly() throws Exception {
+        try (var serving = serve(2, "ram:64MiB", "ram:8MiB?block-size=4k", "--iqn", IQN)) {
+            assertThat(serving.lines()).containsExactly(
+                    "serving " + IQN + " lun 0 ram:64MiB 64MiB on 127.0.0.1:" + serving.port(),
+                    "serving " + IQN + " lun 1 ram:8MiB?block-size=4k 8MiB on 127.0.0.1:"
+                            + serving.port());
+            assertThat(serving.end()).isZero();
+        }
+    }
+
+    @Test
+    void shouldBeDiscovered() throws Exception {
+        try (var serving = serve(1, "ram:1MiB", "--iqn", IQN)) {
+            assertThat(CommandRun.of("discover", serving.portal()).succeeds().out())
+                    .isEqualTo(IQN + " " + serving.portal() + " group 1\n");
+            var json = new JsonMapper().readTree(
+                    CommandRun.of("discover", serving.portal(), "--json").succeeds().out());
+            assertThat(json.at("/targets/0/iqn").asString()).isEqualTo(IQN);
+            assertThat(json.at("/targets/0/portals/0/portal").asString())
+                    .isEqualTo(serving.portal());
+        }
+    }
+
+    @Test
+    void shouldShowWhatALunIs() throws Exception {
+        try (var serving = serve(2, "ram:64MiB", "ram:8MiB?block-size=4k")) {
+            assertThat(CommandRun.of("info", serving.uri(0)).succeeds().out())
+                    .contains("64 MiB (67108864 bytes)", "512 bytes", "LUNAR", "write-zeroes");
+            var json = new JsonMapper().readTree(
+                    CommandRun.of("info", serving.uri(1), "--json").succeeds().out());
+            assertThat(json.get("sizeBytes").asLong()).isEqualTo(8 << 20);
+            assertThat(json.get("blockSizeBytes").asInt()).isEqualTo(4096);
+            assertThat(json.get("readOnly").asBoolean()).isFalse();
+            CommandRun.of("info", serving.uri(7)).fails(1, "LUN");
+        }
+    }
+
+    @Test
+    void shouldLetTheRightSecretInAndNoOther() throws Exception {
+        String right = secretFile("right", "a secret of some length");
+        String wrong = secretFile("wrong", "another secret of length");
+        try (var serving = serve(1, "ram:1MiB", "--chap", "me:@" + right)) {
+            String uri = serving.uri(0).replace("//", "//me@") + "?secret-file=";
+            CommandRun.of("info", uri + right).succeeds();
+            CommandRun.of("info", uri + wrong).fails(1, "authentication failed", "CHAP");
+            CommandRun.of("info", serving.uri(0)).fails(1, "CHAP");
+            CommandRun.of("info", uri.replace("me@", "you@") + right).fails(1, "CHAP");
+        }
+    }
+
+    @Test
+    void shouldProveItselfToInitiatorsThatAsk() throws Exception {
+        String secret = secretFile("own", "a secret of some length");
+        String mutual = secretFile("mutual", "the target's own secret");
+        try (var serving = serve(1, "ram:1MiB", "--chap", "me:@" + secret, "--mutual-chap",
+                "lunar:@" + mutual)) {
+            String uri = serving.uri(0).replace("//", "//me@") + "?secret-file=" + secret
+                    + "&mutual-user=lunar&mutual-secret-file=";
+            CommandRun.of("info", uri + mutual).succeeds();
+            CommandRun.of("info", uri + secretFile("no", "a secret it has not")).fails(1, "CHAP");
+        }
+        CommandRun.of("serve", "ram:1MiB", "--portal", "127.0.0.1:0", "--chap", "me:@" + secret,
+                "--mutual-chap", "lunar:@" + secret).fails(1, "same secret");
+    }
+
+    @Test
+    void shouldRefuseATargetThatIsNotThere() throws Exception {
+        try (var serving = serve(1, "ram:1MiB", "--iqn", IQN)) {
+            CommandRun.of("info", "iscsi://" + serving.portal() + "/" + IQN + ".other/0").fails(1,
+                    IQN + ".other", "no such target");
+        }
+    }
+
+    @Test
+    void shouldRequireDigestsWhereToldTo() throws Exception {
+        try (var serving = serve(1, "ram:1MiB", "--header-digest", "require", "--data-digest",
+                "require")) {
+            CommandRun.of("info", serving.uri(0) + "?header-digest=crc32c&data-digest=crc32c")
+                    .succeeds();
+            CommandRun.of("info", serving.uri(0)).succeeds();
+            CommandRun.of("info", serving.uri(0) + "?header-digest=none").fails(1, "login");
+        }
+    }
+
+    @Test
+    void shouldSayThatThePortIsTaken() throws Exception {
+        try (var serving = serve(1, "ram:1MiB")) {
+            CommandRun.of("serve", "ram:1MiB", "--portal", serving.portal()).fails(1,
+                    serving.portal(), "in use", "--portal");
+        }
+    }
+
+    @Test
+    void shouldNotServeOthersWithoutSecretUnlessAllowed() throws Exception {
+        CommandRun.of("serve", "ram:1MiB", "--portal", "0.0.0.0:0").fails(1, "--chap",
+                "--allow-anonymous");
+        try (var serving = new Serving(1, "serve", "ram:1MiB", "--portal", "0.0.0.0:0",
+                "--allow-anonymous")) {
+            CommandRun.of("discover", "127.0.0.1:" + serving.port()).succeeds();
+        }
+    }
+
+    @Test
+    void shouldAskForTheSecretInDiscoveryToo() throws Exception {
+        String secret = secretFile("own", "a secret of some length");
+        try (var serving = new Serving(1, "serve", "ram:1MiB", "--portal", "0.0.0.0:0", "--chap",
+                "me:@" + secret)) {
+            String portal = "127.0.0.1:" + serving.port();
+            CommandRun.of("discover", portal).fails(1, "CHAP");
+            assertThat(CommandRun.of("discover", portal, "--chap", "me:@" + secret).succeeds()
+                    .out()).contains("iqn.");
+        }
+    }
+
+    @Test
+    void shouldSayWhatIsWrongWithASecretFile() throws IOException {
+        String[] line = {"serve", "ram:1MiB", "--portal", "127.0.0.1:0", "--chap", ""};
+        line[5] = "me:@" + folder.resolve("nothing");
+        CommandRun.of(line).fails(1, "nothing", "does not exist");
+        line[5] = "me:@" + folder;
+        CommandRun.of(line).fails(1, "is a directory");
+        line[5] = "me:@" + secretFile("empty", "");
+        CommandRun.of(line).fails(1, "is empty");
+        line[5] = "me:secret";
+        CommandRun.of(line).fails(1, "USER:@FILE");
+    }
+
+    @Test
+    void shouldWarnOfASecretThatIsShortOrOpenToOthers() throws Exception {
+        Path file = Path.of(secretFile("short", "short"));
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
+        CommandRun run = CommandRun.of("serve", "ram:1x", "--portal", "127.0.0.1:0", "--chap",
+                "me:@" + file);
+        assertThat(run.status()).isEqualTo(1);
+        assertThat(run.err()).contains("less than 12 bytes", "chmod 600");
+    }
+
+    @Test
+    void shouldSayWhatIsNoTargetName() {
+        CommandRun.of("serve", "ram:1MiB", "--portal", "127.0.0.1:0", "--iqn", "disk").fails(1,
+                "disk", "iqn.");
+    }
+}

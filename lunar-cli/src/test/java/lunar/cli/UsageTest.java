@@ -1,0 +1,80 @@
+package lunar.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Command lines that cannot be understood, and help. */
+class UsageTest {
+    @ParameterizedTest
+    @ValueSource(strings = {"serve", "discover", "info", "copy", "bench", "demo"})
+    void shouldShowHelpWithAnExample(String command) {
+        CommandRun run = CommandRun.of(command, "--help").succeeds();
+        assertThat(run.out()).startsWith("Usage: lunar " + command).contains("Example")
+                .contains("\n  lunar " + command);
+        assertThat(run.err()).isEmpty();
+    }
+
+    @Test
+    void shouldListTheCommandsButNotTheHiddenOne() {
+        assertThat(CommandRun.of("--help").succeeds().out())
+                .contains("serve", "discover", "info", "copy", "bench", "demo", "Example:")
+                .contains("iscsi://[user[%secret]@]host[:port]/iqn/lun")
+                .doesNotContain("warm-up");
+    }
+
+    @Test
+    void shouldTellItsVersion() {
+        assertThat(CommandRun.of("--version").succeeds().out()).startsWith("lunar ")
+                .contains("Java 25");
+    }
+
+    @Test
+    void shouldAskForACommand() { CommandRun.of().fails(2, "a command is missing", "--help"); }
+
+    @Test
+    void shouldSuggestTheCommandThatWasMeant() {
+        CommandRun.of("srve").fails(2, "srve", "did you mean serve?");
+    }
+
+    @Test
+    void shouldSuggestTheOptionThatWasMeant() {
+        CommandRun.of("serve", "ram:1MiB", "--portl", "127.0.0.1:0").fails(2, "--portl",
+                "--portal");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            serve                                                | nothing to serve
+            serve --iqn iqn.2026-11.org.example:x                | no
+            serve ram:1MiB --mutual-chap me:@file                | --mutual-chap needs --chap
+            serve ram:1MiB --portal nothing:at:all               | HOST:PORT
+            serve ram:1MiB --portal 127.0.0.1:70000              | HOST:PORT
+            serve ram:1MiB --header-digest maybe                 | none, allow, prefer, require
+            discover                                             | HOST[:PORT]
+            discover 127.0.0.1:0                                 | port 0
+            discover a:b:c                                       | HOST:PORT
+            info                                                 | URI
+            info ram:1MiB ram:2MiB                               | ram:2MiB
+            copy ram:1MiB                                        | DST
+            copy ram:1MiB ram:1MiB --block-size 1x               | is not a size
+            copy ram:1MiB ram:1MiB --block-size 1000             | --block-size
+            copy ram:1MiB ram:1MiB --qd 0                        | --qd
+            copy ram:1MiB ram:1MiB --qd many                     | --qd
+            bench ram:1MiB                                       | --rw
+            bench ram:1MiB --rw sometimes                        | randread, randwrite, read, write, randrw
+            bench ram:1MiB --rw read --bs 4x                     | is not a size
+            bench ram:1MiB --rw read --bs 0                      | --bs must be
+            bench ram:1MiB --rw read --time soon                 | is not a time
+            bench ram:1MiB --rw read --time 0s                   | --time
+            bench ram:1MiB --rw read --qd 0                      | --qd must be
+            bench ram:1MiB --rw read --threads 0                 | --threads must be
+            bench ram:1MiB --rw randrw --rwmixread 101           | --rwmixread must be
+            """)
+    void shouldSayWhatIsWrongWithACommandLine(String line, String words) {
+        CommandRun.of(line.split(" ")).fails(2, words, "--help");
+    }
+}
