@@ -6,6 +6,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import lunar.block.BlockDevice;
 import lunar.block.StorageException;
@@ -44,12 +46,18 @@ final class Bench {
         var loads = new LinkedHashMap<String, List<Load>>();
         devices.forEach((name, device) -> loads.put(name, loads(name, device)));
         List<Load> all = loads.values().stream().flatMap(List::stream).toList();
-        long startNs = System.nanoTime();
+        var ready = new CountDownLatch(all.size());
+        var start = new CompletableFuture<Long>();
         var threads = new ArrayList<Thread>();
         for (Load load : all) {
             threads.add(Thread.ofPlatform().name("lunar-bench-" + threads.size()).daemon()
-                    .start(() -> load.start(startNs)));
+                    .start(() -> {
+                        ready.countDown();
+                        load.start(start.join());
+                    }));
         }
+        ready.await();
+        start.complete(System.nanoTime());
         TimeUnit.NANOSECONDS.sleep(work.rampNs());
         long cpuFromNs = cpuNs();
         boolean ended = true;

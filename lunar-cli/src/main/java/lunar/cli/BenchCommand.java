@@ -13,12 +13,17 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code lunar bench}: how fast devices are. */
-@Command(name = "bench", description = "Measure devices: operations and megabytes per second, latencies, processor time. Several devices are measured at once.", footer = {
-        "",
-        "A pattern that writes destroys data, and needs --force unless the device is memory or a file that it creates.",
-        "", "Examples:",
-        "  lunar bench iscsi://127.0.0.1/iqn.2026-11.org.lunar:disk/0 --rw randread --bs 4k --qd 32 --time 10s",
-        "  lunar bench 'file:new.img?size=1GiB' --rw randrw --rwmixread 70 --json"})
+@Command(name = "bench",
+        description = "Measure devices: operations and megabytes per second, latencies, "
+                + "processor time. Several devices are measured at once.",
+        footer = {
+                "",
+                "A pattern that writes destroys data, and needs --force unless the device is memory or "
+                        + "a file that it creates.",
+                "", "Examples:",
+                "  lunar bench iscsi://127.0.0.1/iqn.2026-11.org.lunar:disk/0 --rw randread --bs 4k "
+                        + "--qd 32 --time 10s",
+                "  lunar bench 'file:new.img?size=1GiB' --rw randrw --rwmixread 70 --json"})
 final class BenchCommand extends DeviceCommand {
     private static final int MAX_DEPTH = 4096;
     private static final int MAX_THREADS = 256;
@@ -27,28 +32,38 @@ final class BenchCommand extends DeviceCommand {
     @Parameters(arity = "1..*", paramLabel = "URI", description = "Devices.")
     private List<String> uris = new ArrayList<>();
 
-    @Option(names = "--rw", required = true, paramLabel = "PATTERN", converter = Workload.Pattern.Converter.class, description = "One of randread, randwrite, read, write, randrw.")
+    @Option(names = "--rw", required = true, paramLabel = "PATTERN",
+            converter = Workload.Pattern.Converter.class,
+            description = "One of randread, randwrite, read, write, randrw.")
     private Workload.Pattern pattern = Workload.Pattern.RANDREAD;
 
-    @Option(names = "--bs", paramLabel = "SIZE", converter = SizeConverter.class, defaultValue = "4k", description = "Bytes of a request. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--bs", paramLabel = "SIZE", converter = SizeConverter.class,
+            defaultValue = "4k", description = "Bytes of a request. Default: ${DEFAULT-VALUE}.")
     private long requestBytes;
 
-    @Option(names = "--qd", paramLabel = "N", defaultValue = "32", description = "Requests in flight of each thread. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--qd", paramLabel = "N", defaultValue = "32",
+            description = "Requests in flight of each thread. Default: ${DEFAULT-VALUE}.")
     private int depth;
 
-    @Option(names = "--threads", paramLabel = "N", defaultValue = "1", description = "Threads that start requests at each device. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--threads", paramLabel = "N", defaultValue = "1",
+            description = "Threads that start requests at each device. Default: ${DEFAULT-VALUE}.")
     private int threads;
 
-    @Option(names = "--time", paramLabel = "TIME", converter = TimeConverter.class, defaultValue = "10s", description = "How long to measure. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--time", paramLabel = "TIME", converter = TimeConverter.class,
+            defaultValue = "10s", description = "How long to measure. Default: ${DEFAULT-VALUE}.")
     private Duration time = Duration.ZERO;
 
-    @Option(names = "--ramp", paramLabel = "TIME", converter = TimeConverter.class, defaultValue = "1s", description = "How long to run before that. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--ramp", paramLabel = "TIME", converter = TimeConverter.class,
+            defaultValue = "1s",
+            description = "How long to run before that. Default: ${DEFAULT-VALUE}.")
     private Duration ramp = Duration.ZERO;
 
-    @Option(names = "--rwmixread", paramLabel = "PERCENT", defaultValue = "70", description = "Reads of randrw. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--rwmixread", paramLabel = "PERCENT", defaultValue = "70",
+            description = "Reads of randrw. Default: ${DEFAULT-VALUE}.")
     private int readPercent;
 
-    @Option(names = "--size", paramLabel = "SIZE", converter = SizeConverter.class, defaultValue = "0", description = "How much of each device to use. Default: all.")
+    @Option(names = "--size", paramLabel = "SIZE", converter = SizeConverter.class,
+            defaultValue = "0", description = "How much of each device to use. Default: all.")
     private long rangeBytes;
 
     @Option(names = "--force", description = "Overwrite what is on the devices.")

@@ -12,6 +12,7 @@ import java.io.PrintWriter;
 record Console(PrintWriter out, PrintWriter err, boolean real) {
 
     /** Whether somebody watches: progress and colours are for them only. */
+
     @SuppressWarnings("SystemConsoleNull") // that of JDK 25 is null again where there is no terminal
     boolean isTerminal() {
         var console = real ? System.console() : null;

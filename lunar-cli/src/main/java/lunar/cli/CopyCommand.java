@@ -10,10 +10,11 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code lunar copy}: one device to another. */
-@Command(name = "copy", description = "Copy a device or file to another. Zeroes and holes are not sent.", footer = {
-        "", "Examples:",
-        "  lunar copy disk.img iscsi://10.0.0.5/iqn.2026-11.org.lunar:disk/0 --verify",
-        "  lunar copy iscsi://10.0.0.5/iqn.2026-11.org.lunar:disk/0 backup.img"})
+@Command(name = "copy",
+        description = "Copy a device or file to another. Zeroes and holes are not sent.", footer = {
+                "", "Examples:",
+                "  lunar copy disk.img iscsi://10.0.0.5/iqn.2026-11.org.lunar:disk/0 --verify",
+                "  lunar copy iscsi://10.0.0.5/iqn.2026-11.org.lunar:disk/0 backup.img"})
 final class CopyCommand extends DeviceCommand {
     private static final int MAX_DEPTH = 1024;
     private static final int MAX_CHUNK_BYTES = 64 << 20;
@@ -21,16 +22,19 @@ final class CopyCommand extends DeviceCommand {
     @Parameters(index = "0", paramLabel = "SRC", description = "A device, or the path of a file.")
     private String source = "";
 
-    @Parameters(index = "1", paramLabel = "DST", description = "A device, or the path of a file, which is created if it is not there.")
+    @Parameters(index = "1", paramLabel = "DST",
+            description = "A device, or the path of a file, which is created if it is not there.")
     private String destination = "";
 
     @Option(names = "--verify", description = "Read the copy back and compare.")
     private boolean verify;
 
-    @Option(names = "--block-size", paramLabel = "SIZE", converter = SizeConverter.class, defaultValue = "1MiB", description = "Bytes of a request. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--block-size", paramLabel = "SIZE", converter = SizeConverter.class,
+            defaultValue = "1MiB", description = "Bytes of a request. Default: ${DEFAULT-VALUE}.")
     private long blockBytes;
 
-    @Option(names = "--qd", paramLabel = "N", defaultValue = "8", description = "Requests in flight. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--qd", paramLabel = "N", defaultValue = "8",
+            description = "Requests in flight. Default: ${DEFAULT-VALUE}.")
     private int depth;
 
     @Option(names = "--no-sparse", description = "Send zeroes and holes as data.")

@@ -5,8 +5,12 @@ import java.util.Locale;
 import picocli.CommandLine.Command;
 
 /** {@code lunar demo}: all that matters, on the loopback, in half a minute. */
-@Command(name = "demo", description = "Show what Lunar does, in about 20 seconds: two targets on the loopback, discovery, CHAP, digests, verified I/O, copy and speed. The exit status is 0 only if all of it held.", footer = {
-        "", "Example:", "  lunar demo"})
+@Command(name = "demo",
+        description = "Show what Lunar does, in about 20 seconds: two targets on the loopback, "
+                + "discovery, CHAP, digests, verified I/O, copy and speed. The exit status is 0 "
+                + "only if all of it held.",
+        footer = {
+                "", "Example:", "  lunar demo"})
 final class DemoCommand extends DeviceCommand {
     private static final String GREEN = "\u001b[32m";
     private static final String RED = "\u001b[31m";

@@ -15,14 +15,18 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code lunar discover}: which targets a portal has, and where they are. */
-@Command(name = "discover", description = "Ask a portal for its targets: one line with name and portal for each.", footer = {
-        "", "Examples:", "  lunar discover 127.0.0.1",
-        "  lunar discover 10.0.0.5:3260 --chap backup:@secret.txt --json"})
+@Command(name = "discover",
+        description = "Ask a portal for its targets: one line with name and portal for each.",
+        footer = {
+                "", "Examples:", "  lunar discover 127.0.0.1",
+                "  lunar discover 10.0.0.5:3260 --chap backup:@secret.txt --json"})
 final class DiscoverCommand extends DeviceCommand {
-    @Parameters(paramLabel = "HOST[:PORT]", converter = Portal.Converter.class, description = "The portal. The port is 3260 if none is given.")
+    @Parameters(paramLabel = "HOST[:PORT]", converter = Portal.Converter.class,
+            description = "The portal. The port is 3260 if none is given.")
     private Portal portal = Portal.DEFAULT;
 
-    @Option(names = "--chap", paramLabel = "USER:@FILE", description = "Who we are; the file holds the secret.")
+    @Option(names = "--chap", paramLabel = "USER:@FILE",
+            description = "Who we are; the file holds the secret.")
     private @Nullable String chap;
 
     @Option(names = "--json", description = "Write JSON.")

@@ -1,31 +1,35 @@
 package lunar.cli;
 
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.Model.CommandSpec;
 
 /** {@code lunar} alone: says what there is. */
-@Command(name = "lunar", mixinStandardHelpOptions = true, versionProvider = Version.class, synopsisSubcommandLabel = "COMMAND", description = "Block storage over the network: serve devices, look at them, copy them, measure them.", footer = {
-        "",
-        "A device is written as a URI:",
-        "  ram:1GiB                       memory",
-        "  file:disk.img?size=1GiB        a sparse file, created where a size is given; io=buffered|direct|sync",
-        "  disk:/dev/sdb                  a whole disk",
-        "  iscsi://[user[%%secret]@]host[:port]/iqn/lun?header-digest=crc32c",
-        "",
-        "Example:",
-        "  lunar serve ram:1GiB & lunar info iscsi://127.0.0.1/iqn.2026-11.org.lunar:disk/0",
-        "",
-        "'lunar COMMAND --help' tells more, with an example."})
+@Command(name = "lunar", mixinStandardHelpOptions = true, versionProvider = Version.class,
+        synopsisSubcommandLabel = "COMMAND",
+        description = "Block storage over the network: serve devices, look at them, copy them, "
+                + "measure them.",
+        footer = {
+                "",
+                "A device is written as a URI:",
+                "  ram:1GiB                       memory",
+                "  file:disk.img?size=1GiB        a sparse file, created where a size is given; "
+                        + "io=buffered|direct|sync",
+                "  disk:/dev/sdb                  a whole disk",
+                "  iscsi://[user[%%secret]@]host[:port]/iqn/lun?header-digest=crc32c",
+                "",
+                "Example:",
+                "  lunar serve ram:1GiB & lunar info iscsi://127.0.0.1/iqn.2026-11.org.lunar:disk/0",
+                "",
+                "'lunar COMMAND --help' tells more, with an example."})
 final class LunarCommand implements Runnable {
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
     @Override
     public void run() {
-        throw new ParameterException(new CommandLine(spec),
+        throw new ParameterException(spec.commandLine(),
                 "a command is missing; 'lunar --help' lists them");
     }
 }

@@ -70,7 +70,7 @@ final class PatternCheck {
             for (int i = 0; i < depth; i++) {
                 buffers.add(arena.allocate(CELL_BYTES, CELL_BYTES));
             }
-            while (System.nanoTime() - endNs < 0) {
+            do {
                 // One run of lanes, apart from each other, so that no cell is in a batch twice.
                 int apart = Math.max(1, cells / depth);
                 int first = random.nextInt(cells);
@@ -82,7 +82,7 @@ final class PatternCheck {
                 var others = random.ints(depth, 0, cells).mapToObj(cell -> share + shares * cell)
                         .toList();
                 requests += read(others, buffers);
-            }
+            } while (System.nanoTime() - endNs < 0);
         }
         return requests;
     }

@@ -14,37 +14,51 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code lunar serve}: a target until it is told to end. */
-@Command(name = "serve", description = "Serve devices to iSCSI initiators, as LUN 0, 1, ... of a target. SIGTERM or Ctrl-C ends it cleanly.", footer = {
-        "", "Examples:",
-        "  lunar serve ram:1GiB 'file:disk.img?size=10GiB'",
-        "  lunar serve disk:/dev/sdb --portal 0.0.0.0:3260 --chap backup:@secret.txt",
-        "  lunar serve --config lunar.toml"})
+@Command(name = "serve",
+        description = "Serve devices to iSCSI initiators, as LUN 0, 1, ... of a target. SIGTERM "
+                + "or Ctrl-C ends it cleanly.",
+        footer = {
+                "", "Examples:",
+                "  lunar serve ram:1GiB 'file:disk.img?size=10GiB'",
+                "  lunar serve disk:/dev/sdb --portal 0.0.0.0:3260 --chap backup:@secret.txt",
+                "  lunar serve --config lunar.toml"})
 final class ServeCommand extends DeviceCommand {
-    @Parameters(arity = "0..*", paramLabel = "URI", description = "Devices; the first one is LUN 0.")
+    @Parameters(arity = "0..*", paramLabel = "URI",
+            description = "Devices; the first one is LUN 0.")
     private List<String> uris = new ArrayList<>();
 
-    @Option(names = "--portal", paramLabel = "HOST:PORT", converter = Portal.Converter.class, description = "Where to listen; may be repeated. Port 0 is a free one. Default: 127.0.0.1:3260.")
+    @Option(names = "--portal", paramLabel = "HOST:PORT", converter = Portal.Converter.class,
+            description = "Where to listen; may be repeated. Port 0 is a free one. Default: "
+                    + "127.0.0.1:3260.")
     private List<Portal> portals = new ArrayList<>();
 
-    @Option(names = "--iqn", paramLabel = "IQN", description = "The target's name. The default is told at the start.")
+    @Option(names = "--iqn", paramLabel = "IQN",
+            description = "The target's name. The default is told at the start.")
     private @Nullable String iqn;
 
-    @Option(names = "--chap", paramLabel = "USER:@FILE", description = "Who may log in; the file holds the secret.")
+    @Option(names = "--chap", paramLabel = "USER:@FILE",
+            description = "Who may log in; the file holds the secret.")
     private @Nullable String chap;
 
-    @Option(names = "--mutual-chap", paramLabel = "USER:@FILE", description = "How the target proves itself to initiators that ask.")
+    @Option(names = "--mutual-chap", paramLabel = "USER:@FILE",
+            description = "How the target proves itself to initiators that ask.")
     private @Nullable String mutualChap;
 
-    @Option(names = "--allow-anonymous", description = "Let everybody log in even where other machines can connect.")
+    @Option(names = "--allow-anonymous",
+            description = "Let everybody log in even where other machines can connect.")
     private boolean allowAnonymous;
 
-    @Option(names = "--header-digest", paramLabel = "CHOICE", converter = Digest.Converter.class, description = "CRC32C of headers: none, allow, prefer, require. Default: allow.")
+    @Option(names = "--header-digest", paramLabel = "CHOICE", converter = Digest.Converter.class,
+            description = "CRC32C of headers: none, allow, prefer, require. Default: allow.")
     private @Nullable Digest headerDigest;
 
-    @Option(names = "--data-digest", paramLabel = "CHOICE", converter = Digest.Converter.class, description = "CRC32C of data: none, allow, prefer, require. Default: allow.")
+    @Option(names = "--data-digest", paramLabel = "CHOICE", converter = Digest.Converter.class,
+            description = "CRC32C of data: none, allow, prefer, require. Default: allow.")
     private @Nullable Digest dataDigest;
 
-    @Option(names = "--config", paramLabel = "FILE", description = "Targets and options from a TOML file; what the command line says goes first.")
+    @Option(names = "--config", paramLabel = "FILE",
+            description = "Targets and options from a TOML file; what the command line says "
+                    + "goes first.")
     private @Nullable Path config;
 
     ServeCommand(Console console) { super(console); }

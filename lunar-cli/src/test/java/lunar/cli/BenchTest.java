@@ -13,7 +13,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 class BenchTest {
-    private static final String SHORT = " --time 50ms --ramp 0s";
+    private static final String SHORT = " --time 200ms --ramp 0s";
 
     @TempDir
     Path folder;

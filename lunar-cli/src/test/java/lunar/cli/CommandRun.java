@@ -84,6 +84,13 @@ record CommandRun(int status, String out, String err) {
         }
 
         @Override
-        public void close() throws InterruptedException { end(); }
+        public void close() {
+            try {
+                end();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IllegalStateException("interrupted while a server ended", e);
+            }
+        }
     }
 }

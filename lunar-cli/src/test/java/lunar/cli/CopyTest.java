@@ -43,7 +43,7 @@ class CopyTest {
     @ValueSource(strings = {"", "--no-sparse", "--block-size 4k --qd 64",
             "--block-size 64KiB --qd 1"})
     void shouldCopyEveryByteToALunAndBack(String options) throws Exception {
-        long seed = Seed.of();
+        long seed = Seed.next();
         Path source = image("source.img", (5 << 20) + 4096, seed);
         Path back = folder.resolve("back.img");
         try (var serving = new CommandRun.Serving(2, "serve", "--portal", "127.0.0.1:0",
