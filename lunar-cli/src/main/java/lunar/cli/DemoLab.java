@@ -26,6 +26,7 @@ final class DemoLab implements AutoCloseable {
     private final Console console;
     private final Initiator initiator = Initiator.create("iqn.2026-11.org.lunar:demo.host");
     private final String secret;
+    private final Thread atSignal = new Thread(this::removeFiles, "lunar-demo-cleaner");
     private Optional<RunningServer> server = Optional.empty();
 
     DemoLab(Console console) throws IOException {
@@ -34,6 +35,7 @@ final class DemoLab implements AutoCloseable {
         byte[] bytes = new byte[SECRET_BYTES];
         new SecureRandom().nextBytes(bytes);
         secret = HexFormat.of().formatHex(bytes);
+        Runtime.getRuntime().addShutdownHook(atSignal);
     }
 
     Initiator initiator() { return initiator; }
@@ -79,6 +81,7 @@ final class DemoLab implements AutoCloseable {
                 server.get().close();
             }
         } finally {
+            Runtime.getRuntime().removeShutdownHook(atSignal);
             removeFiles();
         }
     }

@@ -67,12 +67,13 @@ final class ServeCommand extends DeviceCommand {
     int execute() throws Exception {
         ServePlan plan = plan();
         try (var running = RunningServer.start(plan, console())) {
+            Thread hook = closeAtSignal(running);
             announce(running);
             if (iqn == null && !uris.isEmpty()) {
                 console().remark("the target's name is " + RunningServer.DEFAULT_IQN
                         + "; --iqn gives it another");
             }
-            waitForEnd(running);
+            waitForEnd(hook);
         }
         return 0;
     }
@@ -124,8 +125,8 @@ final class ServeCommand extends DeviceCommand {
         console().out().flush();
     }
 
-    /** Until SIGTERM or SIGINT come, which end the JVM here with status 0, or this thread is interrupted. */
-    private void waitForEnd(RunningServer running) {
+    /** SIGTERM and SIGINT end the JVM here, with status 0. */
+    private Thread closeAtSignal(RunningServer running) {
         var hook = new Thread(() -> {
             int status = 0;
             try {
@@ -139,6 +140,11 @@ final class ServeCommand extends DeviceCommand {
             Runtime.getRuntime().halt(status); // a JVM ended by a signal would tell 143 instead
         }, "lunar-shutdown");
         Runtime.getRuntime().addShutdownHook(hook);
+        return hook;
+    }
+
+    /** Until a signal comes, or this thread is interrupted. */
+    private static void waitForEnd(Thread hook) {
         try {
             new CountDownLatch(1).await();
         } catch (InterruptedException e) {
