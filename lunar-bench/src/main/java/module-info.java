@@ -1,0 +1,11 @@
+/** Benchmarks: Lunar beside other programs, and its hot code by itself. */
+module lunar.bench {
+    requires lunar.iscsi;
+    requires tools.jackson.databind;
+    requires static jmh.core; // its benches run on the class path
+    requires static org.jspecify;
+
+    exports lunar.bench;
+
+    opens lunar.bench to tools.jackson.databind; // results become JSON
+}
