@@ -57,7 +57,8 @@ class TargetServerTest {
 
     @Test
     void shouldLetLastOfSeveralLoginsInOnceTheFirstSessionHasEnded() throws Exception {
-        try (var target = new TargetFixture(); var old = target.ready(1);
+        try (var target = new TargetFixture();
+                var old = target.ready(1);
                 var second = new RawInitiator(target.server);
                 var third = new RawInitiator(target.server)) {
             target.device.shut(1);
