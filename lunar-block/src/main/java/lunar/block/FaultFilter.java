@@ -31,6 +31,13 @@ public final class FaultFilter extends Filter {
     /** Requests spoilt so far. */
     public long injected() { return injected.get(); }
 
+    /** While there are faults to come holes stay hidden: who skips them would miss the faults that wait there. */
+    @Override
+    public Extent extent(long lba) throws StorageException {
+        Extent extent = below().extent(lba);
+        return plan.equals(FaultPlan.NONE) ? extent : new Extent(lba, blockCount() - lba, true);
+    }
+
     @Override
     public void execute(BlockRequest request) throws StorageException {
         FaultPlan.Kind fault = draw(request);

@@ -263,6 +263,14 @@ class FilterTest {
     }
 
     @Test
+    void shouldHideHolesWhereFaultsWait() throws StorageException {
+        ToyDevice toy = toy();
+        toy.allocatedFrom = 40;
+        var device = new FaultFilter(toy, FaultPlan.errors(0.5), 1);
+        assertThat(device.extent(3)).isEqualTo(new Extent(3, 61, true));
+    }
+
+    @Test
     void shouldLeadReadersWhoSkipHolesToAWriteThatWasLost() throws StorageException {
         ToyDevice toy = toy();
         toy.allocatedFrom = 64; // as if it had forgotten everything
