@@ -138,7 +138,8 @@ class CopyTest {
     @Test
     void shouldTellAFailureOfTheSource() throws Exception {
         Path copy = folder.resolve("copy.img");
-        CommandRun.of("copy", "fault=1,op=read:ram:4MiB", copy.toString()).fails(1, "READ");
+        CommandRun.of("copy", "--no-sparse", "fault=1,op=read:ram:4MiB", copy.toString()).fails(1,
+                "READ");
         assertThat(copy).doesNotExist();
     }
 }
