@@ -11,8 +11,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** What the commands have in common: help, the streams, the level of the log. */
-@Command(mixinStandardHelpOptions = true, versionProvider = Version.class, sortOptions = false,
-        usageHelpAutoWidth = true)
+@Command(mixinStandardHelpOptions = true, versionProvider = Version.class, sortOptions = false)
 abstract class DeviceCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec = CommandSpec.create();

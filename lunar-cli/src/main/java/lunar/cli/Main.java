@@ -7,6 +7,9 @@ import picocli.CommandLine;
 
 /** The {@code lunar} command. */
 public final class Main {
+    /** Examples stay in one line, so that they can be copied. */
+    private static final int HELP_WIDTH = 112;
+
     private Main() {}
 
     /** Runs a command and ends the JVM with its exit status. */
@@ -37,7 +40,7 @@ public final class Main {
         line.addSubcommand(new WarmUpCommand(console));
         line.setOut(console.out()).setErr(console.err());
         line.setCaseInsensitiveEnumValuesAllowed(true);
-        line.setUsageHelpAutoWidth(true);
+        line.setUsageHelpWidth(HELP_WIDTH);
         line.setParameterExceptionHandler(Errors::wrongUsage);
         line.setExecutionExceptionHandler(Errors::failed);
         return line;
