@@ -1,0 +1,120 @@
+package lunar.target;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import lunar.iscsi.Bhs;
+import lunar.iscsi.DataIn;
+import lunar.iscsi.Isid;
+import lunar.iscsi.LoginRequest;
+import lunar.iscsi.LoginResponse;
+import lunar.iscsi.LoginStage;
+import lunar.iscsi.ProtocolException;
+import lunar.iscsi.ScsiCommand;
+import lunar.iscsi.ScsiResponse;
+import lunar.iscsi.TaskAttribute;
+import lunar.iscsi.spi.Transport;
+import lunar.scsi.Lun;
+import lunar.store.MemoryDevice;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What a connection holds, how long, and what it leaves behind: nothing, or peers that come and go fill the memory. */
+class ConnectionResourcesTest {
+    private static final String IQN = "iqn.2026-11.org.lunar:disk";
+    private static final int BLOCK = 512;
+
+    private final ManualTransport transport = new ManualTransport();
+    private final MemoryDevice device = MemoryDevice.create(1 << 20, BLOCK);
+    private TargetServer server;
+    private Connection connection;
+    private int cmdSn = 1;
+
+    @BeforeEach
+    void startServer() throws IOException {
+        server = TargetServer.builder().portal("127.0.0.1", 0)
+                .target(TargetSpec.of(IQN).withLun(0, device)).start();
+        connection = new Connection(server, transport, false);
+    }
+
+    @AfterEach
+    void stopServer() {
+        server.close();
+        device.close();
+    }
+
+    @Test
+    void shouldLeaveNoTimerWhenPeerGoesDuringLogin() {
+        assertThat(transport.timers).isNotEmpty();
+
+        connection.closed(null);
+
+        assertThat(transport.timers).isEmpty();
+    }
+
+    @Test
+    void shouldLeaveNoTimerWhenPeerGoesAfterLogin() throws ProtocolException {
+        login();
+        assertThat(transport.sentOpcodes).containsExactly(LoginResponse.OPCODE);
+        assertThat(server.sessionCount()).isOne();
+        assertThat(transport.timers).isNotEmpty();
+
+        connection.closed(null);
+
+        assertThat(server.sessionCount()).isZero();
+        assertThat(transport.timers).isEmpty();
+    }
+
+    @Test
+    void shouldKeepBufferOfReadUntilEveryDataInIsSent() throws ProtocolException {
+        login();
+        command(false, 0, new byte[16]); // takes the unit attention of the new session
+        transport.sentOpcodes.clear();
+        int bytes = 16_384 + BLOCK; // the first Data-In is sent from the buffer, the second is copied
+
+        command(true, bytes, new byte[]{0x28, 0, 0, 0, 0, 0, 0, 0, (byte) (bytes / BLOCK), 0});
+
+        assertThat(transport.sentOpcodes).containsExactly(DataIn.OPCODE, DataIn.OPCODE);
+        assertThat(transport.unsent).hasSize(1);
+        assertThat(server.bufferBytesInUse()).isPositive();
+
+        List.copyOf(transport.unsent).forEach(Transport.Release::release);
+
+        assertThat(server.bufferBytesInUse()).isZero();
+    }
+
+    @Test
+    void shouldGiveBufferBackWhenNothingOfItIsSent() throws ProtocolException {
+        login();
+
+        command(true, BLOCK, new byte[]{0x28, 0, 0, 0, 0, 0, 0, 0, 1, 0});
+
+        assertThat(transport.sentOpcodes).containsExactly(LoginResponse.OPCODE,
+                ScsiResponse.OPCODE);
+        assertThat(server.bufferBytesInUse()).isZero();
+    }
+
+    private void command(boolean read, int bytes, byte[] cdb) throws ProtocolException {
+        var bhs = new Bhs().wrap(MemorySegment.ofArray(new byte[Bhs.LENGTH]));
+        new ScsiCommand(false, true, read, false, TaskAttribute.SIMPLE, 0, Lun.ZERO, cmdSn, bytes,
+                cmdSn, 0, MemorySegment.ofArray(cdb), 0).encode(bhs);
+        cmdSn++;
+        connection.received(bhs, MemorySegment.NULL, MemorySegment.NULL);
+        connection.batchEnd();
+    }
+
+    private void login() throws ProtocolException {
+        var bhs = new Bhs().wrap(MemorySegment.ofArray(new byte[Bhs.LENGTH]));
+        byte[] text = ("InitiatorName=iqn.2026-11.org.lunar:host\0TargetName=" + IQN
+                + "\0SessionType=Normal\0MaxBurstLength=16384\0FirstBurstLength=16384\0"
+                + "MaxRecvDataSegmentLength=16384\0").getBytes(StandardCharsets.UTF_8);
+        new LoginRequest(true, false, LoginStage.OPERATIONAL, LoginStage.FULL_FEATURE, 0, 0,
+                new Isid(1), 0, 1, 0, cmdSn, 0).encode(bhs);
+        bhs.lengths(0, text.length);
+        connection.received(bhs, MemorySegment.NULL, MemorySegment.ofArray(text));
+    }
+}
