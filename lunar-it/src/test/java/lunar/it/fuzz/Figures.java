@@ -1,0 +1,96 @@
+package lunar.it.fuzz;
+
+import java.io.IOException;
+import java.lang.management.BufferPoolMXBean;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+
+/** What the process holds when nothing happens. */
+record Figures(long heapBytes, long directBytes, long residentBytes, Set<String> threads) {
+    private static final int TRIES = 12;
+    private static final long BETWEEN_MS = 500;
+    private static final long MIB = 1 << 20;
+
+    /**
+     * What may be there at the end and was not there after a tenth: code compiled later, and the collector's and the
+     * allocator's whims. A leak of 64 bytes for each stream would exceed each of them in a run of a million.
+     */
+    private static final long HEAP_MARGIN = 6 * MIB;
+    private static final long DIRECT_MARGIN = 16 * MIB;
+    private static final long RESIDENT_MARGIN = 48 * MIB;
+
+    /** The least of some measurements after a collection: ended connections linger for two seconds. */
+    static Figures measure() throws InterruptedException, IOException {
+        long heap = Long.MAX_VALUE;
+        long direct = Long.MAX_VALUE;
+        for (int i = 0; i < TRIES; i++) {
+            System.gc();
+            Thread.sleep(BETWEEN_MS);
+            heap = Math.min(heap,
+                    ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed());
+            direct = Math.min(direct, ManagementFactory
+                    .getPlatformMXBeans(BufferPoolMXBean.class).stream()
+                    .filter(pool -> pool.getName().equals("direct"))
+                    .mapToLong(BufferPoolMXBean::getMemoryUsed).sum());
+        }
+        Set<String> threads = Thread.getAllStackTraces().keySet().stream().map(Thread::getName)
+                .collect(Collectors.toCollection(TreeSet::new));
+        return new Figures(heap, direct, resident(), threads);
+    }
+
+    private static long resident() throws IOException {
+        Path status = Path.of("/proc/self/status");
+        if (!Files.exists(status)) {
+            return 0;
+        }
+        for (String line : Files.readAllLines(status)) {
+            if (line.startsWith("VmRSS:")) {
+                return Long.parseLong(line.replaceAll("\\D", "")) * 1024;
+            }
+        }
+        return 0;
+    }
+
+    /**
+     * What has grown since.
+     *
+     * @param resident whether resident memory counts
+     */
+    List<String> growthSince(Figures before, boolean resident) {
+        var grown = new ArrayList<String>();
+        compare(grown, "heap", before.heapBytes, heapBytes, HEAP_MARGIN);
+        compare(grown, "direct memory", before.directBytes, directBytes, DIRECT_MARGIN);
+        if (resident) {
+            compare(grown, "resident memory", before.residentBytes, residentBytes,
+                    RESIDENT_MARGIN);
+        }
+        var more = new TreeSet<>(threads);
+        more.removeAll(before.threads);
+        more.removeIf(name -> name.matches("C[12] CompilerThread.*|process reaper.*|.*Attach.*"));
+        if (!more.isEmpty()) {
+            grown.add("threads " + more);
+        }
+        return grown;
+    }
+
+    private static void compare(List<String> grown, String what, long before, long now,
+            long margin) {
+        if (now > before + margin) {
+            grown.add(String.format("%s from %.1f to %.1f MiB, %d MiB are allowed", what,
+                    (double) before / MIB, (double) now / MIB, margin / MIB));
+        }
+    }
+
+    @Override
+    public String toString() {
+        return String.format("heap %.1f MiB, direct %.1f MiB, resident %.1f MiB, %d threads",
+                (double) heapBytes / MIB, (double) directBytes / MIB, (double) residentBytes / MIB,
+                threads.size());
+    }
+}

@@ -1,0 +1,22 @@
+package lunar.it.fuzz;
+
+import static org.assertj.core.api.Assertions.assertThatCode;
+
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import lunar.testkit.Seed;
+import org.junit.jupiter.api.Test;
+
+/** A short run of the fuzzer; {@code make fuzz} is the long one. */
+class FuzzIT {
+    private static final int STREAMS = 20_000;
+
+    @Test
+    void shouldWithstandHostileStreams() {
+        long seed = Seed.next();
+        var output = new PrintStream(System.out, true, StandardCharsets.UTF_8);
+        assertThatCode(() -> Fuzzer.run(seed, STREAMS, 0, false, Path.of("target/fuzz"), output))
+                .as("seed %d", seed).doesNotThrowAnyException();
+    }
+}

@@ -1,0 +1,119 @@
+package lunar.it.fuzz;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.classic.spi.ThrowableProxyUtil;
+import ch.qos.logback.core.Appender;
+import ch.qos.logback.core.AppenderBase;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Stands in the place of the log while the fuzzer runs. A connection may leave one WARNING and no ERROR; nothing
+ * may have a stack trace. Also told of exceptions that nobody caught. Thread-safe.
+ */
+final class LogWatch extends AppenderBase<ILoggingEvent> implements AutoCloseable {
+    private static final Pattern ENDED = Pattern
+            .compile("connection from \\S*:(\\d+) \\(.*\\) ended: .*", Pattern.DOTALL);
+    private static final int PORTS = 1 << 16;
+
+    private final Logger root = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
+    private final List<Appender<ILoggingEvent>> others = new ArrayList<>();
+    private final Level levelBefore = root.getLevel();
+    private final Thread.UncaughtExceptionHandler before;
+    private final AtomicIntegerArray opened = new AtomicIntegerArray(PORTS);
+    private final AtomicIntegerArray warned = new AtomicIntegerArray(PORTS);
+    private final AtomicLong warnings = new AtomicLong();
+    private final AtomicReferenceArray<String> last = new AtomicReferenceArray<>(PORTS);
+    private volatile String failure = "";
+
+    LogWatch() {
+        root.iteratorForAppenders().forEachRemaining(others::add);
+        others.forEach(root::detachAppender);
+        root.setLevel(Level.WARN);
+        setContext(root.getLoggerContext());
+        start();
+        root.addAppender(this);
+        before = Thread.getDefaultUncaughtExceptionHandler();
+        Thread.setDefaultUncaughtExceptionHandler((thread, e) -> {
+            var trace = new java.io.StringWriter();
+            e.printStackTrace(new java.io.PrintWriter(trace));
+            fail("nobody caught in " + thread.getName() + ": " + trace);
+        });
+    }
+
+    /** A connection of the fuzzer has this port. */
+    void opened(int port) {
+        opened.incrementAndGet(port);
+    }
+
+    @Override
+    protected void append(ILoggingEvent event) {
+        String message = event.getFormattedMessage();
+        if (event.getLevel().isGreaterOrEqual(Level.ERROR) || event.getThrowableProxy() != null) {
+            fail(event.getLevel() + " " + event.getLoggerName() + ": " + message
+                    + (event.getThrowableProxy() == null
+                            ? ""
+                            : "\n" + ThrowableProxyUtil.asString(event.getThrowableProxy())));
+            return;
+        }
+        warnings.incrementAndGet();
+        if (message.indexOf('\n') >= 0 || message.indexOf('\r') >= 0) {
+            fail("a log line that is two: " + message);
+        }
+        Matcher ended = ENDED.matcher(message);
+        if (ended.matches()) {
+            int port = Integer.parseInt(ended.group(1));
+            warned.incrementAndGet(port);
+            last.set(port, message);
+        } else if (!message.endsWith(": injected fault")) { // the failing device's, one for each command
+            fail("a warning that is not of the end of a connection: " + message);
+        }
+    }
+
+    private void fail(String what) {
+        if (failure.isEmpty()) {
+            failure = what;
+        }
+    }
+
+    /** Throws if there was anything in the log that must not be. */
+    void check() {
+        if (!failure.isEmpty()) {
+            throw new FuzzFailure("log: " + failure);
+        }
+    }
+
+    /** Throws if some connection left more than one line; when all have ended. */
+    void checkCounts() {
+        check();
+        for (int port = 0; port < PORTS; port++) {
+            if (warned.get(port) > opened.get(port)) {
+                throw new FuzzFailure(opened.get(port) + " connections of port " + port + " left "
+                        + warned.get(port) + " lines in the log");
+            }
+        }
+    }
+
+    /** The last line about a connection of a port. */
+    @Nullable
+    String last(int port) { return last.get(port); }
+
+    long warnings() { return warnings.get(); }
+
+    @Override
+    public void close() {
+        root.detachAppender(this);
+        root.setLevel(levelBefore);
+        others.forEach(root::addAppender);
+        Thread.setDefaultUncaughtExceptionHandler(before);
+    }
+}

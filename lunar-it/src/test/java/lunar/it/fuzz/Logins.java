@@ -1,0 +1,151 @@
+package lunar.it.fuzz;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import lunar.iscsi.Bhs;
+import lunar.iscsi.Isid;
+import lunar.iscsi.LoginRequest;
+import lunar.iscsi.LoginStage;
+
+/** Login Requests as they should be. */
+final class Logins {
+    static final int FIRST_CMD_SN = 1;
+    private static final int ITT = 0x4c4f;
+
+    /** A login: its requests, and what they lead to. */
+    record Login(List<Wire> requests, Agreed agreed) {}
+
+    private final Dice dice;
+    private final Isid isid;
+
+    Logins(Dice dice, Isid isid) {
+        this.dice = dice;
+        this.isid = isid;
+    }
+
+    /** An ISID that nobody else has: of the random kind, with the plan's number. */
+    static Isid isid(long number) {
+        return new Isid(2L << 46 | number & 0xff_ffff_ffffL);
+    }
+
+    /** A login that ends in full feature phase, to a target that many use. */
+    Login normal() {
+        return normal(dice.of(Peers.OPEN));
+    }
+
+    /** A login that ends in full feature phase. */
+    Login normal(String target) {
+        boolean headerDigest = dice.percent(30);
+        boolean dataDigest = dice.percent(30);
+        boolean initialR2t = dice.percent(50);
+        boolean immediateData = dice.percent(75);
+        int maxBurst = dice.ofInts(512, 4096, 16_384, 65_536, 262_144, 1 << 20);
+        int firstBurst = Math.min(maxBurst, dice.ofInts(512, 2048, 8192, 65_536, 262_144));
+        int outstanding = dice.ofInts(1, 1, 2, 8, 16);
+        var keys = new LinkedHashMap<String, String>();
+        keys.put("HeaderDigest", headerDigest ? "CRC32C" : "None");
+        keys.put("DataDigest", dataDigest ? "CRC32C" : "None");
+        keys.put("InitialR2T", initialR2t ? "Yes" : "No");
+        keys.put("ImmediateData", immediateData ? "Yes" : "No");
+        keys.put("MaxBurstLength", Integer.toString(maxBurst));
+        keys.put("FirstBurstLength", Integer.toString(firstBurst));
+        keys.put("MaxOutstandingR2T", Integer.toString(outstanding));
+        keys.put("MaxRecvDataSegmentLength", dice.of("512", "8192", "65536", "262144"));
+        keys.put("DefaultTime2Wait", dice.of("0", "2"));
+        keys.put("DefaultTime2Retain", dice.of("0", "20"));
+        keys.put("ErrorRecoveryLevel", dice.of("0", "1", "2"));
+        keys.put("MaxConnections", dice.of("1", "4"));
+        keys.put("DataPDUInOrder", dice.of("Yes", "No"));
+        keys.put("DataSequenceInOrder", dice.of("Yes", "No"));
+        return new Login(requests(names(target), keys),
+                new Agreed(headerDigest, dataDigest, initialR2t, immediateData, firstBurst,
+                        maxBurst, outstanding, false));
+    }
+
+    /** A login that may ask for the names of targets only. */
+    Login discovery() {
+        var names = new LinkedHashMap<String, String>();
+        names.put("InitiatorName", "iqn.2026-01.org.lunar:fuzzer");
+        names.put("SessionType", "Discovery");
+        var keys = new LinkedHashMap<String, String>();
+        keys.put("HeaderDigest", "None");
+        keys.put("MaxRecvDataSegmentLength", dice.of("512", "8192"));
+        return new Login(requests(names, keys),
+                new Agreed(false, false, true, true, 65_536, 262_144, 1, true));
+    }
+
+    /** The beginning of a login with CHAP, up to where the target sends its challenge. */
+    List<Wire> chap() {
+        Map<String, String> keys = names(Peers.GUARDED);
+        keys.put("AuthMethod", dice.of("CHAP", "CHAP,None", "KRB5,CHAP"));
+        return List.of(
+                request(false, LoginStage.SECURITY, LoginStage.SECURITY, keys),
+                request(false, LoginStage.SECURITY, LoginStage.SECURITY,
+                        Map.of("CHAP_A", dice.of("5", "6", "7", "8", "7,5", "9,8,7,6,5"))));
+    }
+
+    /** What comes after the answer to a challenge. */
+    Wire afterChap() {
+        return request(true, LoginStage.OPERATIONAL, LoginStage.FULL_FEATURE,
+                Map.of("HeaderDigest", "None", "DataDigest", "None"));
+    }
+
+    private static Map<String, String> names(String target) {
+        var names = new LinkedHashMap<String, String>();
+        names.put("InitiatorName", "iqn.2026-01.org.lunar:fuzzer");
+        names.put("TargetName", target);
+        names.put("SessionType", "Normal");
+        return names;
+    }
+
+    /** At once in the operational stage, or through that of security; text in one PDU or in two. */
+    private List<Wire> requests(Map<String, String> names, Map<String, String> keys) {
+        if (dice.percent(50)) {
+            names.putAll(keys);
+            return List.of(request(true, LoginStage.OPERATIONAL, LoginStage.FULL_FEATURE, names));
+        }
+        names.put("AuthMethod", dice.of("None", "CHAP,None", "None,CHAP"));
+        var requests = new ArrayList<Wire>();
+        requests.add(request(true, LoginStage.SECURITY, LoginStage.OPERATIONAL, names));
+        if (dice.percent(20)) {
+            byte[] text = text(keys);
+            int cut = dice.below(text.length);
+            requests.add(Wire.of(header(false, true, LoginStage.OPERATIONAL,
+                    LoginStage.OPERATIONAL), java.util.Arrays.copyOf(text, cut)));
+            requests.add(Wire.of(header(true, false, LoginStage.OPERATIONAL,
+                    LoginStage.FULL_FEATURE),
+                    java.util.Arrays.copyOfRange(text, cut, text.length)));
+        } else {
+            requests.add(request(true, LoginStage.OPERATIONAL, LoginStage.FULL_FEATURE, keys));
+        }
+        return requests;
+    }
+
+    private Wire request(boolean transit, LoginStage from, LoginStage to,
+            Map<String, String> keys) {
+        return Wire.of(header(transit, false, from, to), text(keys));
+    }
+
+    private LoginRequest header(boolean transit, boolean more, LoginStage from, LoginStage to) {
+        return new LoginRequest(transit, more, from, to, 0, 0, isid, 0, ITT, 0, FIRST_CMD_SN, 0);
+    }
+
+    static byte[] text(Map<String, String> keys) {
+        var text = new StringBuilder();
+        keys.forEach((key, value) -> text.append(key).append('=').append(value).append('\0'));
+        return text.toString().getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** Whether this PDU is one. */
+    static boolean isLogin(Wire pdu) {
+        return pdu.opcode() == LoginRequest.OPCODE;
+    }
+
+    static void isid(Wire login, Isid isid) {
+        Bhs bhs = login.bhs();
+        bhs.int64(LoginRequest.ISID, isid.value() << 16 | bhs.int16(LoginRequest.TSIH));
+    }
+}

@@ -1,0 +1,373 @@
+package lunar.it.fuzz;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import lunar.iscsi.Bhs;
+import lunar.iscsi.DataOut;
+import lunar.iscsi.LogoutReason;
+import lunar.iscsi.LogoutRequest;
+import lunar.iscsi.NopOut;
+import lunar.iscsi.ScsiCommand;
+import lunar.iscsi.SnackRequest;
+import lunar.iscsi.SnackType;
+import lunar.iscsi.TaskAttribute;
+import lunar.iscsi.TaskManagementRequest;
+import lunar.iscsi.TextRequest;
+import lunar.scsi.Lun;
+
+/**
+ * Streams of full feature phase as they should be: what an initiator sends for one or a few requests. Keeps the
+ * numbers of the session as a well-behaved initiator would, and knows which tags the target gives to its R2Ts.
+ */
+final class Requests {
+    /** Tags of pings that show that a stream was survived. */
+    static final int PROBE = 0xf500_0000;
+
+    private static final byte[] POOL = Dice.of(0, 0).bytes(Agreed.SEGMENT);
+    private static final int BLOCK = 512;
+
+    /** How many there are of them at each open target. */
+    static final int LUNS = 6;
+
+    private final Dice dice;
+    private final Agreed agreed;
+    private final boolean considerate;
+    private int cmdSn = Logins.FIRST_CMD_SN;
+    private int itt = 0x1000;
+    private int ttt;
+
+    /** {@code considerate}: without task management that ends the commands of others. */
+    Requests(Dice dice, Agreed agreed, boolean considerate) {
+        this.dice = dice;
+        this.agreed = agreed;
+        this.considerate = considerate;
+    }
+
+    /** The ping after a stream. */
+    Wire probe(int stream) {
+        return Wire.of(new NopOut(true, Lun.ZERO, PROBE | stream, Bhs.NO_TAG, cmdSn, 0));
+    }
+
+    /** One stream. */
+    List<Wire> next() {
+        if (agreed.discovery()) {
+            return dice.percent(70) ? text() : List.of(nop());
+        }
+        return switch (dice.below(16)) {
+            case 0, 1 -> List.of(read());
+            case 2, 3, 4, 5 -> write();
+            case 6, 7 -> List.of(parameters());
+            case 8 -> withList();
+            case 9 -> List.of(nop());
+            case 10 -> text();
+            case 11 -> manage();
+            case 12 -> outOfOrder();
+            case 13 -> List.of(snack());
+            case 14 -> List.of(extended());
+            default -> batch();
+        };
+    }
+
+    /** Takes the unit attention that each LUN has for a new session, so that what follows is executed. */
+    List<Wire> first() {
+        var all = new ArrayList<Wire>();
+        for (int lun = 0; lun < LUNS; lun++) {
+            all.add(command(Lun.of(lun), false, false, 0, 0, new byte[16]));
+        }
+        return all;
+    }
+
+    /** The end of a session. */
+    Wire logout() {
+        return Wire.of(new LogoutRequest(dice.percent(50), LogoutReason.CLOSE_SESSION, itt++, 0,
+                cmdSn++, 0));
+    }
+
+    /** Many long reads, for a peer that does not take the answers. */
+    List<Wire> flood(int count) {
+        var all = new ArrayList<Wire>();
+        for (int i = 0; i < count; i++) {
+            int blocks = 512;
+            all.add(command(Lun.ZERO, true, false, blocks * BLOCK, 0,
+                    cdb(0x28, dice.below(4096), blocks)));
+        }
+        return all;
+    }
+
+    private Wire read() {
+        int blocks = dice.ofInts(0, 1, 1, 8, 8, 16, 64, dice.below(300));
+        int lba = dice.percent(95) ? dice.below(8192) : dice.edge(16_384);
+        boolean sixteen = dice.percent(30);
+        int bytes = dice.percent(85) ? blocks * BLOCK : dice.between(0, 1 << 18);
+        return command(lun(), true, false, bytes, 0,
+                sixteen ? cdb16(0x88, lba, blocks) : cdb(0x28, lba, blocks));
+    }
+
+    /** Data that the target asks for come only where it is certain that it asks: it numbers the tags of its R2Ts. */
+    private List<Wire> write() {
+        int blocks = dice.ofInts(1, 1, 2, 8, 8, 16, dice.below(40), dice.below(200));
+        int lba = dice.percent(95) ? dice.below(8192) : dice.edge(16_384);
+        if (dice.percent(75)) {
+            return writing(Lun.of(dice.below(LUNS)), true,
+                    dice.percent(70) ? cdb(0x2a, lba, blocks) : cdb16(0x8a, lba, blocks),
+                    blocks * BLOCK);
+        }
+        byte[] cdb = dice.percent(40)
+                ? cdb(dice.ofInts(0x2a, 0x2e, 0x2f, 0x41), lba, blocks)
+                : cdb16(dice.ofInts(0x8a, 0x89, 0x93, 0x8e), lba, blocks);
+        if (cdb[0] == (byte) 0x89) { // COMPARE AND WRITE: twice the blocks of one byte
+            blocks = blocks & 0x3f;
+            cdb[13] = (byte) blocks;
+            return writing(lun(), false, cdb, 2 * blocks * BLOCK);
+        }
+        return writing(lun(), false, cdb,
+                cdb[0] == (byte) 0x93 || cdb[0] == 0x41 ? BLOCK : blocks * BLOCK);
+    }
+
+    /** A command with its data: immediate, unsolicited and asked for, as was agreed. */
+    private List<Wire> writing(Lun lun, boolean certain, byte[] cdb, int wished) {
+        int bytes = certain
+                ? wished
+                : Math.min(wished, !agreed.initialR2t() || agreed.immediateData()
+                        ? agreed.firstBurst()
+                        : 0);
+        int immediate = agreed.immediateData()
+                ? Math.min(Math.min(bytes, agreed.firstBurst()),
+                        dice.percent(60) || (!certain && agreed.initialR2t())
+                                ? Agreed.SEGMENT
+                                : dice.below(1024) & ~3)
+                : 0;
+        int unsolicited = agreed.initialR2t()
+                ? immediate
+                : dice.percent(70) || !certain ? Math.min(bytes, agreed.firstBurst()) : immediate;
+        var all = new ArrayList<Wire>();
+        int task = itt++;
+        all.add(Wire.of(new ScsiCommand(false, unsolicited == immediate, false, true,
+                TaskAttribute.SIMPLE, 0, lun, task, bytes, cmdSn++, 0, MemorySegment.ofArray(cdb),
+                0), data(immediate)));
+        sequence(all, lun, task, Bhs.NO_TAG, immediate, unsolicited);
+        for (int at = unsolicited; at < bytes; at += agreed.maxBurst()) {
+            sequence(all, lun, task, ++ttt, at, Math.min(bytes, at + agreed.maxBurst()));
+        }
+        return all;
+    }
+
+    private void sequence(List<Wire> to, Lun lun, int task, int tag, int from, int end) {
+        int segment = dice.ofInts(512, 4096, 8192, 65_536, Agreed.SEGMENT);
+        segment = Math.max(segment, (end - from) / 20 & ~3);
+        int dataSn = 0;
+        for (int at = from; at < end; at += segment) {
+            int length = Math.min(segment, end - at);
+            to.add(Wire.of(new DataOut(at + length == end, tag == Bhs.NO_TAG ? Lun.ZERO : lun, task,
+                    tag, 0, dataSn++, at), data(length)));
+        }
+    }
+
+    /** A command that answers with parameter data, or none. */
+    private Wire parameters() {
+        int length = dice.ofInts(0, 4, 8, 36, 64, 96, 255, 512, 4096);
+        byte[] cdb = new byte[16];
+        switch (dice.below(14)) {
+            case 0 -> {
+            }
+            case 1 -> set(cdb, 0x03, 4, length);
+            case 2 -> {
+                set(cdb, 0x12, 3, length >> 8, length);
+                if (dice.percent(60)) {
+                    cdb[1] = 1;
+                    cdb[2] = (byte) dice.ofInts(0, 0x80, 0x83, 0x86, 0xb0, 0xb1, 0xb2,
+                            dice.below(256));
+                }
+            }
+            case 3 -> {
+                set(cdb, 0x1a, 4, length);
+                cdb[2] = (byte) dice.ofInts(0x3f, 0x08, 0x0a, 0x1c, dice.below(256));
+            }
+            case 4 -> {
+                set(cdb, 0x5a, 7, length >> 8, length);
+                cdb[2] = (byte) dice.ofInts(0x3f, 0x08, 0x0a, 0x1c, dice.below(256));
+            }
+            case 5 -> set(cdb, 0x25, 9, 0);
+            case 6 -> {
+                set(cdb, 0x9e, 12, length >> 8, length);
+                cdb[1] = (byte) dice.ofInts(0x10, 0x10, 0x12, dice.below(256));
+            }
+            case 7 -> {
+                set(cdb, 0xa0, 8, length >> 8, length);
+                cdb[2] = (byte) dice.below(4);
+            }
+            case 8 -> {
+                set(cdb, 0xa3, 8, length >> 8, length);
+                cdb[1] = (byte) dice.ofInts(0x0a, 0x0c, 0x0d, dice.below(32));
+                cdb[2] = (byte) dice.below(8);
+                cdb[3] = (byte) dice.below(256);
+            }
+            case 9 -> {
+                set(cdb, 0x5e, 7, length >> 8, length);
+                cdb[1] = (byte) dice.below(5);
+            }
+            case 10 -> set(cdb, dice.ofInts(0x35, 0x91), 8, 1);
+            case 11 -> set(cdb, 0x1b, 4, dice.below(4));
+            case 12 -> set(cdb, dice.ofInts(0x16, 0x17, 0x1e, 0x34, 0x90, 0x2f, 0x8f), 8, 1);
+            default -> {
+                byte[] any = dice.bytes(16);
+                System.arraycopy(any, 0, cdb, 0, 16);
+            }
+        }
+        return command(lun(), length > 0, false, length, 0, cdb);
+    }
+
+    /** A command that brings a parameter list. */
+    private List<Wire> withList() {
+        byte[] cdb = new byte[16];
+        int length = 24;
+        switch (dice.below(4)) {
+            case 0 -> set(cdb, 0x42, 7, 0, length); // UNMAP of one range
+            case 1 -> set(cdb, 0x15, 4, length);
+            case 2 -> set(cdb, 0x55, 7, 0, length);
+            default -> {
+                set(cdb, 0x5f, 7, 0, length);
+                cdb[1] = (byte) dice.below(8);
+            }
+        }
+        List<Wire> all = writing(lun(), false, cdb, length);
+
+        byte[] list = new byte[24];
+        if (cdb[0] == 0x42) {
+            set(list, 0, 1, 22, 0, 16);
+            set(list, 0, 14, dice.below(40), dice.below(256), 0, 0, 0, dice.below(64));
+        } else {
+            list = dice.bytes(24);
+        }
+        if (all.getFirst().data.length == list.length) {
+            all.getFirst().data = list;
+        }
+        return all;
+    }
+
+    private Wire nop() {
+        boolean immediate = dice.percent(30);
+        return Wire.of(new NopOut(immediate, Lun.ZERO, itt++, Bhs.NO_TAG,
+                immediate ? cmdSn : cmdSn++, 0), data(dice.ofInts(0, 0, 4, 30, 600, 5000)));
+    }
+
+    private List<Wire> text() {
+        int task = itt++;
+        String said = dice.of("SendTargets=All", "SendTargets=", "MaxRecvDataSegmentLength=8192",
+                "SendTargets=" + Peers.OPEN.getFirst(), "X-org.lunar.fuzz=1");
+        byte[] bytes = (said + "\0").getBytes(StandardCharsets.UTF_8);
+        if (dice.percent(70)) {
+            return List.of(Wire.of(new TextRequest(false, true, false, Lun.ZERO, task, Bhs.NO_TAG,
+                    cmdSn++, 0), bytes));
+        }
+        int cut = dice.below(bytes.length);
+        return List.of(
+                Wire.of(new TextRequest(false, false, true, Lun.ZERO, task, Bhs.NO_TAG, cmdSn++, 0),
+                        Arrays.copyOf(bytes, cut)),
+                Wire.of(new TextRequest(false, true, false, Lun.ZERO, task, 1, cmdSn++, 0),
+                        Arrays.copyOfRange(bytes, cut, bytes.length)));
+    }
+
+    /** A command whose data do not come, and task management that ends it or not. */
+    private List<Wire> manage() {
+        var all = new ArrayList<Wire>();
+        int function = considerate ? dice.ofInts(1, 2, 3, 9, 10, 12, 14) : dice.between(1, 14);
+        Lun lun = Lun.of(dice.below(LUNS));
+        int referenced = itt;
+        if (dice.percent(60)) {
+            int bytes = 8192;
+            all.add(command(lun, false, true, bytes, 0, cdb(0x2a, 0, bytes / BLOCK)));
+            ttt += Math.min(agreed.outstandingR2t(),
+                    (bytes + agreed.maxBurst() - 1) / agreed.maxBurst());
+        }
+        all.add(Wire.of(new TaskManagementRequest(true, function, lun, itt++,
+                function == 1 ? referenced : Bhs.NO_TAG, cmdSn, 0, cmdSn - 1, 0)));
+        return all;
+    }
+
+    /** Commands whose numbers come in another order. */
+    private List<Wire> outOfOrder() {
+        var all = new ArrayList<Wire>();
+        int count = dice.between(2, 6);
+        for (int i = 0; i < count; i++) {
+            all.add(dice.percent(50) ? read() : parameters());
+        }
+        for (int i = count - 1; i > 0; i--) {
+            java.util.Collections.swap(all, i, dice.below(i + 1));
+        }
+        return all;
+    }
+
+    private List<Wire> batch() {
+        var all = new ArrayList<Wire>();
+        for (int i = dice.between(2, 6); i > 0; i--) {
+            if (dice.percent(30)) {
+                all.addAll(write());
+            } else {
+                all.add(dice.percent(50) ? read() : parameters());
+            }
+        }
+        return all;
+    }
+
+    private Wire snack() {
+        return switch (dice.below(4)) {
+            case 0 -> Wire.of(new SnackRequest(SnackType.DATA_R2T, Lun.ZERO, itt - 1, Bhs.NO_TAG, 0,
+                    0, 0));
+            case 1 -> Wire.of(new SnackRequest(SnackType.STATUS, Lun.ZERO, Bhs.NO_TAG, Bhs.NO_TAG,
+                    0, 1, 1));
+            case 2 ->
+                Wire.of(new SnackRequest(SnackType.DATA_ACK, Lun.ZERO, Bhs.NO_TAG, 7, 0, 1, 0));
+            default -> Wire.of(new SnackRequest(SnackType.R_DATA, Lun.ZERO, itt - 1, 7, 0, 0, 0));
+        };
+    }
+
+    /** A command with additional header segments: a long CDB, or both directions. */
+    private Wire extended() {
+        if (dice.percent(50)) {
+            byte[] cdb = Arrays.copyOf(dice.bytes(dice.between(17, 260)), 260);
+            cdb[0] = 0x7f;
+            cdb[7] = 24;
+            return command(lun(), false, false, 0, 0, Arrays.copyOf(cdb, dice.between(17, 260)));
+        }
+        return Wire.of(new ScsiCommand(false, true, true, true, TaskAttribute.SIMPLE, 0, lun(),
+                itt++, 0, cmdSn++, 0, MemorySegment.ofArray(cdb(0x53, 0, 1)), BLOCK));
+    }
+
+    private Wire command(Lun lun, boolean read, boolean write, int bytes, int immediate,
+            byte[] cdb) {
+        return Wire.of(new ScsiCommand(false, true, read, write, TaskAttribute.SIMPLE, 0, lun,
+                itt++, bytes, cmdSn++, 0, MemorySegment.ofArray(cdb), 0), data(immediate));
+    }
+
+    /** Mostly one that is there. */
+    private Lun lun() {
+        return dice.percent(92)
+                ? Lun.of(dice.ofInts(0, 0, 0, 1, 1, 2, 3, 4, 5))
+                : new Lun(dice.percent(50) ? (long) dice.below(300) << 48 : dice.number());
+    }
+
+    static byte[] data(int length) { return Arrays.copyOf(POOL, length); }
+
+    private static byte[] cdb(int opcode, int lba, int blocks) {
+        byte[] cdb = new byte[16];
+        set(cdb, opcode, 2, lba >> 24, lba >> 16, lba >> 8, lba, 0, blocks >> 8, blocks);
+        return cdb;
+    }
+
+    private static byte[] cdb16(int opcode, int lba, int blocks) {
+        byte[] cdb = new byte[16];
+        set(cdb, opcode, 6, lba >> 24, lba >> 16, lba >> 8, lba, 0, 0, blocks >> 8, blocks);
+        return cdb;
+    }
+
+    private static void set(byte[] to, int first, int at, int... values) {
+        to[0] = (byte) first;
+        for (int i = 0; i < values.length; i++) {
+            to[at + i] = (byte) values[i];
+        }
+    }
+}
