@@ -40,9 +40,7 @@ final class ManualTransport implements Transport, EventLoop {
     public void flush() {}
 
     @Override
-    public long queuedBytes() {
-        return 0;
-    }
+    public long queuedBytes() { return 0; }
 
     @Override
     public void framing(Framing framing) {}
@@ -63,9 +61,7 @@ final class ManualTransport implements Transport, EventLoop {
     public void close() { closed = true; }
 
     @Override
-    public void execute(Runnable task) {
-        task.run();
-    }
+    public void execute(Runnable task) { task.run(); }
 
     @Override
     public Timer schedule(Runnable task, long delayMs) {
@@ -77,7 +73,5 @@ final class ManualTransport implements Transport, EventLoop {
     public boolean inLoop() { return true; }
 
     @Override
-    public long nowMs() {
-        return 0;
-    }
+    public long nowMs() { return 0; }
 }
