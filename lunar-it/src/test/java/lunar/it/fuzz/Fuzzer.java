@@ -18,7 +18,8 @@ import lunar.block.StorageException;
 
 /**
  * Sends mutated PDU streams to a running target, with a session beside them that must not notice, and checks that the
- * target answers with nothing but PDUs, says one line in the log for a stream that it ends, and keeps nothing.
+ * target answers with nothing but PDUs, says one line in the log for a stream that it ends, and keeps nothing. What is
+ * sent depends on the seed alone, but for the answers to CHAP challenges, which the target makes up.
  *
  * <p>Run alone, properties: {@code lunar.seed} (random), {@code lunar.fuzz.streams} (1,000,000),
  * {@code lunar.fuzz.first} (0; number of the first connection, to go on from where a failure was).
@@ -233,7 +234,7 @@ public final class Fuzzer {
         seen.forEach((kind, count) -> console.printf("fuzz: %,12d %s%n", count, kind));
     }
 
-    /** The failure, and what was sent by the connections that were open; they can be made again from seed and number. */
+    /** The failure, and what the connections that were open sent; seed and number make them again. */
     private Path write(Path folder, FuzzFailure failure) throws IOException {
         Files.createDirectories(folder);
         var text = new StringBuilder("seed " + seed + "\n");

@@ -18,14 +18,17 @@ import lunar.scsi.Lun;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Two sessions, one of them with digests, that write and read all the time on a LUN of their own. Every block says
- * where it is and how often it was written, so whatever is not exactly as written last is found.
+ * Two sessions, one with digests and one with short segments, that write and read all the time on a LUN of their own.
+ * Every block says where it is and how often it was written, so whatever is not exactly as written last is found.
  */
 final class KeptSessions implements AutoCloseable {
     static final int COUNT = 2;
 
     private static final int BLOCK = 512;
     private static final int MAX_BLOCKS = 128;
+
+    /** Most reads come in several Data-In, long ones and a short one. */
+    private static final int SHORT_SEGMENT = 16 << 10;
     private static final long PAUSE_NS = 1_000_000;
 
     private final Initiator initiator = Initiator.create("iqn.2026-11.org.lunar:keeper");
@@ -44,7 +47,8 @@ final class KeptSessions implements AutoCloseable {
     KeptSessions(InetSocketAddress portal, long seed) throws IOException, StorageException {
         SessionOptions options = SessionOptions
                 .of(portal.getHostString(), portal.getPort(), Peers.KEPT).withChap(Peers.KEEPER);
-        plain = initiator.login(options);
+        plain = initiator.login(options.withOffer(options.offer().with(offer -> offer
+                .maxReceiveDataSegmentLength(SHORT_SEGMENT))));
         digested = initiator.login(options.withOffer(options.offer().with(offer -> offer
                 .headerDigest(DigestChoice.REQUIRE_CRC32C)
                 .dataDigest(DigestChoice.REQUIRE_CRC32C))));

@@ -8,7 +8,7 @@ import java.util.Optional;
  *
  * @param number decides, with the seed, everything else
  * @param bytes what is sent, in the pieces in which it is written
- * @param streams mutated or plain streams in it; each but the last is followed by a ping that shows that it was survived
+ * @param streams mutated or plain streams in it; where there are several, a ping after each shows that it was survived
  * @param clean nothing is mutated: every ping must be answered
  * @param ending how the connection is left
  * @param chap what to answer to a challenge, for the rest of the bytes
