@@ -30,7 +30,7 @@ final class FuzzedServer implements AutoCloseable {
 
     /** Short times and little memory, so that the limits are met. */
     private static final ServerLimits LIMITS = new ServerLimits(256, 4_000, 128, 16, 4 << 20,
-            64L << 20, 1L << 20, 5_000, 5_000);
+            64L << 20, 16L << 20, 1L << 20, 5_000, 5_000);
 
     private final List<BlockDevice> devices = new ArrayList<>();
     private final BlockDevice kept = MemoryDevice.create(32 << 20, 512);
