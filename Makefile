@@ -10,7 +10,7 @@ help: ## list the recipes
 test: ## everything but the VM: build, style, unit, contract, property, simulation, interop with real peers
 	./scripts/peers
 	rm -rf lunar-*/target/surefire-reports lunar-*/target/failsafe-reports
-	$(MVN) verify -Pit; status=$$?; ./scripts/skipped && exit $$status
+	$(MVN) -fae verify -Pit; status=$$?; ./scripts/skipped && exit $$status
 
 unit: ## the fast part of test: no foreign peers
 	$(MVN) verify

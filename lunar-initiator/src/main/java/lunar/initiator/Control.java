@@ -53,7 +53,7 @@ final class Control {
     private long heardMs;
     private boolean pinging;
     private boolean loggingOut;
-    private boolean isClosed;
+    private volatile boolean isClosed;
     /** When the target wants us gone, although commands are still there; 0 if it does not want that. */
     private long drainUntilMs;
 
@@ -71,7 +71,12 @@ final class Control {
         loop.schedule(this::tick, timeouts.tickMs());
     }
 
-    /** Falls when the connection has ended; any thread may wait. */
+    /** Whether the connection is there; any thread may ask. */
+    boolean isOpen() {
+        return !isClosed;
+    }
+
+    /** Falls when the connection has ended and every command of it; any thread may wait. */
     CountDownLatch ended() {
         return ended;
     }
@@ -270,11 +275,14 @@ final class Control {
     /** The connection has ended. */
     void closed(@Nullable IOException why) {
         isClosed = true;
-        ended.countDown();
-        tasks.lost(why == null ? "the session is closed" : String.valueOf(why.getMessage()), why);
         IOException cause = why == null ? new IOException("the session is closed") : why;
-        List<Exchange> open = List.copyOf(exchanges);
-        exchanges.clear();
-        open.forEach(exchange -> exchange.failed(cause));
+        try {
+            tasks.lost(String.valueOf(cause.getMessage()), why);
+            List<Exchange> open = List.copyOf(exchanges);
+            exchanges.clear();
+            open.forEach(exchange -> exchange.failed(cause));
+        } finally {
+            ended.countDown();
+        }
     }
 }

@@ -93,7 +93,7 @@ public final class Session implements AutoCloseable {
 
     /** Whether the session takes commands: neither closed nor lost. */
     public boolean isOpen() {
-        return !closing.get() && control.ended().getCount() > 0;
+        return !closing.get() && control.isOpen();
     }
 
     Tasks tasks() { return tasks; }
