@@ -85,7 +85,13 @@ public record DeviceUri(String scheme, String rest, Map<String, String> options)
         }
     }
 
-    /** The URI without options and without what stands between a user's percent sign and the last at sign. */
+    /** A URI as written, but for the secret: what stands between a user's percent sign and the last at sign. */
+    public static String withoutSecret(String text) {
+        return text.replaceFirst("(//[^/%]*)%.*@", "$1@").replaceFirst("(//[^/%@\\[]*)%[^@]*$",
+                "$1");
+    }
+
+    /** The URI without options and without the secret. */
     @Override
-    public String toString() { return scheme + ":" + rest.replaceFirst("(//[^/@%]*)%.*@", "$1@"); }
+    public String toString() { return withoutSecret(scheme + ":" + rest); }
 }

@@ -40,6 +40,10 @@ class DeviceUriTest {
             "iscsi://me%se@cr/et@host:3260/iqn.x/0,iscsi://me@host:3260/iqn.x/0",
             "delay=5ms:iscsi://me%secret@host/iqn.x/0,delay=5ms:iscsi://me@host/iqn.x/0",
             "iscsi://me%secret@host/iqn.x/0?password=secret,iscsi://me@host/iqn.x/0",
+            "iscsi://me@corp%secret@host/iqn.x/0,iscsi://me@corp@host/iqn.x/0",
+            "iscsi://me%secret/iqn.x/0,iscsi://me",
+            "iscsi://[fe80::1%eth0]:3260/iqn.x/0,iscsi://[fe80::1%eth0]:3260/iqn.x/0",
+            "iscsi://host/iqn.x%3a1/0,iscsi://host/iqn.x%3a1/0",
             "iscsi://host/iqn.x/0,iscsi://host/iqn.x/0", "file:100%@x,file:100%@x"})
     void shouldNotShowSecrets(String text, String shown) {
         assertThat(DeviceUri.parse(text)).hasToString(shown);

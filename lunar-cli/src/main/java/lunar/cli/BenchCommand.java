@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import lunar.block.BlockDevice;
+import lunar.block.DeviceUri;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -87,7 +88,7 @@ final class BenchCommand extends DeviceCommand {
             for (String uri : uris) {
                 BlockDevice device = devices.open(uri);
                 requireFit(uri, device);
-                bench.add(OpenDevices.shown(uri), device);
+                bench.add(DeviceUri.withoutSecret(uri), device);
             }
             tell(work, bench.run());
         }
@@ -118,7 +119,7 @@ final class BenchCommand extends DeviceCommand {
                 && !Files.exists(
                         Path.of(uri.substring("file:".length()).replaceFirst("\\?.*", "")));
         if (!created) {
-            throw new Failure(pattern + " overwrites what is on " + OpenDevices.shown(uri)
+            throw new Failure(pattern + " overwrites what is on " + DeviceUri.withoutSecret(uri)
                     + "; add --force if that is meant");
         }
     }
@@ -128,13 +129,14 @@ final class BenchCommand extends DeviceCommand {
         long range = rangeBytes == 0 ? device.sizeBytes() : rangeBytes;
         if (requestBytes % device.blockSize() != 0 || requestBytes > longest
                 || requestBytes > Math.min(range, device.sizeBytes())) {
-            throw new Failure("--bs " + requestBytes + " does not fit " + OpenDevices.shown(uri)
-                    + ", which has " + device.sizeBytes() + " bytes in blocks of "
-                    + device.blockSize() + " and takes requests to " + longest);
+            throw new Failure(
+                    "--bs " + requestBytes + " does not fit " + DeviceUri.withoutSecret(uri)
+                            + ", which has " + device.sizeBytes() + " bytes in blocks of "
+                            + device.blockSize() + " and takes requests to " + longest);
         }
         if (pattern.writes() && device.readOnly()) {
             throw new Failure(
-                    OpenDevices.shown(uri) + " is read-only; choose --rw randread or read");
+                    DeviceUri.withoutSecret(uri) + " is read-only; choose --rw randread or read");
         }
     }
 

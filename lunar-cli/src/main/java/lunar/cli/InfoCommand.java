@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import lunar.block.BlockDevice;
+import lunar.block.DeviceUri;
 import lunar.block.Geometry;
 import lunar.block.Identity;
 import lunar.block.Limits;
@@ -46,7 +47,7 @@ final class InfoCommand extends DeviceCommand {
         Identity identity = device.identity();
         Limits limits = device.limits();
         var lines = new LinkedHashMap<String, String>();
-        lines.put("device", OpenDevices.shown(uri));
+        lines.put("device", DeviceUri.withoutSecret(uri));
         lines.put("size", Size.format(geometry.sizeBytes()) + " (" + geometry.sizeBytes()
                 + " bytes)");
         lines.put("block size", geometry.blockSize() + " bytes, physical "
@@ -72,7 +73,7 @@ final class InfoCommand extends DeviceCommand {
         Identity identity = device.identity();
         Limits limits = device.limits();
         var tree = new LinkedHashMap<String, Object>();
-        tree.put("uri", OpenDevices.shown(uri));
+        tree.put("uri", DeviceUri.withoutSecret(uri));
         tree.put("sizeBytes", geometry.sizeBytes());
         tree.put("blockSizeBytes", geometry.blockSize());
         tree.put("physicalBlockSizeBytes", geometry.physicalBlockSize());

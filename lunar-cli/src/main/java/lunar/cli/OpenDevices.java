@@ -17,11 +17,6 @@ final class OpenDevices implements AutoCloseable {
         return device;
     }
 
-    /** A URI as it may be shown: without the secret between the user's percent sign and the last at sign. */
-    static String shown(String uri) {
-        return uri.replaceAll("(//[^/@%]*)%[^/]*@", "$1@");
-    }
-
     /** Makes all that was written stable. */
     void flush() throws StorageException {
         for (BlockDevice device : devices) {

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Collectors;
+import lunar.block.DeviceUri;
 import lunar.block.Size;
 import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
@@ -119,7 +120,7 @@ final class ServeCommand extends DeviceCommand {
                 .collect(Collectors.joining(","));
         for (RunningServer.Served lun : running.luns()) {
             console().out().println("serving " + lun.iqn() + " lun " + lun.lun() + " "
-                    + OpenDevices.shown(lun.uri()) + " "
+                    + DeviceUri.withoutSecret(lun.uri()) + " "
                     + Size.format(lun.sizeBytes()).replace(" ", "") + " on " + portals);
         }
         console().out().flush();

@@ -230,8 +230,6 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
     }
 
     private static IllegalArgumentException wrong(DeviceUri uri, String what) {
-        String shown = uri.rest().replaceFirst("^(//[^/%]*)%.*@", "$1@");
-        return new IllegalArgumentException(
-                uri.scheme() + ":" + shown + " " + what + "; write for example " + EXAMPLE);
+        return new IllegalArgumentException(uri + " " + what + "; write for example " + EXAMPLE);
     }
 }
