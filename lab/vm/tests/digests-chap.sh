@@ -2,7 +2,7 @@
 # CHAP refuses who does not know the secret; with it and both digests, data come back as written.
 # check: chap
 set -euo pipefail
-iqn=$1 portal=$2 lun=$3 user=$4 secret=$5 mutual=$6 back_user=$7 back_secret=$8
+iqn=$1 portal=$2 lun=$3 user=$4 secret=$5 back_user=$6 back_secret=$7
 auth=(node.session.auth.authmethod=CHAP "node.session.auth.username=$user")
 back=("node.session.auth.username_in=$back_user")
 
@@ -20,10 +20,8 @@ refused 24 node.session.auth.authmethod=None
 refused 24 "${auth[@]}" node.session.auth.password=not-the-secret-16
 refused 24 "${auth[@]}" node.session.auth.username=somebody "node.session.auth.password=$secret"
 auth+=("node.session.auth.password=$secret")
-if [[ $mutual == yes ]]; then
-    refused 19 "${auth[@]}" "${back[@]}" node.session.auth.password_in=not-the-targets-16
-    auth+=("${back[@]}" "node.session.auth.password_in=$back_secret")
-fi
+refused 19 "${auth[@]}" "${back[@]}" node.session.auth.password_in=not-the-targets-16
+auth+=("${back[@]}" "node.session.auth.password_in=$back_secret")
 
 iscsi_login "$iqn" "$portal" default "${auth[@]}" 'node.conn[0].iscsi.HeaderDigest=CRC32C' \
     'node.conn[0].iscsi.DataDigest=CRC32C'
