@@ -5,6 +5,7 @@ module lunar.target {
     requires static org.jspecify;
 
     exports lunar.target;
+    exports lunar.target.unit;
 
     uses lunar.iscsi.spi.TransportProvider;
 }

@@ -34,6 +34,7 @@ import lunar.iscsi.spi.Transport;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
+import lunar.target.device.Buffers;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -228,7 +229,8 @@ final class FullFeature implements PduReceiver {
                 : command.write()
                         ? Math.max(0, command.bidirectionalReadBytes())
                         : expected < 0 ? Integer.MAX_VALUE : expected;
-        var task = new Task(this, target.server(command.lun()), command.lun(), command.itt(),
+        var task = new Task(this, target.device().server(command.lun()), command.lun(),
+                command.itt(),
                 command.cmdSn(), command.immediate(), command.read(), command.write(), out, in,
                 command.cdb());
         task.delivered = verdict == CommandWindow.Verdict.DELIVER;

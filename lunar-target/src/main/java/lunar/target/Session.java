@@ -1,16 +1,13 @@
 package lunar.target;
 
-import java.util.ArrayDeque;
-import java.util.Deque;
-import java.util.HashMap;
-import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Predicate;
 import lunar.iscsi.CommandWindow;
 import lunar.iscsi.ConnectionEvent;
 import lunar.iscsi.LoginResult;
 import lunar.iscsi.spi.EventLoop;
-import lunar.scsi.AdditionalSense;
+import lunar.target.device.Nexus;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,14 +15,11 @@ import org.jspecify.annotations.Nullable;
  * other threads talk to it through {@link #loop}.
  */
 final class Session {
-    /** Unit attentions kept for a logical unit; more than these tell the host nothing new. */
-    private static final int MAX_ATTENTIONS = 16;
-
     private final LoginResult login;
     private final @Nullable TargetNode target;
     private final EventLoop loop;
     private final CommandWindow window;
-    private final Map<LogicalUnit, Deque<AdditionalSense>> attentions = new HashMap<>();
+    private final @Nullable Nexus nexus;
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
     private @Nullable FullFeature connection;
     private boolean replaced;
@@ -36,11 +30,10 @@ final class Session {
         this.target = target;
         this.loop = loop;
         window = new CommandWindow(firstCmdSn, commands);
-        if (target != null) {
-            for (LogicalUnit unit : target.units()) {
-                establish(unit, AdditionalSense.RESET_OCCURRED);
-            }
-        }
+        nexus = target == null
+                ? null
+                : new Nexus(login.initiatorName(), login.isid(), target.port(),
+                        unit -> abort(task -> task.server.equals(unit.server())));
     }
 
     LoginResult login() { return login; }
@@ -48,6 +41,11 @@ final class Session {
     /** The target; null in a discovery session. */
     @Nullable
     TargetNode target() { return target; }
+
+    /** The I_T nexus that the session is. Not in a discovery session. */
+    Nexus nexus() {
+        return Objects.requireNonNull(nexus);
+    }
 
     EventLoop loop() { return loop; }
 
@@ -75,23 +73,6 @@ final class Session {
                 open.terminate(why, event);
             }
         });
-    }
-
-    // --- unit attentions (SAM-5 section 5.14), on the loop ---
-
-    /** Establishes a unit attention condition, if it is not pending already. */
-    void establish(LogicalUnit unit, AdditionalSense condition) {
-        Deque<AdditionalSense> pending = attentions.computeIfAbsent(unit, _ -> new ArrayDeque<>());
-        if (pending.size() < MAX_ATTENTIONS && !pending.contains(condition)) {
-            pending.add(condition);
-        }
-    }
-
-    /** Takes the oldest unit attention of a unit, or null. */
-    @Nullable
-    AdditionalSense takeAttention(LogicalUnit unit) {
-        Deque<AdditionalSense> pending = attentions.get(unit);
-        return pending == null ? null : pending.poll();
     }
 
     /**

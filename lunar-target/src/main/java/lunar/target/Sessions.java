@@ -48,6 +48,7 @@ final class Sessions {
     CompletableFuture<Void> establish(Session session, TargetNode target, long boundMs) {
         Session old = sessions.put(key(session, target), session);
         target.sessions().add(session);
+        target.device().nexuses().add(session.nexus());
         if (old == null) {
             return CompletableFuture.completedFuture(null);
         }
@@ -59,6 +60,7 @@ final class Sessions {
     void remove(Session session, TargetNode target) {
         sessions.remove(key(session, target), session);
         target.sessions().remove(session);
+        target.device().nexuses().remove(session.nexus());
     }
 
     int count() { return sessions.size(); }

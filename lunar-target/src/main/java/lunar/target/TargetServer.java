@@ -31,6 +31,7 @@ import lunar.iscsi.TargetLogin;
 import lunar.iscsi.spi.PduReceiver;
 import lunar.iscsi.spi.Transport;
 import lunar.iscsi.spi.TransportProvider;
+import lunar.target.device.Buffers;
 
 /**
  * An iSCSI target server: portals, target nodes and their sessions. Started by {@link Builder#start}; runs until
@@ -59,7 +60,8 @@ public final class TargetServer implements AutoCloseable {
         offer = from.offer;
         discoveryChap = from.discoveryChap;
         buffers = new Buffers(limits.maxTransferBytes(), limits.maxBufferBytes());
-        from.targets.forEach((name, spec) -> targets.put(name, new TargetNode(spec, limits)));
+        from.targets.forEach(
+                (name, spec) -> targets.put(name, new TargetNode(spec, PORTAL_GROUP_TAG, limits)));
         loops = provider().start("lunar-target", from.loopCount);
         try {
             for (InetSocketAddress portal : from.portals) {

@@ -6,16 +6,17 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import lunar.block.BlockDevice;
 import lunar.iscsi.ChapPolicy;
+import lunar.target.unit.UnitSpec;
 
 /**
  * What a target node is made of: its name, its LUNs and how initiators prove themselves. Immutable.
  *
  * @param name iSCSI name, for example {@code iqn.2026-11.org.example:disk} (RFC 7143 section 4.2.7)
  * @param alias TargetAlias, for people; may be empty
- * @param luns devices by LUN, 0 to 16383; whoever made them closes them, after the server
+ * @param luns logical units by LUN, 0 to 16383
  * @param chap how initiators prove themselves; empty lets everybody in
  */
-public record TargetSpec(String name, String alias, SortedMap<Integer, BlockDevice> luns,
+public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec> luns,
         Optional<ChapPolicy> chap) {
     private static final int MAX_NAME_BYTES = 223;
     private static final int MAX_LUN = 16383;
@@ -40,10 +41,15 @@ public record TargetSpec(String name, String alias, SortedMap<Integer, BlockDevi
         return new TargetSpec(name, "", new TreeMap<>(Map.of()), Optional.empty());
     }
 
-    /** The same with a LUN more. */
+    /** The same with a LUN more: a fixed disk. Whoever made the device closes it, after the server. */
     public TargetSpec withLun(int lun, BlockDevice device) {
+        return withLun(lun, UnitSpec.of(device));
+    }
+
+    /** The same with a LUN more. */
+    public TargetSpec withLun(int lun, UnitSpec unit) {
         var more = new TreeMap<>(luns);
-        if (more.put(lun, device) != null) {
+        if (more.put(lun, unit) != null) {
             throw new IllegalArgumentException("LUN " + lun + " of " + name + " is given twice");
         }
         return new TargetSpec(name, alias, more, chap);

@@ -4,6 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.DeviceGoneException;
@@ -14,18 +16,26 @@ import lunar.iscsi.WriteTransfer;
 import lunar.iscsi.spi.Transport;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.Cdb;
+import lunar.scsi.IllegalRequestException;
 import lunar.scsi.Lun;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
 import lunar.scsi.Status;
+import lunar.target.device.Buffers;
+import lunar.target.device.DeviceServer;
+import lunar.target.device.Nexus;
+import lunar.target.device.ScsiTask;
+import lunar.target.device.StorageSense;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One SCSI command, from its PDU to its response (SAM-5 section 4.7.4). Belongs to its connection's loop, except
  * between {@link DeviceServer#execute} and its end, when the device server may fill in data and outcome.
  */
-final class Task implements BlockRequest.Completion, Transport.Release {
+final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release {
     private static final System.Logger LOG = System.getLogger("lunar.target");
+    private static final Sense INTERNAL_FAILURE = Sense.of(SenseKey.HARDWARE_ERROR,
+            AdditionalSense.INTERNAL_TARGET_FAILURE);
 
     /** Where a task is. */
     enum State {
@@ -53,7 +63,7 @@ final class Task implements BlockRequest.Completion, Transport.Release {
 
     State state = State.RECEIVING;
     boolean delivered;
-    boolean aborted;
+    volatile boolean aborted;
     private @Nullable WriteTransfer transfer;
     private @Nullable List<Runnable> whenEnded;
 
@@ -78,12 +88,6 @@ final class Task implements BlockRequest.Completion, Transport.Release {
     /** Data-In PDUs that the transport has not released; the buffer is theirs as long. */
     private int sending;
 
-    /** Turns the end of a device's request into the outcome of the task. */
-    @FunctionalInterface
-    interface Ending {
-        void ended(Task task, @Nullable StorageException failure);
-    }
-
     Task(FullFeature connection, DeviceServer server, Lun lun, int itt, int cmdSn,
             boolean immediate, boolean read, boolean write, int expectedOutBytes,
             int expectedInBytes, MemorySegment cdbBytes) {
@@ -104,56 +108,64 @@ final class Task implements BlockRequest.Completion, Transport.Release {
 
     Session session() { return connection.session(); }
 
-    /** The command. Only for device servers, after they have prepared it. */
-    Cdb cdb() {
-        return Objects.requireNonNull(cdb);
-    }
+    @Override
+    public Nexus nexus() { return session().nexus(); }
 
-    /** Accepts the command at its arrival: so many bytes of data-out will be needed to execute it. */
-    void accept(Cdb decoded, long dataOutBytes) {
+    @Override
+    public Lun lun() { return lun; }
+
+    @Override
+    public MemorySegment cdbBytes() { return cdbBytes; }
+
+    @Override
+    public int expectedOutBytes() { return expectedOutBytes; }
+
+    @Override
+    public boolean aborted() { return aborted; }
+
+    @Override
+    public BlockRequest request() { return request; }
+
+    @Override
+    public Cdb cdb() { return Objects.requireNonNull(cdb); }
+
+    @Override
+    public void accept(Cdb decoded, long dataOutBytes) {
         cdb = decoded;
         wantedOutBytes = (int) Math.min(dataOutBytes, Integer.MAX_VALUE);
     }
 
-    /** Refuses the command at its arrival; it ends with this sense once its unsolicited data have come. */
-    void refuse(Sense why) {
-        refusal = why;
-    }
+    @Override
+    public void refuse(Sense why) { refusal = why; }
 
-    /** The data-out that came: what the CDB wants or the initiator expected to send, whichever is less. */
-    MemorySegment dataOut() {
+    @Override
+    public MemorySegment dataOut() {
         int bytes = transfer == null ? 0 : transfer.neededBytes();
         return buffer == null ? MemorySegment.NULL : buffer.memory().asSlice(0, bytes);
     }
 
-    /**
-     * Room for data-in, of exactly so many bytes with any content; null where there is no memory, then end with BUSY.
-     */
-    @Nullable
-    MemorySegment roomForDataIn(int bytes) {
+    @Override
+    public @Nullable MemorySegment roomForDataIn(int bytes) {
         if (!ensureBuffer(bytes)) {
             return null;
         }
         return Objects.requireNonNull(buffer).memory().asSlice(0, bytes);
     }
 
-    /** Borrows memory besides the task's own; null where there is none. Whoever borrows gives back before the end. */
-    Buffers.@Nullable Buffer borrow(int bytes) {
-        return connection.takeBuffer(bytes);
-    }
+    @Override
+    public Buffers.@Nullable Buffer borrow(int bytes) { return connection.takeBuffer(bytes); }
 
-    void giveBack(Buffers.Buffer borrowed) { connection.giveBuffer(borrowed); }
+    @Override
+    public void giveBack(Buffers.Buffer borrowed) { connection.giveBuffer(borrowed); }
 
-    /** Ends with GOOD and no data. */
-    void good() { end(Status.GOOD, null, 0); }
+    @Override
+    public void good() { end(Status.GOOD, null, 0); }
 
-    /** Ends with GOOD and the first bytes of {@link #roomForDataIn}. */
-    void good(int dataIn) {
-        end(Status.GOOD, null, dataIn);
-    }
+    @Override
+    public void good(int dataIn) { end(Status.GOOD, null, dataIn); }
 
-    /** Ends with GOOD and parameter data, cut to the allocation length (SPC-5 section 4.2.5.6). */
-    void good(byte[] parameterData, int allocationLength) {
+    @Override
+    public void good(byte[] parameterData, int allocationLength) {
         int length = Math.min(parameterData.length, allocationLength);
         MemorySegment room = roomForDataIn(length);
         if (room == null) {
@@ -164,15 +176,11 @@ final class Task implements BlockRequest.Completion, Transport.Release {
         good(length);
     }
 
-    /** Ends with CHECK CONDITION. */
-    void checkCondition(Sense why) {
-        end(Status.CHECK_CONDITION, why, 0);
-    }
+    @Override
+    public void checkCondition(Sense why) { end(Status.CHECK_CONDITION, why, 0); }
 
-    /** Ends with a status that has neither data nor sense. */
-    void end(Status with) {
-        end(with, null, 0);
-    }
+    @Override
+    public void end(Status with) { end(with, null, 0); }
 
     private void end(Status with, @Nullable Sense why, int dataIn) {
         if (hasOutcome) {
@@ -186,8 +194,8 @@ final class Task implements BlockRequest.Completion, Transport.Release {
         connection.ended(this);
     }
 
-    /** Gives {@link #request} to the device; {@code then} runs on the connection's loop with its outcome. */
-    void submit(BlockDevice device, Ending then) {
+    @Override
+    public void submit(BlockDevice device, Ending then) {
         ending = then;
         try {
             device.submit(request);
@@ -197,10 +205,33 @@ final class Task implements BlockRequest.Completion, Transport.Release {
         }
     }
 
-    /** Like {@link #submit}, for a command in many pieces: others of the loop get their turn between two of them. */
-    void submitPiece(BlockDevice device, Ending then) {
+    @Override
+    public void submitPiece(BlockDevice device, Ending then) {
         takesTurns = true;
         submit(device, then);
+    }
+
+    @Override
+    public void work(Callable<Consumer<ScsiTask>> blocking) {
+        Thread.ofVirtual().name("lunar-command").start(() -> {
+            Consumer<ScsiTask> outcome = outcome(blocking);
+            ending = (_, _) -> outcome.accept(this);
+            connection.resume(this, true);
+        });
+    }
+
+    /** Runs the work; a failure becomes the outcome that tells it. */
+    private Consumer<ScsiTask> outcome(Callable<Consumer<ScsiTask>> blocking) {
+        try {
+            return blocking.call();
+        } catch (StorageException e) {
+            return task -> StorageSense.end(task, e);
+        } catch (IllegalRequestException e) {
+            return task -> task.checkCondition(e.sense());
+        } catch (Exception | StackOverflowError | OutOfMemoryError e) {
+            LOG.log(System.Logger.Level.ERROR, "command " + cdb + " of LUN " + lun, e);
+            return task -> task.checkCondition(INTERNAL_FAILURE);
+        }
     }
 
     @Override
@@ -221,8 +252,7 @@ final class Task implements BlockRequest.Completion, Transport.Release {
         } catch (RuntimeException | StackOverflowError | OutOfMemoryError e) {
             LOG.log(System.Logger.Level.ERROR, "command " + cdb + " of LUN " + lun, e);
             if (!hasOutcome) {
-                checkCondition(Sense.of(SenseKey.HARDWARE_ERROR,
-                        AdditionalSense.INTERNAL_TARGET_FAILURE));
+                checkCondition(INTERNAL_FAILURE);
             }
         }
     }

@@ -17,6 +17,8 @@ import lunar.iscsi.TaskManagementFunction;
 import lunar.iscsi.TaskManagementRequest;
 import lunar.iscsi.TaskManagementResponseCode;
 import lunar.scsi.AdditionalSense;
+import lunar.target.device.LogicalUnit;
+import lunar.target.device.Nexus;
 
 /**
  * Task management (RFC 7143 section 11.5, SAM-5 chapter 7). An aborted task that a device is executing cannot be
@@ -40,7 +42,7 @@ final class TaskManagement {
         if (target == null) {
             return CompletableFuture.completedFuture(FUNCTION_REJECTED);
         }
-        LogicalUnit unit = target.unit(request.lun());
+        LogicalUnit unit = target.device().unit(request.lun());
         boolean needsUnit = switch (function) {
             case ABORT_TASK_SET, CLEAR_TASK_SET, LOGICAL_UNIT_RESET -> true;
             default -> false;
@@ -50,7 +52,8 @@ final class TaskManagement {
         }
         return switch (function) {
             case ABORT_TASK -> abortTask(request);
-            case ABORT_TASK_SET -> bounded(List.of(abortOf(session, Objects.requireNonNull(unit))));
+            case ABORT_TASK_SET ->
+                bounded(List.of(session.nexus().abort(Objects.requireNonNull(unit))));
             case CLEAR_TASK_SET ->
                 bounded(everywhere(target, List.of(Objects.requireNonNull(unit)),
                         AdditionalSense.COMMANDS_CLEARED_BY_ANOTHER_INITIATOR, true));
@@ -58,7 +61,7 @@ final class TaskManagement {
                 bounded(everywhere(target, List.of(Objects.requireNonNull(unit)),
                         AdditionalSense.BUS_DEVICE_RESET_OCCURRED, false));
             case TARGET_WARM_RESET, TARGET_COLD_RESET -> bounded(everywhere(target,
-                    target.units(), AdditionalSense.BUS_DEVICE_RESET_OCCURRED, false));
+                    target.device().units(), AdditionalSense.BUS_DEVICE_RESET_OCCURRED, false));
             case TASK_REASSIGN -> CompletableFuture.completedFuture(REASSIGNMENT_NOT_SUPPORTED);
             case CLEAR_ACA, QUERY_TASK, QUERY_TASK_SET, I_T_NEXUS_RESET, QUERY_ASYNCHRONOUS_EVENT ->
                 CompletableFuture.completedFuture(FUNCTION_NOT_SUPPORTED);
@@ -73,22 +76,19 @@ final class TaskManagement {
         return bounded(List.of(connection.abort(one -> one.equals(task))));
     }
 
-    private static CompletableFuture<Integer> abortOf(Session in, LogicalUnit unit) {
-        return in.abort(task -> task.server.equals(unit.server()));
-    }
-
     /** Aborts the tasks of units in every session; the other sessions hear of it by a unit attention. */
     private List<CompletableFuture<Integer>> everywhere(TargetNode target,
             Collection<LogicalUnit> units, AdditionalSense attention, boolean onlyWhereAborted) {
         var all = new ArrayList<CompletableFuture<Integer>>();
         for (LogicalUnit unit : units) {
-            for (Session other : target.sessions()) {
-                if (!other.equals(session) && !onlyWhereAborted) {
-                    other.loop().execute(() -> other.establish(unit, attention)); // before what it sends next
+            for (Nexus other : target.device().nexuses()) {
+                boolean tell = !other.equals(session.nexus());
+                if (tell && !onlyWhereAborted) {
+                    other.establish(unit, attention); // before what it sends next
                 }
-                all.add(abortOf(other, unit).thenApply(count -> {
-                    if (!other.equals(session) && onlyWhereAborted && count > 0) {
-                        other.loop().execute(() -> other.establish(unit, attention));
+                all.add(other.abort(unit).thenApply(count -> {
+                    if (tell && onlyWhereAborted && count > 0) {
+                        other.establish(unit, attention);
                     }
                     return count;
                 }));

@@ -3,11 +3,11 @@
  * its {@link lunar.target.TargetSpec}s as LUNs.
  *
  * <p>Inside: a {@code Connection} is in its {@code LoginPhase}, then in {@code FullFeature}; a {@code Session} is
- * one I_T nexus; a {@code Task} is one SCSI command; a {@code DeviceServer} executes it (SAM-5 section 4.6).
+ * one I_T nexus; a {@code Task} is one SCSI command. Who executes it stands in {@code lunar.target.device}.
  *
  * <p>Threading: a session with all its state belongs to the event loop of its connection. Devices complete on
  * whatever thread they like; the task then goes back to its loop. Sessions meet in {@code Sessions}, which is
- * thread-safe, and in {@code LogicalUnit}, which talks to other sessions by tasks on their loops.
+ * thread-safe, and in {@code LogicalUnit} and {@code Nexus}, which are too.
  *
  * {@snippet :
  * try (var server = TargetServer.builder()

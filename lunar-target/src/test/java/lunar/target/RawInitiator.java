@@ -126,6 +126,14 @@ final class RawInitiator implements AutoCloseable {
         return new Login(answer.bhs.int16(LoginResponse.STATUS_CLASS), answer.text());
     }
 
+    /** The next PDU is the answer to a ping: all sent before has been taken, and none of it is answered yet. */
+    void assertSilent() throws IOException {
+        int ping = ping();
+        Received answer = receive();
+        assertThat(answer.opcode()).isEqualTo(NopIn.OPCODE);
+        assertThat(answer.bhs().itt()).isEqualTo(ping);
+    }
+
     /** Asks whether the unit is ready until it is; each unit attention is told once. */
     int takeAttentions() throws IOException {
         int count = 0;

@@ -10,7 +10,6 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
 import lunar.iscsi.Bhs;
 import lunar.iscsi.LogoutResponse;
-import lunar.iscsi.NopIn;
 import lunar.iscsi.R2t;
 import lunar.iscsi.ScsiResponse;
 import lunar.iscsi.TaskManagementFunction;
@@ -20,13 +19,6 @@ import org.junit.jupiter.api.Test;
 
 /** What may happen only after something else: the order on which a host relies that retries or takes over. */
 class TargetOrderingTest {
-    private static void assertSilent(RawInitiator initiator) throws Exception {
-        int ping = initiator.ping();
-        RawInitiator.Received answer = initiator.receive();
-        assertThat(answer.opcode()).isEqualTo(NopIn.OPCODE);
-        assertThat(answer.bhs().itt()).isEqualTo(ping);
-    }
-
     @Test
     void shouldNotCompleteResetWhileAnAlreadyAbortedWriteMayStillLand() throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
@@ -35,7 +27,7 @@ class TargetOrderingTest {
             target.device.awaitArrivals();
             int abort = initiator.manage(TaskManagementFunction.ABORT_TASK, write);
             int reset = initiator.manage(TaskManagementFunction.LOGICAL_UNIT_RESET, Bhs.NO_TAG);
-            assertSilent(initiator);
+            initiator.assertSilent();
             target.device.open();
 
             assertThat(initiator.managed(abort)).isEqualTo(FUNCTION_COMPLETE.code());

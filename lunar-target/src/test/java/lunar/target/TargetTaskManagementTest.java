@@ -7,7 +7,6 @@ import static lunar.target.TargetFixture.blocks;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import lunar.iscsi.Bhs;
-import lunar.iscsi.NopIn;
 import lunar.iscsi.R2t;
 import lunar.iscsi.TaskManagementFunction;
 import lunar.scsi.Status;
@@ -18,14 +17,6 @@ class TargetTaskManagementTest {
     private static final int RESET_ATTENTION = 0x06_29_03;
     private static final int CLEARED_ATTENTION = 0x06_2f_00;
 
-    /** The next PDU is the answer to a ping: all sent before has been taken, and none of it is answered yet. */
-    private static void assertSilent(RawInitiator initiator) throws Exception {
-        int ping = initiator.ping();
-        RawInitiator.Received answer = initiator.receive();
-        assertThat(answer.opcode()).isEqualTo(NopIn.OPCODE);
-        assertThat(answer.bhs().itt()).isEqualTo(ping);
-    }
-
     @Test
     void shouldAnswerAbortOnceTheDeviceHasLetGo() throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
@@ -33,11 +24,11 @@ class TargetTaskManagementTest {
             int write = initiator.write(0, blocks(1, 0xaa));
             target.device.awaitArrivals();
             int abort = initiator.manage(TaskManagementFunction.ABORT_TASK, write);
-            assertSilent(initiator); // not complete while the write may still land
+            initiator.assertSilent(); // not complete while the write may still land
             target.device.open();
 
             assertThat(initiator.managed(abort)).isEqualTo(FUNCTION_COMPLETE.code());
-            assertSilent(initiator);
+            initiator.assertSilent();
             assertThat(initiator.read(4, 1)).isEqualTo(blocks(1, 0));
         }
     }
@@ -54,7 +45,7 @@ class TargetTaskManagementTest {
             assertThat(initiator.managed(abort)).isEqualTo(FUNCTION_REJECTED.code());
             target.device.open();
             TargetFixture.await("memory comes back", () -> target.server.bufferBytesInUse() == 0);
-            assertSilent(initiator);
+            initiator.assertSilent();
         }
     }
 
@@ -70,7 +61,7 @@ class TargetTaskManagementTest {
             int abort = initiator.manage(TaskManagementFunction.ABORT_TASK, write);
             assertThat(initiator.managed(abort)).isEqualTo(FUNCTION_COMPLETE.code());
             initiator.dataOut(write, r2t.bhs().ttt(), 0, 0, true, blocks(2, 0xdd)); // on its way already
-            assertSilent(initiator);
+            initiator.assertSilent();
             assertThat(initiator.read(0, 2)).isEqualTo(blocks(2, 0));
             assertThat(target.server.bufferBytesInUse()).isZero();
         }
@@ -95,11 +86,11 @@ class TargetTaskManagementTest {
             other.write(2, blocks(1, 2));
             target.device.awaitArrivals();
             int abort = one.manage(TaskManagementFunction.ABORT_TASK_SET, Bhs.NO_TAG);
-            assertSilent(one);
+            one.assertSilent();
             target.device.open();
 
             assertThat(one.managed(abort)).isEqualTo(FUNCTION_COMPLETE.code());
-            assertSilent(one);
+            one.assertSilent();
             assertThat(other.receive().status()).isEqualTo(Status.GOOD);
             assertThat(other.takeAttentions()).isZero();
         }
@@ -114,7 +105,7 @@ class TargetTaskManagementTest {
             other.write(2, blocks(1, 2));
             target.device.awaitArrivals();
             int clear = one.manage(TaskManagementFunction.CLEAR_TASK_SET, Bhs.NO_TAG);
-            assertSilent(one);
+            one.assertSilent();
             target.device.open();
 
             assertThat(one.managed(clear)).isEqualTo(FUNCTION_COMPLETE.code());
@@ -135,12 +126,12 @@ class TargetTaskManagementTest {
             other.write(1, blocks(1, 2));
             target.device.awaitArrivals();
             int reset = one.manage(TaskManagementFunction.LOGICAL_UNIT_RESET, Bhs.NO_TAG);
-            assertSilent(one);
+            one.assertSilent();
             target.device.open();
 
             assertThat(one.managed(reset)).isEqualTo(FUNCTION_COMPLETE.code());
-            assertSilent(one);
-            assertSilent(other);
+            one.assertSilent();
+            other.assertSilent();
             RawInitiator.Received next = other.command(new byte[6], 0);
             assertThat(next.status()).isEqualTo(Status.CHECK_CONDITION);
             assertThat(next.sense()).isEqualTo(RESET_ATTENTION);
@@ -160,7 +151,7 @@ class TargetTaskManagementTest {
 
             int reset = one.manage(TaskManagementFunction.LOGICAL_UNIT_RESET, Bhs.NO_TAG);
             assertThat(one.managed(reset)).isEqualTo(FUNCTION_REJECTED.code());
-            assertSilent(one);
+            one.assertSilent();
         }
     }
 }

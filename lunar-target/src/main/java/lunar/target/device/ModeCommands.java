@@ -1,4 +1,4 @@
-package lunar.target;
+package lunar.target.device;
 
 import lunar.block.BlockDevice;
 import lunar.scsi.AdditionalSense;
@@ -14,15 +14,20 @@ import lunar.scsi.ModeSense;
  * to the others by a unit attention.
  */
 final class ModeCommands {
-    private final TargetNode target;
+    private final ScsiTarget target;
     private final LogicalUnit unit;
     private final BlockDevice device;
     private volatile ModePages pages = ModePages.disk(true, true);
 
-    ModeCommands(TargetNode target, LogicalUnit unit) {
+    ModeCommands(ScsiTarget target, LogicalUnit unit) {
         this.target = target;
         this.unit = unit;
         device = unit.device();
+    }
+
+    void register(CommandSet commands) {
+        commands.on(ModeSense.class, Access.READ, this::sense)
+                .on(ModeSelect.class, Access.WRITE, ModeSelect::parameterListLength, this::select);
     }
 
     boolean descriptorSense() { return pages.descriptorSense(); }
@@ -32,7 +37,7 @@ final class ModeCommands {
         return device.readOnly() || pages.softwareWriteProtect();
     }
 
-    void sense(Task task, ModeSense command) {
+    private void sense(ScsiTask task, ModeSense command) {
         try {
             int deviceSpecific = ModeParameters.DPO_FUA
                     | (writeProtected() ? ModeParameters.WRITE_PROTECTED : 0);
@@ -44,14 +49,13 @@ final class ModeCommands {
         }
     }
 
-    synchronized void select(Task task, ModeSelect command) {
+    private synchronized void select(ScsiTask task, ModeSelect command) {
         try {
             ModePages changed = pages.change(command, task.dataOut());
             pages = changed;
-            for (Session other : target.sessions()) {
-                if (!other.equals(task.session())) {
-                    other.loop().execute(
-                            () -> other.establish(unit, AdditionalSense.MODE_PARAMETERS_CHANGED));
+            for (Nexus other : target.nexuses()) {
+                if (!other.equals(task.nexus())) {
+                    other.establish(unit, AdditionalSense.MODE_PARAMETERS_CHANGED);
                 }
             }
             task.good();

@@ -1,4 +1,4 @@
-package lunar.target;
+package lunar.target.device;
 
 import java.util.List;
 import lunar.scsi.AdditionalSense;
@@ -16,18 +16,18 @@ import lunar.scsi.StandardInquiry;
 /**
  * Answers for LUNs where nothing is (SAM-5 section 4.6.4): INQUIRY, REPORT LUNS and REQUEST SENSE work, all else fails.
  */
-final class AbsentDeviceServer implements DeviceServer {
+public final class AbsentDeviceServer implements DeviceServer {
     private static final Sense NOT_SUPPORTED = Sense.of(SenseKey.ILLEGAL_REQUEST,
             AdditionalSense.LOGICAL_UNIT_NOT_SUPPORTED);
 
-    private final TargetNode target;
+    private final ScsiTarget target;
 
-    AbsentDeviceServer(TargetNode target) { this.target = target; }
+    AbsentDeviceServer(ScsiTarget target) { this.target = target; }
 
     @Override
-    public void prepare(Task task) {
+    public void prepare(ScsiTask task) {
         try {
-            Cdb cdb = Cdb.decode(task.cdbBytes);
+            Cdb cdb = Cdb.decode(task.cdbBytes());
             switch (cdb) {
                 case Inquiry(boolean evpd, _, _) when !evpd -> task.accept(cdb, 0);
                 case ReportLuns _,RequestSense _ -> task.accept(cdb, 0);
@@ -39,7 +39,7 @@ final class AbsentDeviceServer implements DeviceServer {
     }
 
     @Override
-    public void execute(Task task) {
+    public void execute(ScsiTask task) {
         switch (task.cdb()) {
             case Inquiry inquiry -> task.good(
                     StandardInquiry.nothing("LUNAR", "NONE", "0.1").bytes(),
@@ -52,7 +52,7 @@ final class AbsentDeviceServer implements DeviceServer {
     }
 
     /** REPORT LUNS is the same whatever LUN it is sent to (SPC-5 section 6.34). */
-    static void reportLuns(Task task, ReportLuns report, TargetNode target) {
+    static void reportLuns(ScsiTask task, ReportLuns report, ScsiTarget target) {
         List<Lun> luns;
         switch (report.select()) {
             case 0x00, 0x02 -> luns = target.luns();

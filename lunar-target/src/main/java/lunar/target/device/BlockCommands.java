@@ -1,4 +1,4 @@
-package lunar.target;
+package lunar.target.device;
 
 import java.lang.foreign.MemorySegment;
 import java.util.OptionalLong;
@@ -32,7 +32,21 @@ final class BlockCommands {
         this.maxTransferBlocks = maxTransferBlocks;
     }
 
-    void read(Task task, ReadBlocks command) {
+    void register(CommandSet commands) {
+        int block = device.blockSize();
+        commands.on(ReadBlocks.class, Access.READ, this::read)
+                .on(WriteBlocks.class, Access.WRITE, write -> write.blockCount() * block,
+                        this::write)
+                .on(SynchronizeCache.class, Access.WRITE, this::synchronize)
+                .on(VerifyBlocks.class, Access.READ, this::verifyBytes, this::verify)
+                .on(PreFetch.class, Access.READ, this::prefetch);
+        if (device.supports(Capability.COMPARE_AND_WRITE)) {
+            commands.on(CompareAndWrite.class, Access.WRITE,
+                    compare -> 2L * compare.blockCount() * block, this::compareAndWrite);
+        }
+    }
+
+    private void read(ScsiTask task, ReadBlocks command) {
         if (refused(task, command.lba(), command.blockCount(), maxTransferBlocks)) {
             return;
         }
@@ -50,19 +64,19 @@ final class BlockCommands {
             task.good();
             return;
         }
-        task.request.asRead(command.lba(), command.blockCount(), room);
+        task.request().asRead(command.lba(), command.blockCount(), room);
         task.submit(device, BlockCommands::readEnded);
     }
 
-    private static void readEnded(Task task, @Nullable StorageException failure) {
+    private static void readEnded(ScsiTask task, @Nullable StorageException failure) {
         if (failure != null) {
             StorageSense.end(task, failure);
         } else {
-            task.good((int) task.request.buffer().byteSize());
+            task.good((int) task.request().buffer().byteSize());
         }
     }
 
-    void write(Task task, WriteBlocks command) {
+    private void write(ScsiTask task, WriteBlocks command) {
         if (refusedWrite(task, command.lba(), command.blockCount(), maxTransferBlocks)) {
             return;
         }
@@ -78,12 +92,12 @@ final class BlockCommands {
             return;
         }
         boolean flush = command.fua() && !device.supports(Capability.FUA);
-        task.request.asWrite(command.lba(), count, data.asSlice(0, count * device.blockSize()),
+        task.request().asWrite(command.lba(), count, data.asSlice(0, count * device.blockSize()),
                 command.fua() && !flush);
         task.submit(device, flush ? this::flushAfter : BlockCommands::ended);
     }
 
-    void compareAndWrite(Task task, CompareAndWrite command) {
+    private void compareAndWrite(ScsiTask task, CompareAndWrite command) {
         if (refusedWrite(task, command.lba(), command.blockCount(),
                 maxCompareAndWriteBlocks(device))) {
             return;
@@ -93,7 +107,7 @@ final class BlockCommands {
             return;
         }
         MemorySegment data = task.dataOut();
-        if (task.expectedOutBytes != 2L * command.blockCount() * device.blockSize()) {
+        if (task.expectedOutBytes() != 2L * command.blockCount() * device.blockSize()) {
             task.checkCondition(Sense.invalidFieldInCdb(13, 7));
             return;
         }
@@ -101,7 +115,7 @@ final class BlockCommands {
             task.good();
             return;
         }
-        task.request.asCompareAndWrite(command.lba(), command.blockCount(), data, command.fua());
+        task.request().asCompareAndWrite(command.lba(), command.blockCount(), data, command.fua());
         task.submit(device, BlockCommands::ended);
     }
 
@@ -110,18 +124,18 @@ final class BlockCommands {
         return Math.min(device.limits().maxCompareAndWriteBlocks(), 128);
     }
 
-    void synchronize(Task task, SynchronizeCache command) {
+    private void synchronize(ScsiTask task, SynchronizeCache command) {
         if (!refused(task, command.lba(), command.blockCount(), Long.MAX_VALUE)) {
             flush(task);
         }
     }
 
-    void flush(Task task) {
-        task.request.asFlush();
+    void flush(ScsiTask task) {
+        task.request().asFlush();
         task.submit(device, BlockCommands::ended);
     }
 
-    private void flushAfter(Task task, @Nullable StorageException failure) {
+    private void flushAfter(ScsiTask task, @Nullable StorageException failure) {
         if (failure != null) {
             StorageSense.end(task, failure);
         } else {
@@ -129,7 +143,7 @@ final class BlockCommands {
         }
     }
 
-    static void ended(Task task, @Nullable StorageException failure) {
+    static void ended(ScsiTask task, @Nullable StorageException failure) {
         if (failure != null) {
             StorageSense.end(task, failure);
         } else {
@@ -138,13 +152,13 @@ final class BlockCommands {
     }
 
     /** The page cache needs no hint; the command says whether all would fit, and all does (SBC-4 section 5.12). */
-    void prefetch(Task task, PreFetch command) {
+    private void prefetch(ScsiTask task, PreFetch command) {
         if (!refused(task, command.lba(), command.blockCount(), Long.MAX_VALUE)) {
             task.end(Status.CONDITION_MET);
         }
     }
 
-    void verify(Task task, VerifyBlocks command) {
+    private void verify(ScsiTask task, VerifyBlocks command) {
         if (refused(task, command.lba(), command.blockCount(),
                 command.bytchk() == 1 ? maxTransferBlocks : Long.MAX_VALUE)) {
             return;
@@ -158,12 +172,7 @@ final class BlockCommands {
             return;
         }
         MemorySegment data = task.dataOut();
-        long needed = switch (command.bytchk()) {
-            case 0 -> 0;
-            case 1 -> command.blockCount() * device.blockSize();
-            default -> device.blockSize();
-        };
-        if (data.byteSize() < needed) {
+        if (data.byteSize() < verifyBytes(command)) {
             task.checkCondition(Sense.invalidFieldInCdb(10, 7));
             return;
         }
@@ -175,15 +184,24 @@ final class BlockCommands {
         new Verification(task, command, data, room).next();
     }
 
+    /** Data that BYTCHK asks for: none, every block, or one to compare with each. */
+    private long verifyBytes(VerifyBlocks command) {
+        return switch (command.bytchk()) {
+            case 0 -> 0;
+            case 1 -> command.blockCount() * device.blockSize();
+            default -> command.blockCount() == 0 ? 0 : device.blockSize();
+        };
+    }
+
     /** A VERIFY on its way through the medium: reads a piece, compares it, reads the next. */
     private final class Verification {
-        private final Task task;
+        private final ScsiTask task;
         private final VerifyBlocks command;
         private final MemorySegment data;
         private final Buffers.Buffer room;
         private long done;
 
-        Verification(Task task, VerifyBlocks command, MemorySegment data, Buffers.Buffer room) {
+        Verification(ScsiTask task, VerifyBlocks command, MemorySegment data, Buffers.Buffer room) {
             this.task = task;
             this.command = command;
             this.data = data;
@@ -192,12 +210,12 @@ final class BlockCommands {
 
         void next() {
             long count = Math.min(command.blockCount() - done, VERIFY_BYTES / device.blockSize());
-            if (count == 0 || task.aborted) {
+            if (count == 0 || task.aborted()) {
                 task.giveBack(room);
                 task.good();
                 return;
             }
-            task.request.asRead(command.lba() + done, count,
+            task.request().asRead(command.lba() + done, count,
                     room.memory().asSlice(0, count * device.blockSize()));
             task.submitPiece(device, (_, failure) -> read(failure));
         }
@@ -208,7 +226,7 @@ final class BlockCommands {
                 StorageSense.end(task, failure);
                 return;
             }
-            OptionalLong differs = compare(task.request.buffer());
+            OptionalLong differs = compare(task.request().buffer());
             if (differs.isPresent()) {
                 task.giveBack(room);
                 task.checkCondition(Sense
@@ -216,7 +234,7 @@ final class BlockCommands {
                         .withInformation(differs.getAsLong()));
                 return;
             }
-            done += task.request.blockCount();
+            done += task.request().blockCount();
             next();
         }
 
@@ -240,7 +258,7 @@ final class BlockCommands {
         }
     }
 
-    private boolean refusedWrite(Task task, long lba, long blockCount, long maxBlocks) {
+    private boolean refusedWrite(ScsiTask task, long lba, long blockCount, long maxBlocks) {
         if (refused(task, lba, blockCount, maxBlocks)) {
             return true;
         }
@@ -251,12 +269,12 @@ final class BlockCommands {
         return false;
     }
 
-    private boolean refused(Task task, long lba, long blockCount, long maxBlocks) {
+    private boolean refused(ScsiTask task, long lba, long blockCount, long maxBlocks) {
         return refused(task, device, lba, blockCount, maxBlocks);
     }
 
     /** Ends a task that reaches past the device, or is longer than the Block Limits page allows. */
-    static boolean refused(Task task, BlockDevice device, long lba, long blockCount,
+    static boolean refused(ScsiTask task, BlockDevice device, long lba, long blockCount,
             long maxBlocks) {
         long blocks = device.blockCount();
         if (lba < 0 || lba > blocks || blockCount > blocks - lba) {

@@ -1,4 +1,4 @@
-package lunar.target;
+package lunar.target.device;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -34,6 +34,15 @@ final class ProvisioningCommands {
         this.mode = mode;
     }
 
+    void register(CommandSet commands) {
+        commands.on(WriteSame.class, Access.WRITE,
+                same -> same.noDataOut() ? 0 : device.blockSize(), this::writeSame)
+                .on(GetLbaStatus.class, Access.READ, this::status);
+        if (device.supports(Capability.UNMAP)) {
+            commands.on(Unmap.class, Access.WRITE, Unmap::parameterListLength, this::unmap);
+        }
+    }
+
     /** Blocks of the longest WRITE SAME: what a device zeroes at once, or a minute's work of writing. */
     static long maxWriteSameBlocks(BlockDevice device) {
         return Math.max(device.limits().maxWriteZeroesBlocks(), (256L << 20) / device.blockSize());
@@ -44,7 +53,7 @@ final class ProvisioningCommands {
         return Math.min(device.limits().maxUnmapBlocks(), 0xffff_ffffL);
     }
 
-    void unmap(Task task, Unmap command) {
+    private void unmap(ScsiTask task, Unmap command) {
         if (command.anchor()) {
             task.checkCondition(Sense.invalidFieldInCdb(1, 0)); // ANC_SUP is not told
             return;
@@ -69,7 +78,7 @@ final class ProvisioningCommands {
         }
     }
 
-    private void unmap(Task task, List<UnmapParameterList.Range> ranges, int from) {
+    private void unmap(ScsiTask task, List<UnmapParameterList.Range> ranges, int from) {
         int at = from;
         while (at < ranges.size() && ranges.get(at).blockCount() == 0) {
             at++;
@@ -79,7 +88,7 @@ final class ProvisioningCommands {
             return;
         }
         int next = at + 1;
-        task.request.asUnmap(ranges.get(at).lba(), ranges.get(at).blockCount());
+        task.request().asUnmap(ranges.get(at).lba(), ranges.get(at).blockCount());
         task.submitPiece(device, (_, failure) -> {
             if (failure != null) {
                 StorageSense.end(task, failure);
@@ -90,7 +99,7 @@ final class ProvisioningCommands {
     }
 
     /** GET LBA STATUS (SBC-4 section 5.6), from what the device knows of its holes. */
-    void status(Task task, GetLbaStatus command) {
+    private void status(ScsiTask task, GetLbaStatus command) {
         long blocks = device.blockCount();
         if (command.lba() < 0 || command.lba() >= blocks) {
             task.checkCondition(
@@ -115,7 +124,7 @@ final class ProvisioningCommands {
         }
     }
 
-    void writeSame(Task task, WriteSame command) {
+    private void writeSame(ScsiTask task, WriteSame command) {
         if (command.protect() != 0 || command.anchor()
                 || (command.unmap() && !device.supports(Capability.UNMAP))) {
             task.checkCondition(Sense.invalidFieldInCdb(1,
@@ -133,18 +142,18 @@ final class ProvisioningCommands {
             return;
         }
         MemorySegment block = task.dataOut();
-        if (task.expectedOutBytes != (command.noDataOut() ? 0 : device.blockSize())) {
+        if (task.expectedOutBytes() != (command.noDataOut() ? 0 : device.blockSize())) {
             task.checkCondition(
                     Sense.of(SenseKey.ILLEGAL_REQUEST, AdditionalSense.INVALID_FIELD_IN_CDB));
             return;
         }
         boolean zeroes = command.noDataOut() || isZero(block.asSlice(0, device.blockSize()));
         if (zeroes && command.unmap() && command.blockCount() <= device.limits().maxUnmapBlocks()) {
-            task.request.asUnmap(command.lba(), command.blockCount());
+            task.request().asUnmap(command.lba(), command.blockCount());
             task.submit(device, BlockCommands::ended);
         } else if (zeroes && device.supports(Capability.WRITE_ZEROES)
                 && command.blockCount() <= device.limits().maxWriteZeroesBlocks()) {
-            task.request.asWriteZeroes(command.lba(), command.blockCount(), false);
+            task.request().asWriteZeroes(command.lba(), command.blockCount(), false);
             task.submit(device, BlockCommands::ended);
         } else {
             writePattern(task, command, block);
@@ -161,7 +170,7 @@ final class ProvisioningCommands {
     }
 
     /** Writes the block over and over, in pieces. */
-    private void writePattern(Task task, WriteSame command, MemorySegment block) {
+    private void writePattern(ScsiTask task, WriteSame command, MemorySegment block) {
         Buffers.Buffer room = task.borrow(PIECE_BYTES);
         if (room == null) {
             task.end(Status.BUSY);
@@ -180,15 +189,15 @@ final class ProvisioningCommands {
         writeNext(task, command, room, blocks, 0);
     }
 
-    private void writeNext(Task task, WriteSame command, Buffers.Buffer room, int blocks,
+    private void writeNext(ScsiTask task, WriteSame command, Buffers.Buffer room, int blocks,
             long done) {
         long count = Math.min(blocks, command.blockCount() - done);
-        if (count == 0 || task.aborted) {
+        if (count == 0 || task.aborted()) {
             task.giveBack(room);
             task.good();
             return;
         }
-        task.request.asWrite(command.lba() + done, count,
+        task.request().asWrite(command.lba() + done, count,
                 room.memory().asSlice(0, count * device.blockSize()), false);
         task.submitPiece(device, (_, failure) -> {
             if (failure != null) {
@@ -200,7 +209,7 @@ final class ProvisioningCommands {
         });
     }
 
-    private boolean readOnly(Task task) {
+    private boolean readOnly(ScsiTask task) {
         if (mode.writeProtected()) {
             task.checkCondition(Sense.of(SenseKey.DATA_PROTECT, AdditionalSense.WRITE_PROTECTED));
             return true;

@@ -1,4 +1,4 @@
-package lunar.target;
+package lunar.target.device;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -11,21 +11,21 @@ import org.jspecify.annotations.Nullable;
  * Pool of native memory for the data of commands, in size classes of powers of four from 4 KiB. Bounded: what is in
  * use and what is kept idle together never exceed the limit by more than one buffer. Thread-safe.
  */
-final class Buffers {
+public final class Buffers {
     private static final System.Logger LOG = System.getLogger("lunar.target");
     private static final int SMALLEST_SHIFT = 12;
     private static final int CLASS_SHIFT = 2;
     private static final int ALIGNMENT = 4096;
 
     /** Memory lent to a task. */
-    record Buffer(MemorySegment memory, int sizeClass) {}
+    public record Buffer(MemorySegment memory, int sizeClass) {}
 
     private final List<ArrayDeque<Buffer>> idle = new ArrayList<>();
     private long maxBytes;
     private long usedBytes;
     private long idleBytes;
 
-    Buffers(int largestBytes, long maxBytes) {
+    public Buffers(int largestBytes, long maxBytes) {
         this.maxBytes = maxBytes;
         for (int i = 0; i <= sizeClass(largestBytes); i++) {
             idle.add(new ArrayDeque<>());
@@ -42,7 +42,7 @@ final class Buffers {
     }
 
     /** Memory of at least so many bytes, whose content is whatever was there; null where there is none left. */
-    synchronized @Nullable Buffer take(int bytes) {
+    public synchronized @Nullable Buffer take(int bytes) {
         int sizeClass = sizeClass(bytes);
         int size = bytesOf(sizeClass);
         Buffer kept = idle.get(sizeClass).poll();
@@ -80,7 +80,7 @@ final class Buffers {
     }
 
     /** Takes memory back. */
-    synchronized void give(Buffer buffer) {
+    public synchronized void give(Buffer buffer) {
         int size = bytesOf(buffer.sizeClass());
         usedBytes -= size;
         if (usedBytes + idleBytes + size <= maxBytes / 2) { // the rest goes back to the system
@@ -89,5 +89,5 @@ final class Buffers {
         }
     }
 
-    synchronized long usedBytes() { return usedBytes; }
+    public synchronized long usedBytes() { return usedBytes; }
 }

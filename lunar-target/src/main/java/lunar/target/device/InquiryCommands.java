@@ -1,4 +1,4 @@
-package lunar.target;
+package lunar.target.device;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -26,17 +26,19 @@ import lunar.scsi.VpdPage;
 final class InquiryCommands {
     private static final int PORT_GROUP = 1;
 
-    private final TargetNode target;
+    private final ScsiTarget target;
     private final BlockDevice device;
     private final int maxTransferBlocks;
 
-    InquiryCommands(TargetNode target, BlockDevice device, int maxTransferBlocks) {
+    InquiryCommands(ScsiTarget target, BlockDevice device, int maxTransferBlocks) {
         this.target = target;
         this.device = device;
         this.maxTransferBlocks = maxTransferBlocks;
     }
 
-    void execute(Task task, Inquiry command) {
+    void register(CommandSet commands) { commands.on(Inquiry.class, Access.NONE, this::execute); }
+
+    private void execute(ScsiTask task, Inquiry command) {
         if (!command.evpd()) {
             Identity identity = device.identity();
             task.good(
@@ -74,14 +76,14 @@ final class InquiryCommands {
 
     private DeviceIdentification identification() {
         Identity identity = device.identity();
-        String portName = target.spec().name() + ",t,0x0001";
+        String portName = target.name() + ",t,0x0001";
         return new DeviceIdentification(List.of(
                 Designator.ofUnit(Naa.locallyAssigned(identity.uuid())),
                 Designator.ofUnit(new Identifier.T10VendorId(identity.vendor(), identity.serial())),
                 Designator.ofPort(new Identifier.RelativeTargetPort(PORT_GROUP)),
                 Designator.ofPort(new Identifier.TargetPortGroup(PORT_GROUP)),
                 Designator.ofPort(new Identifier.ScsiName(portName)),
-                Designator.ofDevice(new Identifier.ScsiName(target.spec().name()))));
+                Designator.ofDevice(new Identifier.ScsiName(target.name()))));
     }
 
     private BlockLimits blockLimits() {

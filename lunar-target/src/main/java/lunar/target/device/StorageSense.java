@@ -1,4 +1,4 @@
-package lunar.target;
+package lunar.target.device;
 
 import lunar.block.AbortedException;
 import lunar.block.BlockRequest;
@@ -20,22 +20,22 @@ import lunar.scsi.SenseKey;
 import lunar.scsi.Status;
 
 /** How a failure of a device is told to the initiator (SPC-5 section 4.5, SBC-4 section 4.18). */
-final class StorageSense {
+public final class StorageSense {
     private static final System.Logger LOG = System.getLogger("lunar.target");
 
     private StorageSense() {}
 
     /** Ends a task whose device has failed. */
-    static void end(Task task, StorageException failure) {
+    public static void end(ScsiTask task, StorageException failure) {
         switch (failure) {
             case BusyException _ -> task.end(Status.BUSY);
             case ReservationConflictException _ -> task.end(Status.RESERVATION_CONFLICT);
             default -> {
-                Sense sense = of(task.request, failure);
+                Sense sense = of(task.request(), failure);
                 if (sense.key() == SenseKey.MEDIUM_ERROR
                         || sense.key() == SenseKey.HARDWARE_ERROR) {
-                    LOG.log(System.Logger.Level.WARNING, "LUN {0} of {1}: {2}", task.lun,
-                            task.session(),
+                    LOG.log(System.Logger.Level.WARNING, "LUN {0} of {1}: {2}", task.lun(),
+                            task.nexus(),
                             failure.getMessage());
                 }
                 task.checkCondition(sense);

@@ -1,0 +1,36 @@
+package lunar.target.device;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import lunar.scsi.AdditionalSense;
+import org.jspecify.annotations.Nullable;
+
+/** Unit attention conditions of one nexus at one logical unit, oldest first (SAM-5 section 5.14). Thread-safe. */
+final class Attentions {
+    /** More than these tell the host nothing new. */
+    private static final int MAX_PENDING = 16;
+
+    private final Deque<AdditionalSense> pending = new ArrayDeque<>();
+    private volatile boolean any = true;
+
+    /** To a new nexus the unit has just been reset (SAM-5 section 6.3.5). */
+    Attentions() {
+        pending.add(AdditionalSense.RESET_OCCURRED);
+    }
+
+    synchronized void establish(AdditionalSense condition) {
+        if (pending.size() < MAX_PENDING && !pending.contains(condition)) {
+            pending.add(condition);
+            any = true;
+        }
+    }
+
+    @Nullable
+    AdditionalSense take() { return any ? poll() : null; }
+
+    private synchronized @Nullable AdditionalSense poll() {
+        AdditionalSense oldest = pending.poll();
+        any = !pending.isEmpty();
+        return oldest;
+    }
+}

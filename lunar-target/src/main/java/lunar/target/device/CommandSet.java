@@ -1,0 +1,67 @@
+package lunar.target.device;
+
+import java.lang.foreign.MemorySegment;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.BiConsumer;
+import java.util.function.ToLongFunction;
+import lunar.scsi.Cdb;
+import lunar.scsi.CommandDescriptor;
+import lunar.scsi.CommandTable;
+import lunar.scsi.InvalidCdbException;
+import lunar.scsi.StandardCommands;
+import org.jspecify.annotations.Nullable;
+
+/** The commands that a device server executes: for each kind of CDB what it needs and who executes it. */
+final class CommandSet {
+    /**
+     * How a kind of command is executed.
+     *
+     * @param access what it does to the medium
+     * @param dataOutBytes data-out that a command needs
+     * @param execute executes it
+     */
+    record Handler<C extends Cdb>(Class<C> type, Access access, ToLongFunction<C> dataOutBytes,
+            BiConsumer<ScsiTask, C> execute) {
+        long dataOut(Cdb cdb) { return dataOutBytes.applyAsLong(type.cast(cdb)); }
+
+        void execute(ScsiTask task) { execute.accept(task, type.cast(task.cdb())); }
+    }
+
+    private final Map<Class<? extends Cdb>, Handler<?>> handlers = new HashMap<>();
+
+    /** Adds a command with data-out. */
+    <C extends Cdb> CommandSet on(Class<C> type, Access access, ToLongFunction<C> dataOutBytes,
+            BiConsumer<ScsiTask, C> execute) {
+        if (handlers.put(type, new Handler<>(type, access, dataOutBytes, execute)) != null) {
+            throw new IllegalStateException(type + " has two handlers");
+        }
+        return this;
+    }
+
+    /** Adds a command without data-out. */
+    <C extends Cdb> CommandSet on(Class<C> type, Access access, BiConsumer<ScsiTask, C> execute) {
+        return on(type, access, _ -> 0, execute);
+    }
+
+    /** Who executes such a command; null where it is not supported. */
+    @Nullable
+    Handler<?> handler(Cdb cdb) { return handlers.get(cdb.getClass()); }
+
+    /** What REPORT SUPPORTED OPERATION CODES tells: the standard commands that are here. */
+    CommandTable table() {
+        return CommandTable.standard(this::has);
+    }
+
+    private boolean has(CommandDescriptor command) {
+        var cdb = MemorySegment.ofArray(new byte[command.cdbLength()]);
+        cdb.set(java.lang.foreign.ValueLayout.JAVA_BYTE, 0, (byte) command.opcode());
+        command.serviceAction().ifPresent(
+                action -> cdb.set(java.lang.foreign.ValueLayout.JAVA_BYTE, 1, (byte) action));
+        try {
+            return handlers.containsKey(Cdb.decode(cdb).getClass());
+        } catch (InvalidCdbException e) {
+            throw new IllegalStateException(command.name(), e);
+        }
+    }
+}

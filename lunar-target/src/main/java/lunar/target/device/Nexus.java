@@ -1,0 +1,78 @@
+package lunar.target.device;
+
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import lunar.iscsi.Isid;
+import lunar.scsi.AdditionalSense;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An I_T nexus (SAM-5 section 4.6): an initiator port that uses a target port, which is one session (RFC 7143 section
+ * 4.4.1). Holds what a logical unit keeps for each of them. Thread-safe.
+ */
+public final class Nexus {
+    /** Ends the tasks of a nexus on a unit. */
+    @FunctionalInterface
+    public interface Aborter {
+        /**
+         * @return how many were aborted, once the last of them has ended
+         */
+        CompletableFuture<Integer> abort(LogicalUnit unit);
+    }
+
+    private final String initiatorName;
+    private final Isid isid;
+    private final TargetPort port;
+    private final Aborter aborter;
+    private final Map<LogicalUnit, Attentions> attentions = new ConcurrentHashMap<>();
+
+    public Nexus(String initiatorName, Isid isid, TargetPort port, Aborter aborter) {
+        this.initiatorName = initiatorName;
+        this.isid = isid;
+        this.port = port;
+        this.aborter = aborter;
+    }
+
+    /** iSCSI name of the initiator. */
+    public String initiatorName() { return initiatorName; }
+
+    /** The initiator's part of the session identifier. */
+    public Isid isid() { return isid; }
+
+    /** The target port. */
+    public TargetPort port() { return port; }
+
+    /** Name of the initiator port, of which reservations speak (RFC 7143 section 4.4.3, SPC-5 section 7.6.4.6). */
+    public String initiatorPort() {
+        return initiatorName + ",i,0x" + String.format(Locale.ROOT, "%012x", isid.value());
+    }
+
+    /** Aborts the tasks that this nexus has on a unit; ends with their number when the last has ended. */
+    public CompletableFuture<Integer> abort(LogicalUnit unit) {
+        return aborter.abort(unit);
+    }
+
+    /** Establishes a unit attention condition for this nexus, if it is not pending already. */
+    public void establish(LogicalUnit unit, AdditionalSense condition) {
+        attentions(unit).establish(condition);
+    }
+
+    /** Takes the oldest unit attention of a unit, or null. A unit not used before tells of its reset. */
+    @Nullable
+    AdditionalSense takeAttention(LogicalUnit unit) { return attentions(unit).take(); }
+
+    /** Forgets what was kept for a unit that is no more. */
+    void forget(LogicalUnit unit) {
+        attentions.remove(unit);
+    }
+
+    private Attentions attentions(LogicalUnit unit) {
+        Attentions known = attentions.get(unit);
+        return known != null ? known : attentions.computeIfAbsent(unit, _ -> new Attentions());
+    }
+
+    @Override
+    public String toString() { return initiatorName + " on " + port.targetName(); }
+}
