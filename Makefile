@@ -2,7 +2,7 @@
 MVN ?= mvn -B -ntp
 
 .DEFAULT_GOAL := help
-.PHONY: help test unit vm format bench fuzz image clean
+.PHONY: help test unit conformance vm format bench fuzz image clean
 
 help: ## list the recipes
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -14,6 +14,12 @@ test: ## everything but the VM: build, style, unit, contract, property, simulati
 
 unit: ## the fast part of test: no foreign peers
 	$(MVN) verify
+
+conformance: ## libiscsi's conformance suite over several kinds of unit; says what differs from what is expected
+	./scripts/peers
+	$(MVN) -q verify -Pit -pl lunar-it -am -Dsurefire.failIfNoSpecifiedTests=false -Dtest=StyleTest \
+		-Dit.test=ConformanceIT -Dfailsafe.failIfNoSpecifiedTests=false
+	@awk '{ n[$$1]++ } END { for (v in n) printf "%s %d  ", v, n[v]; print "" }' lunar-it/target/iscsi-test-cu.verdicts
 
 vm: ## the Linux kernel's initiator on our target, in a QEMU guest
 	./lab/vm/check

@@ -68,6 +68,15 @@ public interface BlockDevice extends AutoCloseable {
         return new Extent(lba, blocks - lba, true);
     }
 
+    /**
+     * Destroys the key under which the blocks are encrypted and takes a new one: what was written before can never be
+     * read again. Blocks read as anything afterwards. The caller sees to it that no other request is in flight. Needs
+     * {@link Capability#KEY_ERASURE}. Blocks for the time of a write to stable storage.
+     */
+    default void eraseKey() throws StorageException {
+        throw new NotSupportedException("the device has no " + Capability.KEY_ERASURE);
+    }
+
     /** Releases the device and, for filters and volumes, what it stands on. Idempotent. */
     @Override
     void close() throws StorageException;

@@ -15,6 +15,8 @@ public enum Capability {
     FUA,
     /** {@link BlockDevice#transferTo} moves blocks to a channel without a copy through the heap or a buffer. */
     TRANSFER_TO,
+    /** {@link BlockDevice#eraseKey} makes all that was ever written unreadable, at once: the store is encrypted. */
+    KEY_ERASURE,
     /** Requests complete on the submitting thread and never wait for a medium (memory). */
     NON_BLOCKING
 }

@@ -4,8 +4,8 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /** A device over a device, which it owns. It is what the lower one is, except for what a subclass does to requests. */
-abstract sealed class Filter implements BlockDevice permits FaultFilter, TimedFilter, TraceFilter,
-        VerifyFilter {
+abstract sealed class Filter implements BlockDevice permits EncryptFilter, FaultFilter,
+        TimedFilter, TraceFilter, VerifyFilter {
     private final BlockDevice below;
     private final Set<Capability> capabilities;
 
@@ -30,7 +30,7 @@ abstract sealed class Filter implements BlockDevice permits FaultFilter, TimedFi
     public Limits limits() { return below.limits(); }
 
     @Override
-    public final Set<Capability> capabilities() { return capabilities; }
+    public Set<Capability> capabilities() { return capabilities; }
 
     @Override
     public final Identity identity() { return below.identity(); }
@@ -40,6 +40,9 @@ abstract sealed class Filter implements BlockDevice permits FaultFilter, TimedFi
 
     @Override
     public Extent extent(long lba) throws StorageException { return below.extent(lba); }
+
+    @Override
+    public void eraseKey() throws StorageException { below.eraseKey(); }
 
     @Override
     public void close() throws StorageException { below.close(); }

@@ -1,12 +1,13 @@
 package lunar.block;
 
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Random;
-import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import lunar.block.BlockRequest.Operation;
@@ -18,19 +19,26 @@ import lunar.block.BlockRequest.Operation;
  * delay=TIME[+JITTER]:          times as 5ms, 200us, 1s
  * throttle=SIZE[,Niops]:        bytes and requests per second; throttle=500iops: alone
  * fault=RATE[,NAME=VALUE]...:   kind=error|torn|corrupt, op=read+write, lba=FIRST-LAST, seed=N
+ * encrypt=KEYFILE:              XTS-AES-256; a key file that is missing is made
  * verify:                       trace:
  * </pre>
  */
 final class FilterUri {
     private static final Pattern FORM = Pattern
-            .compile("(delay|throttle|fault|verify|trace)(?:=([^:]*))?:(.*)");
+            .compile("(delay|throttle|fault|encrypt|verify|trace)(?:=([^:]*))?:(.*)");
     private static final Pattern TIME = Pattern.compile("(\\d{1,12})(us|ms|s)");
     private static final Pattern RANGE = Pattern.compile("(\\d{1,18})-(\\d{1,18})");
 
-    private final Function<BlockDevice, BlockDevice> filter;
+    /** Puts a filter over a device. */
+    @FunctionalInterface
+    private interface Maker {
+        BlockDevice over(BlockDevice below) throws StorageException;
+    }
+
+    private final Maker filter;
     private final String below;
 
-    private FilterUri(Function<BlockDevice, BlockDevice> filter, String below) {
+    private FilterUri(Maker filter, String below) {
         this.filter = filter;
         this.below = below;
     }
@@ -47,10 +55,11 @@ final class FilterUri {
         }
         String name = matcher.group(1);
         String settings = matcher.group(2) == null ? "" : matcher.group(2);
-        Function<BlockDevice, BlockDevice> filter = switch (name) {
+        Maker filter = switch (name) {
             case "delay" -> delay(settings);
             case "throttle" -> throttle(settings);
             case "fault" -> fault(settings);
+            case "encrypt" -> encrypt(settings);
             case "verify" -> without(name, settings, VerifyFilter::new);
             default -> without(name, settings, TraceFilter::new);
         };
@@ -59,11 +68,29 @@ final class FilterUri {
 
     /** Opens the device below and puts the filter over it. */
     BlockDevice open() throws StorageException {
-        return filter.apply(Devices.open(below));
+        BlockDevice device = Devices.open(below);
+        try {
+            return filter.over(device);
+        } catch (StorageException e) {
+            device.close();
+            throw e;
+        }
     }
 
-    private static Function<BlockDevice, BlockDevice> without(String name, String settings,
-            Function<BlockDevice, BlockDevice> filter) {
+    private static Maker encrypt(String keyFile) {
+        if (keyFile.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "encrypt needs a key file, as in encrypt=disk.key:file:disk.img");
+        }
+        try {
+            Path path = Path.of(keyFile);
+            return below -> new EncryptFilter(below, path);
+        } catch (InvalidPathException e) {
+            throw new IllegalArgumentException("'" + keyFile + "' is not a path", e);
+        }
+    }
+
+    private static Maker without(String name, String settings, Maker filter) {
         if (!settings.isEmpty()) {
             throw new IllegalArgumentException(
                     name + ": takes no settings, not '" + settings + "'");
@@ -71,7 +98,7 @@ final class FilterUri {
         return filter;
     }
 
-    private static Function<BlockDevice, BlockDevice> delay(String settings) {
+    private static Maker delay(String settings) {
         String[] parts = settings.split("\\+", -1);
         if (parts.length > 2) {
             throw new IllegalArgumentException(
@@ -102,7 +129,7 @@ final class FilterUri {
         return time;
     }
 
-    private static Function<BlockDevice, BlockDevice> throttle(String settings) {
+    private static Maker throttle(String settings) {
         long bytes = ThrottleFilter.UNLIMITED;
         long requests = ThrottleFilter.UNLIMITED;
         for (String part : settings.split(",", -1)) {
@@ -126,7 +153,7 @@ final class FilterUri {
         return value;
     }
 
-    private static Function<BlockDevice, BlockDevice> fault(String settings) {
+    private static Maker fault(String settings) {
         String[] parts = settings.split(",", -1);
         FaultPlan plan = FaultPlan.errors(rate(parts[0]));
         long seed = new Random().nextLong();

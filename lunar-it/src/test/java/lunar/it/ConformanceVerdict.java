@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What {@code iscsi-test-cu} says of one test. The suite counts a test that it skipped as passed; here it is skipped.
  *
- * @param test suite and test, {@code Read10.Simple}
+ * @param test kind of unit, suite and test, {@code thin/Read10.Simple}
  * @param reason why it was skipped, or where it failed; empty where it passed
  */
 record ConformanceVerdict(String test, Outcome outcome, String reason) {
@@ -28,8 +28,8 @@ record ConformanceVerdict(String test, Outcome outcome, String reason) {
     private static final Pattern SKIPPED = Pattern.compile("\\[SKIPPED\\] ?(.*)");
     private static final Pattern FAILURE = Pattern.compile("^    \\d+\\. (\\S+)  - (.*)");
 
-    /** Reads the verdicts from the output of a run with {@code -v}. */
-    static List<ConformanceVerdict> parse(String output) {
+    /** Reads the verdicts from the output of a run with {@code -v}; a prefix goes before the name of each test. */
+    static List<ConformanceVerdict> parse(String prefix, String output) {
         var verdicts = new ArrayList<ConformanceVerdict>();
         var names = new HashSet<String>();
         String suite = "";
@@ -47,7 +47,7 @@ record ConformanceVerdict(String test, Outcome outcome, String reason) {
             }
             Matcher start = TEST.matcher(line);
             if (start.find()) {
-                test = unique(names, suite + "." + start.group(1));
+                test = unique(names, prefix + suite + "." + start.group(1));
                 reason = "";
                 open = true;
                 line = start.group(2);

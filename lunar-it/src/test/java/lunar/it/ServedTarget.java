@@ -13,6 +13,7 @@ import lunar.block.BlockDevice;
 import lunar.block.Devices;
 import lunar.target.TargetServer;
 import lunar.target.TargetSpec;
+import lunar.target.unit.UnitSpec;
 
 /** A target of ours in this process, on a free port of the loopback interface. Closing checks that nothing leaked. */
 final class ServedTarget implements AutoCloseable {
@@ -42,11 +43,23 @@ final class ServedTarget implements AutoCloseable {
     /** The same with more said about the server too. */
     static ServedTarget of(UnaryOperator<TargetSpec> changes,
             UnaryOperator<TargetServer.Builder> options, String... uris) throws IOException {
+        return of(changes, options, UnaryOperator.identity(), uris);
+    }
+
+    /** One device as LUN 0, with more said about the unit and the server. */
+    static ServedTarget ofUnit(UnaryOperator<UnitSpec> units,
+            UnaryOperator<TargetServer.Builder> options, String uri) throws IOException {
+        return of(UnaryOperator.identity(), options, units, uri);
+    }
+
+    private static ServedTarget of(UnaryOperator<TargetSpec> changes,
+            UnaryOperator<TargetServer.Builder> options, UnaryOperator<UnitSpec> units,
+            String... uris) throws IOException {
         var devices = new ArrayList<BlockDevice>();
         TargetSpec spec = TargetSpec.of(NAME);
         for (String uri : uris) {
             BlockDevice device = Devices.open(uri);
-            spec = spec.withLun(devices.size(), device);
+            spec = spec.withLun(devices.size(), units.apply(UnitSpec.of(device)));
             devices.add(device);
         }
         return new ServedTarget(devices, changes.apply(spec), options);
@@ -67,6 +80,12 @@ final class ServedTarget implements AutoCloseable {
     /** A LUN as libiscsi and QEMU write it. */
     String url(int lun) {
         return portalUrl() + "/" + NAME + "/" + lun;
+    }
+
+    /** A LUN by way of another portal than the first. */
+    String url(int portal, int lun) {
+        return "iscsi://127.0.0.1:" + server.portals().get(portal).getPort() + "/" + NAME + "/"
+                + lun;
     }
 
     /** The same with a CHAP user. */

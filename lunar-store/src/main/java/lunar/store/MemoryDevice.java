@@ -44,7 +44,7 @@ public final class MemoryDevice implements BlockDevice {
     private static final int MAX_COMPARE_BYTES = 64 << 10;
     private static final int STRIPES = 256;
     private static final Set<Capability> CAPABILITIES = Set
-            .copyOf(EnumSet.allOf(Capability.class));
+            .copyOf(EnumSet.complementOf(EnumSet.of(Capability.KEY_ERASURE)));
 
     private final Geometry geometry;
     private final Limits limits;

@@ -1,10 +1,12 @@
 package lunar.store;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest.Operation;
 import lunar.block.DelayFilter;
 import lunar.block.Devices;
+import lunar.block.EncryptFilter;
 import lunar.block.FaultFilter;
 import lunar.block.FaultPlan;
 import lunar.block.StorageException;
@@ -13,6 +15,7 @@ import lunar.block.TraceFilter;
 import lunar.block.VerifyFilter;
 import lunar.testkit.BlockDeviceContract;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The contract on each filter over memory: nothing may be lost by standing in between. */
 class FilterContractTest {
@@ -53,6 +56,17 @@ class FilterContractTest {
         @Override
         protected BlockDevice create(long blockCount) {
             return new TraceFilter(memory(blockCount), _ -> {});
+        }
+    }
+
+    @Nested
+    class Encrypt extends BlockDeviceContract {
+        @TempDir
+        private Path keys;
+
+        @Override
+        protected BlockDevice create(long blockCount) throws StorageException {
+            return new EncryptFilter(memory(blockCount), keys.resolve("key"));
         }
     }
 
