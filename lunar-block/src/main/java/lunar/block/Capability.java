@@ -8,6 +8,8 @@ public enum Capability {
     WRITE_ZEROES,
     /** {@link BlockRequest.Operation#COMPARE_AND_WRITE} is atomic on this device. */
     COMPARE_AND_WRITE,
+    /** Every write is seen whole or not at all, by whoever reads all of it at once and after a crash. */
+    ATOMIC_WRITE,
     /**
      * A write can be made stable by itself (force unit access) in one request. A device without it still honours
      * FUA, by a flush.

@@ -102,7 +102,7 @@ final class LunProbe {
         CapacityData16 capacity = capacity();
         Geometry geometry = geometry(capacity);
         BlockLimits told = page(pages, BlockLimits.CODE, BlockLimits.class)
-                .orElse(new BlockLimits(false, 0, 0, 0, 0, 0, 0, 0, 0, OptionalLong.empty(), 0));
+                .orElse(new BlockLimits(false, 0, 0, 0, 0, 0, 0, 0, 0, OptionalLong.empty(), 0, 0));
         Optional<LogicalBlockProvisioning> provisioning = page(pages,
                 LogicalBlockProvisioning.CODE, LogicalBlockProvisioning.class);
         Optional<ModeParameters> mode = mode();

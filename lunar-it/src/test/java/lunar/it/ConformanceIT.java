@@ -37,7 +37,8 @@ class ConformanceIT {
 
     private List<Profile> profiles() throws IOException {
         Path image = Files.write(dir.resolve("read-only.img"), new byte[4 << 20]);
-        return List.of(new Profile("thin", "ram:256MiB", unit -> unit, List.of("ALL")),
+        return List.of(
+                new Profile("thin", "ram:128MiB?block-size=4096", unit -> unit, List.of("ALL")),
                 new Profile("removable", "ram:64MiB", unit -> unit.withRemovable(true),
                         List.of("SCSI.PreventAllow", "SCSI.StartStopUnit", "SCSI.NoMedia")),
                 new Profile("read-only", "file:" + image + "?read-only=true", unit -> unit,

@@ -154,6 +154,10 @@ public record AdditionalSense(int asc, int ascq) {
             "incompatible medium installed");
     public static final AdditionalSense MEDIUM_FORMAT_CORRUPTED = named(0x31, 0x00,
             "medium format corrupted");
+    public static final AdditionalSense FORMAT_COMMAND_FAILED = named(0x31, 0x01,
+            "format command failed");
+    public static final AdditionalSense SANITIZE_COMMAND_FAILED = named(0x31, 0x03,
+            "sanitize command failed");
     public static final AdditionalSense THIN_PROVISIONING_SOFT_THRESHOLD = named(0x38, 0x07,
             "thin provisioning soft threshold reached");
     public static final AdditionalSense SAVING_PARAMETERS_NOT_SUPPORTED = named(0x39, 0x00,

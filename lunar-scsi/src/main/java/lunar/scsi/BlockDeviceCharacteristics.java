@@ -9,9 +9,15 @@ import java.lang.foreign.MemorySegment;
  * @param productType PRODUCT TYPE
  * @param formFactor NOMINAL FORM FACTOR
  * @param forceUnitAccess FUAB: FUA and SYNCHRONIZE CACHE behave as SBC-3 has them
+ * @param readAfterBlockErase WABEREQ: what a read after a block erase does, 0 not told, 1 succeeds
+ * @param readAfterCryptoErase WACEREQ: the same after a cryptographic erase
  */
 public record BlockDeviceCharacteristics(int rotationRate, int productType, int formFactor,
-        boolean forceUnitAccess) implements VpdPage {
+        boolean forceUnitAccess, int readAfterBlockErase, int readAfterCryptoErase)
+        implements
+        VpdPage {
+    /** WABEREQ and WACEREQ: reads succeed. */
+    public static final int READS_SUCCEED = 1;
     public static final int CODE = 0xb1;
 
     /** MEDIUM ROTATION RATE of a solid-state device. */
@@ -23,12 +29,15 @@ public record BlockDeviceCharacteristics(int rotationRate, int productType, int 
         CdbDecoder.check("rotationRate", rotationRate, 0xffff);
         CdbDecoder.check("productType", productType, 0xff);
         CdbDecoder.check("formFactor", formFactor, 0xf);
+        CdbDecoder.check("readAfterBlockErase", readAfterBlockErase, 3);
+        CdbDecoder.check("readAfterCryptoErase", readAfterCryptoErase, 3);
     }
 
     static BlockDeviceCharacteristics decode(MemorySegment content) {
         MemorySegment bytes = BigEndian.padded(content, LENGTH);
         return new BlockDeviceCharacteristics(BigEndian.int16(bytes, 0), BigEndian.int8(bytes, 2),
-                BigEndian.int8(bytes, 3) & 0xf, BigEndian.bit(bytes, 4, 1));
+                BigEndian.int8(bytes, 3) & 0xf, BigEndian.bit(bytes, 4, 1),
+                BigEndian.int8(bytes, 3) >> 6, BigEndian.int8(bytes, 3) >> 4 & 3);
     }
 
     @Override
@@ -40,7 +49,7 @@ public record BlockDeviceCharacteristics(int rotationRate, int productType, int 
         var bytes = MemorySegment.ofArray(content);
         BigEndian.int16(bytes, 0, rotationRate);
         BigEndian.int8(bytes, 2, productType);
-        BigEndian.int8(bytes, 3, formFactor);
+        BigEndian.int8(bytes, 3, readAfterBlockErase << 6 | readAfterCryptoErase << 4 | formFactor);
         BigEndian.int8(bytes, 4, BigEndian.bit(forceUnitAccess, 1));
         return content;
     }

@@ -18,11 +18,13 @@ import java.util.OptionalLong;
  * @param optimalUnmapBlocks OPTIMAL UNMAP GRANULARITY
  * @param unmapAlignmentBlocks UNMAP GRANULARITY ALIGNMENT, present with UGAVALID
  * @param maxWriteSameBlocks MAXIMUM WRITE SAME LENGTH
+ * @param maxAtomicBlocks MAXIMUM ATOMIC TRANSFER LENGTH, with and without an atomic boundary
  */
 public record BlockLimits(boolean writeSameNonZero, int maxCompareAndWriteBlocks,
         int optimalGranularityBlocks, long maxTransferBlocks, long optimalTransferBlocks,
         long maxPrefetchBlocks, long maxUnmapBlocks, long maxUnmapDescriptors,
-        long optimalUnmapBlocks, OptionalLong unmapAlignmentBlocks, long maxWriteSameBlocks)
+        long optimalUnmapBlocks, OptionalLong unmapAlignmentBlocks, long maxWriteSameBlocks,
+        long maxAtomicBlocks)
         implements
         VpdPage {
     public static final int CODE = 0xb0;
@@ -31,6 +33,7 @@ public record BlockLimits(boolean writeSameNonZero, int maxCompareAndWriteBlocks
     private static final long UINT32_MAX = 0xffff_ffffL;
     private static final long ALIGNMENT_MAX = 0x7fff_ffffL;
     private static final int ALIGNMENT = 28;
+    private static final int ATOMIC = 40;
 
     public BlockLimits {
         CdbDecoder.check("maxCompareAndWriteBlocks", maxCompareAndWriteBlocks, 0xff);
@@ -41,6 +44,7 @@ public record BlockLimits(boolean writeSameNonZero, int maxCompareAndWriteBlocks
         CdbDecoder.check("maxUnmapBlocks", maxUnmapBlocks, UINT32_MAX);
         CdbDecoder.check("maxUnmapDescriptors", maxUnmapDescriptors, UINT32_MAX);
         CdbDecoder.check("optimalUnmapBlocks", optimalUnmapBlocks, UINT32_MAX);
+        CdbDecoder.check("maxAtomicBlocks", maxAtomicBlocks, UINT32_MAX);
         CdbDecoder.check("unmapAlignmentBlocks", unmapAlignmentBlocks.orElse(0), ALIGNMENT_MAX);
     }
 
@@ -54,7 +58,7 @@ public record BlockLimits(boolean writeSameNonZero, int maxCompareAndWriteBlocks
                 alignment > ALIGNMENT_MAX
                         ? OptionalLong.of(alignment & ALIGNMENT_MAX)
                         : OptionalLong.empty(),
-                BigEndian.int64(bytes, 32));
+                BigEndian.int64(bytes, 32), BigEndian.int32(bytes, ATOMIC));
     }
 
     @Override
@@ -76,6 +80,7 @@ public record BlockLimits(boolean writeSameNonZero, int maxCompareAndWriteBlocks
         unmapAlignmentBlocks.ifPresent(
                 value -> BigEndian.int32(bytes, ALIGNMENT, ALIGNMENT_MAX + 1 | value));
         BigEndian.int64(bytes, 32, maxWriteSameBlocks);
+        BigEndian.int32(bytes, ATOMIC, maxAtomicBlocks);
         return content;
     }
 }

@@ -16,7 +16,8 @@ public sealed interface Cdb permits TestUnitReady, RequestSense, Inquiry, ReadCa
         SynchronizeCache, VerifyBlocks, WriteAndVerify, Unmap, WriteSame, CompareAndWrite,
         GetLbaStatus, PreFetch, StartStopUnit, PreventAllowMediumRemoval,
         ReportSupportedOperationCodes, ReportSupportedTaskManagementFunctions,
-        ReportTargetPortGroups, PersistentReserveIn, PersistentReserveOut, Reserve, Release {
+        ReportTargetPortGroups, PersistentReserveIn, PersistentReserveOut, Reserve, Release,
+        OrWrite, WriteAtomic, Sanitize, FormatUnit, ReadDefectData {
     /** Which way data travel. */
     enum Direction {
         NONE,

@@ -69,6 +69,12 @@ final class CdbDecoder {
             case Unmap.OPCODE -> Unmap.decode(cdb);
             case WriteSame.SAME_10, WriteSame.SAME_16 -> WriteSame.decode(form, cdb);
             case CompareAndWrite.OPCODE -> CompareAndWrite.decode(cdb);
+            case OrWrite.OPCODE -> OrWrite.decode(cdb);
+            case WriteAtomic.OPCODE -> WriteAtomic.decode(cdb);
+            case Sanitize.OPCODE -> Sanitize.decode(cdb);
+            case FormatUnit.OPCODE -> FormatUnit.decode(cdb);
+            case ReadDefectData.DEFECTS_10, ReadDefectData.DEFECTS_12 -> ReadDefectData
+                    .decode(form, cdb);
             case PreFetch.FETCH_10, PreFetch.FETCH_16 -> PreFetch.decode(form, cdb);
             case StartStopUnit.OPCODE -> StartStopUnit.decode(cdb);
             case PreventAllowMediumRemoval.OPCODE -> PreventAllowMediumRemoval.decode(cdb);

@@ -14,6 +14,7 @@ public final class StandardCommands {
     private static final String TABLE = """
             TEST UNIT READY       | 00 00 00 00 00 04
             REQUEST SENSE         | 03 01 00 00 FF 04
+            FORMAT UNIT           | 04 FF 00 00 03 04
             READ(6)               | 08 1F FF FF FF 04
             WRITE(6)              | 0A 1F FF FF FF 04
             INQUIRY               | 12 01 FF FF FF 04
@@ -30,8 +31,13 @@ public final class StandardCommands {
             VERIFY(10)            | 2F F6 FF FF FF FF 3F FF FF 04
             PRE-FETCH(10)         | 34 02 FF FF FF FF 3F FF FF 04
             SYNCHRONIZE CACHE(10) | 35 02 FF FF FF FF 3F FF FF 04
+            READ DEFECT DATA(10)  | 37 00 1F 00 00 00 00 FF FF 04
             WRITE SAME(10)        | 41 FE FF FF FF FF 3F FF FF 04
             UNMAP                 | 42 01 00 00 00 00 3F FF FF 04
+            SANITIZE, OVERWRITE           + 48 A1 00 00 00 00 00 FF FF 04
+            SANITIZE, BLOCK ERASE         + 48 A2 00 00 00 00 00 FF FF 04
+            SANITIZE, CRYPTOGRAPHIC ERASE + 48 A3 00 00 00 00 00 FF FF 04
+            SANITIZE, EXIT FAILURE MODE   + 48 BF 00 00 00 00 00 FF FF 04
             MODE SELECT(10)       | 55 13 00 00 00 00 00 FF FF 04
             RESERVE(10)           | 56 11 00 00 00 00 00 00 00 04
             RELEASE(10)           | 57 11 00 00 00 00 00 00 00 04
@@ -51,11 +57,13 @@ public final class StandardCommands {
             READ(16)              | 88 F8 FF FF FF FF FF FF FF FF FF FF FF FF 3F 04
             COMPARE AND WRITE     | 89 F8 FF FF FF FF FF FF FF FF 00 00 00 FF 3F 04
             WRITE(16)             | 8A F8 FF FF FF FF FF FF FF FF FF FF FF FF 3F 04
+            ORWRITE               | 8B F8 FF FF FF FF FF FF FF FF FF FF FF FF 3F 04
             WRITE AND VERIFY(16)  | 8E F6 FF FF FF FF FF FF FF FF FF FF FF FF 3F 04
             VERIFY(16)            | 8F F6 FF FF FF FF FF FF FF FF FF FF FF FF 3F 04
             PRE-FETCH(16)         | 90 02 FF FF FF FF FF FF FF FF FF FF FF FF 3F 04
             SYNCHRONIZE CACHE(16) | 91 02 FF FF FF FF FF FF FF FF FF FF FF FF 3F 04
             WRITE SAME(16)        | 93 FF FF FF FF FF FF FF FF FF FF FF FF FF 3F 04
+            WRITE ATOMIC(16)      | 9C F8 FF FF FF FF FF FF FF FF FF FF FF FF 3F 04
             READ CAPACITY(16)     + 9E 10 00 00 00 00 00 00 00 00 FF FF FF FF 00 04
             GET LBA STATUS        + 9E 12 FF FF FF FF FF FF FF FF FF FF FF FF FF 04
             REPORT LUNS           | A0 00 FF 00 00 00 FF FF FF FF 00 04
@@ -66,6 +74,7 @@ public final class StandardCommands {
             WRITE(12)             | AA F8 FF FF FF FF FF FF FF FF 3F 04
             WRITE AND VERIFY(12)  | AE F6 FF FF FF FF FF FF FF FF 3F 04
             VERIFY(12)            | AF F6 FF FF FF FF FF FF FF FF 3F 04
+            READ DEFECT DATA(12)  | B7 1F FF FF FF FF FF FF FF FF 00 04
             """;
 
     /** Every command, in ascending order of operation code and service action. */

@@ -84,6 +84,13 @@ public record StandardInquiry(int qualifier, int deviceType, boolean removable, 
                 multiPort, commandQueuing, vendor, product, revision, versionDescriptors);
     }
 
+    /** The same with RMB. */
+    public StandardInquiry withRemovable(boolean value) {
+        return new StandardInquiry(qualifier, deviceType, value, version, normalAca, hierarchical,
+                storageController, tpgs, thirdPartyCopy, protect, enclosure, multiPort,
+                commandQueuing, vendor, product, revision, versionDescriptors);
+    }
+
     /** Whether something is connected at this LUN. */
     public boolean isConnected() {
         return qualifier == 0;

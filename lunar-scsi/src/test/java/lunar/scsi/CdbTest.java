@@ -48,6 +48,11 @@ class CdbTest {
             "93090000000000000000000000640000 | WRITE SAME(16) lba=0 blocks=100 unmap ndob",
             "42000000000000001800 | Unmap[anchor=false, group=0, parameterListLength=24]",
             "a30c01120000000000 0a0000 | ReportSupportedOperationCodes[rctd=false, reportingOptions=1, requestedOpcode=18, requestedServiceAction=0, allocationLength=10]",
+            "8b0000000000000000090000000200 0000 | OrWrite[lba=9, blockCount=2, protect=0, dpo=false, fua=false, group=0]",
+            "9c08 0000000000000009 0004 0002 0000 | WriteAtomic[lba=9, blockCount=2, boundaryBlocks=4, protect=0, dpo=false, fua=true, group=0]",
+            "48a100000000000204 00 | Sanitize[serviceAction=1, immediate=true, zoneNoReset=false, unrestrictedExit=true, parameterListLength=516]",
+            "041000000000 | FormatUnit[protectionInformation=0, longList=false, parameterList=true, completeList=false, defectListFormat=0, fastFormat=0]",
+            "37001d00000000002000 | ReadDefectData[form=CDB10, primaryList=true, grownList=true, listFormat=5, firstIndex=0, allocationLength=32]",
             "1b0000000200 | StartStopUnit[immediate=false, powerConditionModifier=0, powerCondition=0, noFlush=false, loadEject=true, start=false]",
             "5f01050000000000 1800 | PersistentReserveOut[serviceAction=1, scope=0, type=5, parameterListLength=24]"})
     void shouldReadFieldsWhereTheStandardHasThem(String hex, String text) throws Exception {
@@ -58,7 +63,7 @@ class CdbTest {
     void shouldDecodeWhatItEncoded() throws Exception {
         var random = new Random(SEED);
         var cdbs = new RandomCdbs(random);
-        for (int i = 0; i < 27_000; i++) {
+        for (int i = 0; i < 32_000; i++) {
             Cdb cdb = cdbs.next(i % RandomCdbs.KINDS);
             assertThat(Cdb.decode(MemorySegment.ofArray(cdb.bytes()))).as("seed %d, %d", SEED, i)
                     .isEqualTo(cdb);

@@ -59,9 +59,9 @@ class ParameterDataTest {
                         VpdPage::decode),
                 of(new ExtendedInquiry(false, true, false, true, false, true, false, 0),
                         VpdPage::decode),
-                of(new BlockLimits(true, 1, 2, 3, 4, 5, 6, 7, 8, OptionalLong.of(9), -1),
+                of(new BlockLimits(true, 1, 2, 3, 4, 5, 6, 7, 8, OptionalLong.of(9), -1, 12),
                         VpdPage::decode),
-                of(new BlockDeviceCharacteristics(1, 2, 3, true), VpdPage::decode),
+                of(new BlockDeviceCharacteristics(1, 2, 3, true, 1, 2), VpdPage::decode),
                 of(new LogicalBlockProvisioning(1, true, false, true, 1, true, 2),
                         VpdPage::decode),
                 of(new OtherVpdPage(0xc0, Bytes.ofHex("010203")), VpdPage::decode),
@@ -182,7 +182,7 @@ class ParameterDataTest {
         assertThatIllegalArgumentException().isThrownBy(() -> new Naa(Bytes.ofHex("00")));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new BlockLimits(false, 256, 0, 0, 0, 0, 0, 0, 0,
-                        OptionalLong.empty(), 0));
+                        OptionalLong.empty(), 0, 0));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new CommandDescriptor("x", 0x12, OptionalInt.empty(),
                         Bytes.ofHex("00"), Optional.empty()));

@@ -4,7 +4,7 @@ import java.util.Random;
 
 /** Makes any CDB that {@link Cdb} can hold. */
 final class RandomCdbs {
-    static final int KINDS = 27;
+    static final int KINDS = 32;
 
     private static final CdbForm[] ALL = CdbForm.values();
     private static final CdbForm[] LONG = {CdbForm.CDB10, CdbForm.CDB12, CdbForm.CDB16};
@@ -86,6 +86,17 @@ final class RandomCdbs {
             case 24 -> new PersistentReserveOut(bits(5), bits(4), bits(4), uint32());
             case 25 -> new Reserve(one(SIX_TEN));
             case 26 -> new Release(one(SIX_TEN));
+            case 27 -> new OrWrite(random.nextLong(), uint32(), bits(3), flag(), flag(), bits(6));
+            case 28 -> new WriteAtomic(random.nextLong(), bits(16), bits(16), bits(3), flag(),
+                    flag(), bits(6));
+            case 29 -> new Sanitize(new int[]{1, 2, 3, 0x1f}[bits(2)], flag(), flag(), flag(),
+                    bits(16));
+            case 30 -> new FormatUnit(bits(2), flag(), flag(), flag(), bits(3), bits(2));
+            case 31 -> {
+                boolean ten = flag();
+                yield new ReadDefectData(ten ? CdbForm.CDB10 : CdbForm.CDB12, flag(), flag(),
+                        bits(3), ten ? 0 : uint32(), ten ? bits(16) : uint32());
+            }
             default -> throw new AssertionError(kind);
         };
     }

@@ -31,9 +31,9 @@ import lunar.block.StorageException;
  * will be written must fit. What is gone with the process has no identity:
  * every device has a random one.
  *
- * <p>Each chunk belongs to one of a number of striped locks, shared by readers and exclusive to a writer. So a block,
- * logical or physical, is read as a whole before or after a write of it, but a request that crosses a chunk may
- * see another's change in the one chunk and not in the other. A compare-and-write holds all its chunks at once.
+ * <p>Each chunk belongs to one of a number of striped locks, shared by readers and exclusive to a writer. Reads, writes
+ * and compare-and-writes hold all their chunks at once, so each sees another whole or not at all; an unmap of several
+ * chunks does not.
  */
 public final class MemoryDevice implements BlockDevice {
     /** Largest device, so that its directory of chunks stays small. */
@@ -140,41 +140,77 @@ public final class MemoryDevice implements BlockDevice {
     }
 
     private void read(long at, long bytes, MemorySegment buffer) throws StorageException {
-        for (long done = 0; done < bytes;) {
-            long index = MemoryChunks.indexOf(at + done);
-            long within = MemoryChunks.offsetOf(at + done);
-            long count = Math.min(bytes - done, MemoryChunks.CHUNK_BYTES - within);
-            StampedLock stripe = stripe(index);
-            long stamp = stripe.readLock();
-            try {
-                requireOpen();
-                MemorySegment chunk = chunks.find(index);
+        lock(at, bytes, false);
+        try {
+            requireOpen();
+            for (long done = 0; done < bytes;) {
+                long within = MemoryChunks.offsetOf(at + done);
+                long count = Math.min(bytes - done, MemoryChunks.CHUNK_BYTES - within);
+                MemorySegment chunk = chunks.find(MemoryChunks.indexOf(at + done));
                 if (chunk == null) {
                     buffer.asSlice(done, count).fill((byte) 0);
                 } else {
                     MemorySegment.copy(chunk, within, buffer, done, count);
                 }
-            } finally {
-                stripe.unlockRead(stamp);
+                done += count;
             }
-            done += count;
+        } finally {
+            unlock(at, bytes, false);
         }
     }
 
     private void write(long at, long bytes, MemorySegment buffer) throws StorageException {
-        for (long done = 0; done < bytes;) {
-            long index = MemoryChunks.indexOf(at + done);
-            long within = MemoryChunks.offsetOf(at + done);
-            long count = Math.min(bytes - done, MemoryChunks.CHUNK_BYTES - within);
-            StampedLock stripe = stripe(index);
-            long stamp = stripe.writeLock();
-            try {
-                requireOpen();
-                MemorySegment.copy(buffer, done, chunks.obtain(index), within, count);
-            } finally {
-                stripe.unlockWrite(stamp);
+        lock(at, bytes, true);
+        try {
+            requireOpen();
+            for (long chunk = MemoryChunks.indexOf(at); chunk * MemoryChunks.CHUNK_BYTES < at
+                    + bytes; chunk++) {
+                MemorySegment _ = chunks.obtain(chunk); // all memory first: nothing is written if it is short
             }
-            done += count;
+            for (long done = 0; done < bytes;) {
+                long within = MemoryChunks.offsetOf(at + done);
+                long count = Math.min(bytes - done, MemoryChunks.CHUNK_BYTES - within);
+                MemorySegment.copy(buffer, done, chunks.obtain(MemoryChunks.indexOf(at + done)),
+                        within, count);
+                done += count;
+            }
+        } finally {
+            unlock(at, bytes, true);
+        }
+    }
+
+    /** Locks all stripes of a range at once, in their order, so that a request is seen whole. */
+    private void lock(long at, long bytes, boolean exclusive) {
+        if (bytes == 0) {
+            return;
+        }
+        int first = stripeIndex(MemoryChunks.indexOf(at));
+        int last = stripeIndex(MemoryChunks.indexOf(at + bytes - 1));
+        if (first <= last) {
+            lock(first, last, exclusive);
+        } else { // the stripes of the range begin again at the first one
+            lock(0, last, exclusive);
+            lock(first, STRIPES - 1, exclusive);
+        }
+    }
+
+    private void lock(int first, int last, boolean exclusive) {
+        for (int i = first; i <= last; i++) {
+            long _ = exclusive ? stripes[i].writeLock() : stripes[i].readLock();
+        }
+    }
+
+    private void unlock(long at, long bytes, boolean exclusive) {
+        if (bytes == 0) {
+            return;
+        }
+        int first = stripeIndex(MemoryChunks.indexOf(at));
+        int last = stripeIndex(MemoryChunks.indexOf(at + bytes - 1));
+        for (int i = first;; i = i + 1 & STRIPES - 1) {
+            boolean _ = exclusive ? stripes[i].tryUnlockWrite() : stripes[i].tryUnlockRead();
+            if (i == last) {
+                return;
+            }
         }
     }
 

@@ -408,7 +408,7 @@ final class FullFeature implements PduReceiver {
         if (task.immediate) {
             immediateCount--;
         }
-        if (task.aborted || closed) {
+        if (task.aborted() || closed) {
             task.giveBackBuffer();
         } else {
             answers.respond(task);
@@ -449,7 +449,7 @@ final class FullFeature implements PduReceiver {
             var wait = new CompletableFuture<Void>();
             waits.add(wait);
             task.whenEnded(() -> wait.complete(null)); // also of those that somebody else has aborted before
-            if (!task.aborted) {
+            if (!task.aborted()) {
                 count++;
                 abort(task);
             }
@@ -460,7 +460,7 @@ final class FullFeature implements PduReceiver {
     }
 
     private void abort(Task task) {
-        task.aborted = true;
+        task.abort();
         if (task.state == Task.State.RECEIVING) {
             if (!task.delivered) {
                 held.remove(task.cmdSn);

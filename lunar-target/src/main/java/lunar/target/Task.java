@@ -63,7 +63,8 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
 
     State state = State.RECEIVING;
     boolean delivered;
-    volatile boolean aborted;
+    private volatile boolean aborted;
+    private @Nullable Runnable whenAborted;
     private @Nullable WriteTransfer transfer;
     private @Nullable List<Runnable> whenEnded;
 
@@ -133,6 +134,22 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
     public void accept(Cdb decoded, long dataOutBytes) {
         cdb = decoded;
         wantedOutBytes = (int) Math.min(dataOutBytes, Integer.MAX_VALUE);
+    }
+
+    @Override
+    public void whenAborted(Runnable what) {
+        whenAborted = what;
+        if (aborted) {
+            what.run();
+        }
+    }
+
+    /** Somebody aborts the task. On the loop. */
+    void abort() {
+        aborted = true;
+        if (whenAborted != null) {
+            whenAborted.run();
+        }
     }
 
     @Override

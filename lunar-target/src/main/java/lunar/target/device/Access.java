@@ -1,11 +1,27 @@
 package lunar.target.device;
 
-/** What a command does to the medium, by which reservations let it pass (SPC-5 section 5.13.1). */
+/**
+ * What a command needs of the medium and does to it, by which the state of the medium and reservations let it pass
+ * (SPC-5 section 5.13.1, SBC-4 section 4.17).
+ */
 enum Access {
-    /** Nothing: it passes whatever is reserved. */
-    NONE,
-    /** Reads it: stopped by reservations of exclusive access. */
-    READ,
-    /** Changes it, or how others see it: stopped by every reservation of others. */
-    WRITE
+    /** Nothing: it always passes. */
+    FREE(false),
+    /** Asks whether the medium is there. */
+    READY(true),
+    /** Reads the medium: stopped by reservations of exclusive access. */
+    READ(true),
+    /** Changes the medium: stopped by every reservation of others. */
+    WRITE(true),
+    /** Does not need the medium, but changes how others see the unit: stopped by every reservation of others. */
+    CONTROL(false);
+
+    private final boolean needsMedium;
+
+    Access(boolean needsMedium) { this.needsMedium = needsMedium; }
+
+    /** Whether the command fails while the medium is not ready. */
+    boolean needsMedium() {
+        return needsMedium;
+    }
 }

@@ -6,6 +6,7 @@ import lunar.block.BlockDevice;
 import lunar.block.Capability;
 import lunar.block.StorageException;
 import lunar.scsi.AdditionalSense;
+import lunar.scsi.CdbForm;
 import lunar.scsi.CompareAndWrite;
 import lunar.scsi.PreFetch;
 import lunar.scsi.ReadBlocks;
@@ -14,6 +15,7 @@ import lunar.scsi.SenseKey;
 import lunar.scsi.Status;
 import lunar.scsi.SynchronizeCache;
 import lunar.scsi.VerifyBlocks;
+import lunar.scsi.WriteAndVerify;
 import lunar.scsi.WriteBlocks;
 import org.jspecify.annotations.Nullable;
 
@@ -39,7 +41,9 @@ final class BlockCommands {
                         this::write)
                 .on(SynchronizeCache.class, Access.WRITE, this::synchronize)
                 .on(VerifyBlocks.class, Access.READ, this::verifyBytes, this::verify)
-                .on(PreFetch.class, Access.READ, this::prefetch);
+                .on(PreFetch.class, Access.READ, this::prefetch)
+                .on(WriteAndVerify.class, Access.WRITE, write -> write.blockCount() * block,
+                        this::writeAndVerify);
         if (device.supports(Capability.COMPARE_AND_WRITE)) {
             commands.on(CompareAndWrite.class, Access.WRITE,
                     compare -> 2L * compare.blockCount() * block, this::compareAndWrite);
@@ -84,16 +88,21 @@ final class BlockCommands {
             task.checkCondition(Sense.invalidFieldInCdb(1, 7));
             return;
         }
+        write(task, command.lba(), command.blockCount(), command.fua());
+    }
+
+    /** Writes data-out; the range has been looked at. */
+    void write(ScsiTask task, long lba, long blockCount, boolean fua) {
         // Fewer data than the CDB wants: the whole blocks that came are written (RFC 7143 section 11.4.5).
         MemorySegment data = task.dataOut();
-        long count = data.byteSize() / device.blockSize();
+        long count = Math.min(blockCount, data.byteSize() / device.blockSize());
         if (count == 0) {
             task.good();
             return;
         }
-        boolean flush = command.fua() && !device.supports(Capability.FUA);
-        task.request().asWrite(command.lba(), count, data.asSlice(0, count * device.blockSize()),
-                command.fua() && !flush);
+        boolean flush = fua && !device.supports(Capability.FUA);
+        task.request().asWrite(lba, count, data.asSlice(0, count * device.blockSize()),
+                fua && !flush);
         task.submit(device, flush ? this::flushAfter : BlockCommands::ended);
     }
 
@@ -184,6 +193,34 @@ final class BlockCommands {
         new Verification(task, command, data, room).next();
     }
 
+    /** The write is made stable first, so that the medium is verified and not the cache (SBC-4 section 5.44). */
+    private void writeAndVerify(ScsiTask task, WriteAndVerify command) {
+        if (refusedWrite(task, command.lba(), command.blockCount(), maxTransferBlocks)) {
+            return;
+        }
+        if (command.protect() != 0) {
+            task.checkCondition(Sense.invalidFieldInCdb(1, 7));
+            return;
+        }
+        MemorySegment data = task.dataOut();
+        long count = data.byteSize() / device.blockSize();
+        if (count == 0) {
+            task.good();
+            return;
+        }
+        var verify = new VerifyBlocks(CdbForm.CDB16, command.lba(), count, 0, command.dpo(),
+                command.bytchk(), 0);
+        task.request().asWrite(command.lba(), count, data.asSlice(0, count * device.blockSize()),
+                device.supports(Capability.FUA));
+        task.submit(device, (_, failure) -> {
+            if (failure != null) {
+                StorageSense.end(task, failure);
+            } else {
+                verify(task, verify);
+            }
+        });
+    }
+
     /** Data that BYTCHK asks for: none, every block, or one to compare with each. */
     private long verifyBytes(VerifyBlocks command) {
         return switch (command.bytchk()) {
@@ -258,7 +295,8 @@ final class BlockCommands {
         }
     }
 
-    private boolean refusedWrite(ScsiTask task, long lba, long blockCount, long maxBlocks) {
+    /** Ends a task that may not write, reaches past the device or is too long. */
+    boolean refusedWrite(ScsiTask task, long lba, long blockCount, long maxBlocks) {
         if (refused(task, lba, blockCount, maxBlocks)) {
             return true;
         }

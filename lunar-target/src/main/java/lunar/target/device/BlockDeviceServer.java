@@ -3,6 +3,7 @@ package lunar.target.device;
 import java.lang.foreign.ValueLayout;
 import java.util.BitSet;
 import java.util.Objects;
+import java.util.Optional;
 import lunar.block.BlockDevice;
 import lunar.block.Capability;
 import lunar.scsi.AdditionalSense;
@@ -11,15 +12,8 @@ import lunar.scsi.CapacityData16;
 import lunar.scsi.Cdb;
 import lunar.scsi.CommandDescriptor;
 import lunar.scsi.CommandTable;
-import lunar.scsi.CompareAndWrite;
-import lunar.scsi.GetLbaStatus;
 import lunar.scsi.Inquiry;
 import lunar.scsi.InvalidCdbException;
-import lunar.scsi.ModeSelect;
-import lunar.scsi.ModeSense;
-import lunar.scsi.PreFetch;
-import lunar.scsi.PreventAllowMediumRemoval;
-import lunar.scsi.ReadBlocks;
 import lunar.scsi.ReadCapacity10;
 import lunar.scsi.ReadCapacity16;
 import lunar.scsi.ReportLuns;
@@ -27,13 +21,6 @@ import lunar.scsi.ReportSupportedOperationCodes;
 import lunar.scsi.RequestSense;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
-import lunar.scsi.StartStopUnit;
-import lunar.scsi.SynchronizeCache;
-import lunar.scsi.TestUnitReady;
-import lunar.scsi.Unmap;
-import lunar.scsi.VerifyBlocks;
-import lunar.scsi.WriteBlocks;
-import lunar.scsi.WriteSame;
 
 /**
  * A direct-access block device (SPC-5, SBC-4) over a {@link BlockDevice}. Says which command needs which data, and
@@ -42,12 +29,12 @@ import lunar.scsi.WriteSame;
 final class BlockDeviceServer implements DeviceServer {
     private static final int ACTION_BITS = 5;
     private static final int ACTION_MASK = 0x1f;
+    private static final int SANITIZE = 0x48;
 
     private final ScsiTarget target;
     private final LogicalUnit unit;
     private final BlockDevice device;
     private final ModeCommands mode;
-    private final BlockCommands blocks;
     private final CommandSet commands = new CommandSet();
     private final CommandTable table;
 
@@ -61,13 +48,17 @@ final class BlockDeviceServer implements DeviceServer {
         int maxTransferBlocks = Math.min(device.limits().maxTransferBlocks(),
                 maxTransferBytes / device.blockSize());
         mode = new ModeCommands(target, unit);
-        blocks = new BlockCommands(device, mode, maxTransferBlocks);
+        var blocks = new BlockCommands(device, mode, maxTransferBlocks);
         registerOwn();
         blocks.register(commands);
         mode.register(commands);
-        new InquiryCommands(target, device, maxTransferBlocks).register(commands);
+        new InquiryCommands(target, unit, maxTransferBlocks).register(commands);
         new ProvisioningCommands(device, mode).register(commands);
-        table = commands.table();
+        new MediumCommands(target, unit, blocks).register(commands);
+        new EraseCommands(unit, mode).register(commands);
+        new AtomicCommands(device, blocks, maxTransferBlocks).register(commands);
+        table = commands.table(command -> command.opcode() != SANITIZE
+                || EraseCommands.supports(device, command.serviceAction().orElse(0)));
         for (CommandDescriptor command : table.commands()) {
             for (int action = 0; action <= ACTION_MASK; action++) {
                 if (command.serviceAction().isEmpty()
@@ -79,19 +70,14 @@ final class BlockDeviceServer implements DeviceServer {
     }
 
     private void registerOwn() {
-        commands.on(TestUnitReady.class, Access.NONE, (task, _) -> task.good())
-                .on(PreventAllowMediumRemoval.class, Access.NONE, (task, _) -> task.good())
-                .on(StartStopUnit.class, Access.WRITE, this::startStop)
-                .on(RequestSense.class, Access.NONE,
-                        (task, request) -> task.good(Sense.NONE.encode(request.descriptorFormat()),
-                                request.allocationLength()))
-                .on(ReadCapacity10.class, Access.NONE, (task, _) -> task.good(
+        commands.on(RequestSense.class, Access.FREE, this::requestSense)
+                .on(ReadCapacity10.class, Access.READY, (task, _) -> task.good(
                         CapacityData10.of(device.blockCount(), device.blockSize()).bytes(), 8))
-                .on(ReadCapacity16.class, Access.NONE, (task, capacity) -> task
+                .on(ReadCapacity16.class, Access.READY, (task, capacity) -> task
                         .good(capacity16().bytes(), cut(capacity.allocationLength())))
-                .on(ReportLuns.class, Access.NONE,
+                .on(ReportLuns.class, Access.FREE,
                         (task, report) -> AbsentDeviceServer.reportLuns(task, report, target))
-                .on(ReportSupportedOperationCodes.class, Access.NONE, this::supportedCommands);
+                .on(ReportSupportedOperationCodes.class, Access.FREE, this::supportedCommands);
     }
 
     @Override
@@ -104,11 +90,13 @@ final class BlockDeviceServer implements DeviceServer {
             return;
         }
         int action = task.cdbBytes().get(ValueLayout.JAVA_BYTE, 1) & ACTION_MASK;
-        CommandSet.Handler<?> handler = known.get(cdb.opcode() << ACTION_BITS | action)
-                ? commands.handler(cdb)
-                : null;
+        CommandSet.Handler<?> handler = commands.handler(cdb);
         if (handler == null) {
             task.refuse(InvalidCdbException.operationCode().sense());
+            return;
+        }
+        if (!known.get(cdb.opcode() << ACTION_BITS | action)) { // only this service action is not there
+            task.refuse(Sense.invalidFieldInCdb(1, 4));
             return;
         }
         task.accept(cdb, handler.dataOut(cdb));
@@ -116,9 +104,23 @@ final class BlockDeviceServer implements DeviceServer {
 
     @Override
     public void execute(ScsiTask task) {
-        if (!reportsAttention(task)) {
-            Objects.requireNonNull(commands.handler(task.cdb())).execute(task);
+        var handler = Objects.requireNonNull(commands.handler(task.cdb()));
+        if (reportsAttention(task)) {
+            return;
         }
+        if (handler.access().needsMedium()) {
+            Optional<Sense> obstacle = unit.medium().obstacle();
+            if (obstacle.isPresent()) {
+                task.checkCondition(obstacle.get());
+                return;
+            }
+        }
+        handler.execute(task);
+    }
+
+    private void requestSense(ScsiTask task, RequestSense command) {
+        Sense sense = unit.medium().running().map(LongOperation::sense).orElse(Sense.NONE);
+        task.good(sense.encode(command.descriptorFormat()), command.allocationLength());
     }
 
     /**
@@ -140,17 +142,6 @@ final class BlockDeviceServer implements DeviceServer {
             task.checkCondition(sense);
         }
         return true;
-    }
-
-    /** There is no motor and no medium to eject; a stop makes the cache stable, as a host that powers down expects. */
-    private void startStop(ScsiTask task, StartStopUnit command) {
-        if (command.loadEject()) {
-            task.checkCondition(Sense.invalidFieldInCdb(4, 1));
-        } else if (command.start()) {
-            task.good();
-        } else {
-            blocks.flush(task);
-        }
     }
 
     private void supportedCommands(ScsiTask task, ReportSupportedOperationCodes command) {

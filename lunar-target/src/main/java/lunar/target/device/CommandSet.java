@@ -1,9 +1,11 @@
 package lunar.target.device;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.BiConsumer;
+import java.util.function.Predicate;
 import java.util.function.ToLongFunction;
 import lunar.scsi.Cdb;
 import lunar.scsi.CommandDescriptor;
@@ -48,16 +50,20 @@ final class CommandSet {
     @Nullable
     Handler<?> handler(Cdb cdb) { return handlers.get(cdb.getClass()); }
 
-    /** What REPORT SUPPORTED OPERATION CODES tells: the standard commands that are here. */
-    CommandTable table() {
-        return CommandTable.standard(this::has);
+    /**
+     * What REPORT SUPPORTED OPERATION CODES tells: the standard commands that are here.
+     *
+     * @param wanted leaves out service actions of a command that is here
+     */
+    CommandTable table(Predicate<CommandDescriptor> wanted) {
+        return CommandTable.standard(wanted.and(this::has));
     }
 
     private boolean has(CommandDescriptor command) {
         var cdb = MemorySegment.ofArray(new byte[command.cdbLength()]);
-        cdb.set(java.lang.foreign.ValueLayout.JAVA_BYTE, 0, (byte) command.opcode());
+        cdb.set(ValueLayout.JAVA_BYTE, 0, (byte) command.opcode());
         command.serviceAction().ifPresent(
-                action -> cdb.set(java.lang.foreign.ValueLayout.JAVA_BYTE, 1, (byte) action));
+                action -> cdb.set(ValueLayout.JAVA_BYTE, 1, (byte) action));
         try {
             return handlers.containsKey(Cdb.decode(cdb).getClass());
         } catch (InvalidCdbException e) {

@@ -25,25 +25,29 @@ import lunar.scsi.VpdPage;
 /** INQUIRY: the standard data and the pages of vital product data (SPC-5 section 6.7, SBC-4 section 6.6). */
 final class InquiryCommands {
     private static final int PORT_GROUP = 1;
+    /** What a turning disk claims; nothing depends on the number. */
+    private static final int ROTATIONS_PER_MINUTE = 7200;
 
     private final ScsiTarget target;
+    private final LogicalUnit unit;
     private final BlockDevice device;
     private final int maxTransferBlocks;
 
-    InquiryCommands(ScsiTarget target, BlockDevice device, int maxTransferBlocks) {
+    InquiryCommands(ScsiTarget target, LogicalUnit unit, int maxTransferBlocks) {
         this.target = target;
-        this.device = device;
+        this.unit = unit;
+        device = unit.device();
         this.maxTransferBlocks = maxTransferBlocks;
     }
 
-    void register(CommandSet commands) { commands.on(Inquiry.class, Access.NONE, this::execute); }
+    void register(CommandSet commands) { commands.on(Inquiry.class, Access.FREE, this::execute); }
 
     private void execute(ScsiTask task, Inquiry command) {
         if (!command.evpd()) {
             Identity identity = device.identity();
             task.good(
                     StandardInquiry.disk(identity.vendor(), identity.product(), identity.revision())
-                            .bytes(),
+                            .withRemovable(unit.spec().removable()).bytes(),
                     command.allocationLength());
             return;
         }
@@ -68,8 +72,7 @@ final class InquiryCommands {
         pages.add(identification());
         pages.add(new ExtendedInquiry(false, false, false, false, true, true, false, 252));
         pages.add(blockLimits());
-        pages.add(new BlockDeviceCharacteristics(BlockDeviceCharacteristics.NON_ROTATING, 0, 0,
-                true));
+        pages.add(characteristics());
         pages.add(provisioning());
         return pages;
     }
@@ -90,7 +93,7 @@ final class InquiryCommands {
         Limits limits = device.limits();
         boolean unmap = device.supports(Capability.UNMAP);
         int physicalBlocks = device.geometry().physicalBlockSize() / device.blockSize();
-        return new BlockLimits(true,
+        return new BlockLimits(false,
                 device.supports(Capability.COMPARE_AND_WRITE)
                         ? BlockCommands.maxCompareAndWriteBlocks(device)
                         : 0,
@@ -98,7 +101,19 @@ final class InquiryCommands {
                 Math.min(limits.optimalTransferBlocks(), maxTransferBlocks), 0,
                 unmap ? ProvisioningCommands.maxUnmapBlocks(device) : 0,
                 unmap ? ProvisioningCommands.MAX_UNMAP_DESCRIPTORS : 0, unmap ? physicalBlocks : 0,
-                OptionalLong.empty(), ProvisioningCommands.maxWriteSameBlocks(device));
+                OptionalLong.empty(), device.blockCount(),
+                AtomicCommands.maxAtomicBlocks(device, maxTransferBlocks));
+    }
+
+    private BlockDeviceCharacteristics characteristics() {
+        return new BlockDeviceCharacteristics(
+                unit.spec().rotational()
+                        ? ROTATIONS_PER_MINUTE
+                        : BlockDeviceCharacteristics.NON_ROTATING,
+                0, 0, true, BlockDeviceCharacteristics.READS_SUCCEED,
+                device.supports(Capability.KEY_ERASURE)
+                        ? BlockDeviceCharacteristics.READS_SUCCEED
+                        : 0);
     }
 
     private LogicalBlockProvisioning provisioning() {

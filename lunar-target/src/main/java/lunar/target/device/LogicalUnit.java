@@ -6,6 +6,7 @@ import lunar.target.unit.UnitSpec;
 /** A logical unit: a device and who executes commands on it. Shared by all nexuses; thread-safe. */
 public final class LogicalUnit {
     private final UnitSpec spec;
+    private final Medium medium = new Medium();
     private final DeviceServer server;
 
     /**
@@ -18,6 +19,8 @@ public final class LogicalUnit {
     }
 
     UnitSpec spec() { return spec; }
+
+    Medium medium() { return medium; }
 
     public BlockDevice device() { return spec.device(); }
 

@@ -26,8 +26,9 @@ final class ModeCommands {
     }
 
     void register(CommandSet commands) {
-        commands.on(ModeSense.class, Access.READ, this::sense)
-                .on(ModeSelect.class, Access.WRITE, ModeSelect::parameterListLength, this::select);
+        commands.on(ModeSense.class, Access.CONTROL, this::sense)
+                .on(ModeSelect.class, Access.CONTROL, ModeSelect::parameterListLength,
+                        this::select);
     }
 
     boolean descriptorSense() { return pages.descriptorSense(); }

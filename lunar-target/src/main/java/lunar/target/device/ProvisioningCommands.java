@@ -43,11 +43,6 @@ final class ProvisioningCommands {
         }
     }
 
-    /** Blocks of the longest WRITE SAME: what a device zeroes at once, or a minute's work of writing. */
-    static long maxWriteSameBlocks(BlockDevice device) {
-        return Math.max(device.limits().maxWriteZeroesBlocks(), (256L << 20) / device.blockSize());
-    }
-
     /** Blocks of the longest UNMAP. */
     static long maxUnmapBlocks(BlockDevice device) {
         return Math.min(device.limits().maxUnmapBlocks(), 0xffff_ffffL);
@@ -131,16 +126,14 @@ final class ProvisioningCommands {
                     command.protect() != 0 ? 7 : command.anchor() ? 4 : 3));
             return;
         }
-        if (command.blockCount() == 0) { // WSNZ is told (SBC-4 section 6.6.4)
-            task.checkCondition(
-                    Sense.of(SenseKey.ILLEGAL_REQUEST, AdditionalSense.INVALID_FIELD_IN_CDB));
-            return;
-        }
-        if (BlockCommands.refused(task, device, command.lba(), command.blockCount(),
-                maxWriteSameBlocks(device))
+        if (BlockCommands.refused(task, device, command.lba(), command.blockCount(), Long.MAX_VALUE)
                 || readOnly(task)) {
             return;
         }
+        // Zero blocks stand for all from there to the end, as WSNZ says (SBC-4 section 5.50).
+        long count = command.blockCount() == 0
+                ? device.blockCount() - command.lba()
+                : command.blockCount();
         MemorySegment block = task.dataOut();
         if (task.expectedOutBytes() != (command.noDataOut() ? 0 : device.blockSize())) {
             task.checkCondition(
@@ -148,16 +141,36 @@ final class ProvisioningCommands {
             return;
         }
         boolean zeroes = command.noDataOut() || isZero(block.asSlice(0, device.blockSize()));
-        if (zeroes && command.unmap() && command.blockCount() <= device.limits().maxUnmapBlocks()) {
-            task.request().asUnmap(command.lba(), command.blockCount());
-            task.submit(device, BlockCommands::ended);
-        } else if (zeroes && device.supports(Capability.WRITE_ZEROES)
-                && command.blockCount() <= device.limits().maxWriteZeroesBlocks()) {
-            task.request().asWriteZeroes(command.lba(), command.blockCount(), false);
-            task.submit(device, BlockCommands::ended);
+        if (zeroes && command.unmap()) {
+            zeroNext(task, command.lba(), count, true);
+        } else if (zeroes && device.supports(Capability.WRITE_ZEROES)) {
+            zeroNext(task, command.lba(), count, false);
         } else {
-            writePattern(task, command, block);
+            writePattern(task, command, count, block);
         }
+    }
+
+    /** Zeroes a piece as long as the device takes it, then the next. */
+    private void zeroNext(ScsiTask task, long lba, long blockCount, boolean unmap) {
+        if (blockCount == 0 || task.aborted()) {
+            task.good();
+            return;
+        }
+        long count = Math.min(blockCount, unmap
+                ? device.limits().maxUnmapBlocks()
+                : device.limits().maxWriteZeroesBlocks());
+        if (unmap) {
+            task.request().asUnmap(lba, count);
+        } else {
+            task.request().asWriteZeroes(lba, count, false);
+        }
+        task.submitPiece(device, (_, failure) -> {
+            if (failure != null) {
+                StorageSense.end(task, failure);
+            } else {
+                zeroNext(task, lba + count, blockCount - count, unmap);
+            }
+        });
     }
 
     private static boolean isZero(MemorySegment block) {
@@ -170,14 +183,15 @@ final class ProvisioningCommands {
     }
 
     /** Writes the block over and over, in pieces. */
-    private void writePattern(ScsiTask task, WriteSame command, MemorySegment block) {
+    private void writePattern(ScsiTask task, WriteSame command, long blockCount,
+            MemorySegment block) {
         Buffers.Buffer room = task.borrow(PIECE_BYTES);
         if (room == null) {
             task.end(Status.BUSY);
             return;
         }
         int size = device.blockSize();
-        int blocks = (int) Math.min(command.blockCount(), PIECE_BYTES / size);
+        int blocks = (int) Math.min(blockCount, PIECE_BYTES / size);
         for (int i = 0; i < blocks; i++) {
             MemorySegment to = room.memory().asSlice((long) i * size, size);
             if (command.noDataOut()) {
@@ -186,25 +200,25 @@ final class ProvisioningCommands {
                 to.copyFrom(block.asSlice(0, size));
             }
         }
-        writeNext(task, command, room, blocks, 0);
+        writeNext(task, command.lba(), blockCount, room, blocks);
     }
 
-    private void writeNext(ScsiTask task, WriteSame command, Buffers.Buffer room, int blocks,
-            long done) {
-        long count = Math.min(blocks, command.blockCount() - done);
+    private void writeNext(ScsiTask task, long lba, long blockCount, Buffers.Buffer room,
+            int blocks) {
+        long count = Math.min(blocks, blockCount);
         if (count == 0 || task.aborted()) {
             task.giveBack(room);
             task.good();
             return;
         }
-        task.request().asWrite(command.lba() + done, count,
+        task.request().asWrite(lba, count,
                 room.memory().asSlice(0, count * device.blockSize()), false);
         task.submitPiece(device, (_, failure) -> {
             if (failure != null) {
                 task.giveBack(room);
                 StorageSense.end(task, failure);
             } else {
-                writeNext(task, command, room, blocks, done + count);
+                writeNext(task, lba + count, blockCount - count, room, blocks);
             }
         });
     }

@@ -41,6 +41,9 @@ public interface ScsiTask {
     /** Whether somebody has aborted the task: it must still be ended, but nobody will hear how. Any thread. */
     boolean aborted();
 
+    /** Runs something on the loop when the task is aborted, at once if it has been: to end what would last long. */
+    void whenAborted(Runnable what);
+
     /** Accepts the command at its arrival: so many bytes of data-out will be needed to execute it. */
     void accept(Cdb decoded, long dataOutBytes);
 

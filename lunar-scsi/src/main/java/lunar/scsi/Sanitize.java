@@ -1,0 +1,56 @@
+package lunar.scsi;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * SANITIZE (SBC-4): makes all that was ever on the medium unreadable.
+ *
+ * @param serviceAction one of the constants
+ * @param immediate IMMED: status before the operation has ended
+ * @param zoneNoReset ZNR, of zoned devices
+ * @param unrestrictedExit AUSE: a failed operation may be left by {@link #EXIT_FAILURE_MODE}
+ * @param parameterListLength bytes of data-out, {@link SanitizeOverwrite}
+ */
+public record Sanitize(int serviceAction, boolean immediate, boolean zoneNoReset,
+        boolean unrestrictedExit, int parameterListLength) implements Cdb {
+    public static final int OVERWRITE = 0x01;
+    public static final int BLOCK_ERASE = 0x02;
+    public static final int CRYPTOGRAPHIC_ERASE = 0x03;
+    public static final int EXIT_FAILURE_MODE = 0x1f;
+
+    static final int OPCODE = 0x48;
+
+    public Sanitize {
+        CdbDecoder.check("serviceAction", serviceAction, 0x1f);
+        CdbDecoder.check("parameterListLength", parameterListLength, 0xffff);
+    }
+
+    static Sanitize decode(MemorySegment cdb) throws InvalidCdbException {
+        int action = CdbDecoder.serviceAction(cdb);
+        return switch (action) {
+            case OVERWRITE, BLOCK_ERASE, CRYPTOGRAPHIC_ERASE, EXIT_FAILURE_MODE ->
+                new Sanitize(action, BigEndian.bit(cdb, 1, 7), BigEndian.bit(cdb, 1, 6),
+                        BigEndian.bit(cdb, 1, 5), BigEndian.int16(cdb, 7));
+            default -> throw InvalidCdbException.field(1, 4);
+        };
+    }
+
+    @Override
+    public int opcode() { return OPCODE; }
+
+    @Override
+    public CdbForm form() { return CdbForm.CDB10; }
+
+    @Override
+    public Direction direction() {
+        return parameterListLength == 0 ? Direction.NONE : Direction.OUT;
+    }
+
+    @Override
+    public void encode(MemorySegment target) {
+        CdbDecoder.start(target, CdbForm.CDB10, OPCODE,
+                BigEndian.bit(immediate, 7) | BigEndian.bit(zoneNoReset, 6)
+                        | BigEndian.bit(unrestrictedExit, 5) | serviceAction);
+        BigEndian.int16(target, 7, parameterListLength);
+    }
+}

@@ -1,0 +1,112 @@
+package lunar.target.device;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import lunar.block.BlockDevice;
+import lunar.block.Capability;
+import lunar.block.MiscompareException;
+import lunar.block.StorageException;
+import lunar.scsi.OrWrite;
+import lunar.scsi.Sense;
+import lunar.scsi.WriteAtomic;
+
+/** Writes that others see whole or not at all (SBC-4 sections 4.29, 5.20 and 5.37). */
+final class AtomicCommands {
+    private final BlockDevice device;
+    private final BlockCommands blocks;
+    private final int maxTransferBlocks;
+
+    AtomicCommands(BlockDevice device, BlockCommands blocks, int maxTransferBlocks) {
+        this.device = device;
+        this.blocks = blocks;
+        this.maxTransferBlocks = maxTransferBlocks;
+    }
+
+    void register(CommandSet commands) {
+        if (device.supports(Capability.ATOMIC_WRITE)) {
+            commands.on(WriteAtomic.class, Access.WRITE,
+                    write -> (long) write.blockCount() * device.blockSize(), this::writeAtomic);
+        }
+        if (device.supports(Capability.COMPARE_AND_WRITE)) {
+            commands.on(OrWrite.class, Access.WRITE,
+                    write -> write.blockCount() * device.blockSize(), this::orWrite);
+        }
+    }
+
+    /** Blocks of the longest WRITE ATOMIC; 0 where there is none. */
+    static int maxAtomicBlocks(BlockDevice device, int maxTransferBlocks) {
+        return device.supports(Capability.ATOMIC_WRITE) ? Math.min(maxTransferBlocks, 0xffff) : 0;
+    }
+
+    private void writeAtomic(ScsiTask task, WriteAtomic command) {
+        if (blocks.refusedWrite(task, command.lba(), command.blockCount(),
+                maxAtomicBlocks(device, maxTransferBlocks))) {
+            return;
+        }
+        if (command.protect() != 0) {
+            task.checkCondition(Sense.invalidFieldInCdb(1, 7));
+        } else if (command.boundaryBlocks() != 0) { // MAXIMUM ATOMIC BOUNDARY SIZE is 0
+            task.checkCondition(Sense.invalidFieldInCdb(10, 7));
+        } else if (task.dataOut().byteSize() < (long) command.blockCount() * device.blockSize()) {
+            task.checkCondition(Sense.invalidFieldInCdb(12, 7)); // a part of it would not be atomic
+        } else {
+            blocks.write(task, command.lba(), command.blockCount(), command.fua());
+        }
+    }
+
+    private void orWrite(ScsiTask task, OrWrite command) {
+        if (blocks.refusedWrite(task, command.lba(), command.blockCount(), maxTransferBlocks)) {
+            return;
+        }
+        if (command.protect() != 0) {
+            task.checkCondition(Sense.invalidFieldInCdb(1, 7));
+            return;
+        }
+        MemorySegment data = task.dataOut();
+        long count = data.byteSize() / device.blockSize();
+        task.work(() -> {
+            or(task, command, data.asSlice(0, count * device.blockSize()));
+            return ScsiTask::good;
+        });
+    }
+
+    /**
+     * Reads, merges, and writes if nobody has written between, in pieces that the device compares at once: each block
+     * gets what SBC-4 promises, whatever else goes on.
+     */
+    private void or(ScsiTask task, OrWrite command, MemorySegment data) throws StorageException {
+        int block = device.blockSize();
+        int most = device.limits().maxCompareAndWriteBlocks();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment both = arena.allocate(2L * most * block, 4096);
+            for (long at = 0; at < data.byteSize() && !task.aborted();) {
+                long bytes = Math.min((long) most * block, data.byteSize() - at);
+                merge(command.lba() + at / block, data.asSlice(at, bytes),
+                        both.asSlice(0, 2 * bytes));
+                at += bytes;
+            }
+        }
+        if (command.fua()) {
+            device.flush();
+        }
+    }
+
+    private void merge(long lba, MemorySegment data, MemorySegment both) throws StorageException {
+        long bytes = data.byteSize();
+        while (true) {
+            device.read(lba, both.asSlice(0, bytes));
+            for (long i = 0; i < bytes; i += Long.BYTES) {
+                long is = both.get(ValueLayout.JAVA_LONG_UNALIGNED, i);
+                both.set(ValueLayout.JAVA_LONG_UNALIGNED, bytes + i,
+                        is | data.get(ValueLayout.JAVA_LONG_UNALIGNED, i));
+            }
+            try {
+                device.compareAndWrite(lba, both);
+                return;
+            } catch (MiscompareException _) {
+                // Somebody has written between: once more with what is there now.
+            }
+        }
+    }
+}

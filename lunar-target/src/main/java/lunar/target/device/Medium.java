@@ -1,0 +1,121 @@
+package lunar.target.device;
+
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import lunar.scsi.AdditionalSense;
+import lunar.scsi.Sense;
+import lunar.scsi.SenseKey;
+import org.jspecify.annotations.Nullable;
+
+/** Whether the medium of a unit can be used: turning, loaded, not being erased (SBC-4 section 4.4). Thread-safe. */
+final class Medium {
+    /** Where the medium is. */
+    enum Presence {
+        READY,
+        /** Stopped by START STOP UNIT; still there. */
+        STOPPED,
+        EJECTED
+    }
+
+    private static final Sense NOT_STARTED = Sense.of(SenseKey.NOT_READY,
+            AdditionalSense.INITIALIZING_COMMAND_REQUIRED);
+    private static final Sense NOT_PRESENT = Sense.of(SenseKey.NOT_READY,
+            AdditionalSense.MEDIUM_NOT_PRESENT);
+
+    private final Set<Nexus> preventing = ConcurrentHashMap.newKeySet();
+    private Presence presence = Presence.READY;
+    private @Nullable LongOperation running;
+    private @Nullable Sense failure;
+    private boolean mayExitFailure;
+
+    /** Read by every command: true while there is nothing to look at. */
+    private volatile boolean usable = true;
+
+    /** Why a command that needs the medium fails now; empty where it does not. */
+    Optional<Sense> obstacle() {
+        return usable ? Optional.empty() : slowObstacle();
+    }
+
+    private synchronized Optional<Sense> slowObstacle() {
+        if (running != null) {
+            return Optional.of(running.sense());
+        }
+        return switch (presence) {
+            case STOPPED -> Optional.of(NOT_STARTED);
+            case EJECTED -> Optional.of(NOT_PRESENT);
+            case READY -> Optional.ofNullable(failure);
+        };
+    }
+
+    /** The operation that keeps the medium busy, if any. */
+    synchronized Optional<LongOperation> running() {
+        return Optional.ofNullable(running);
+    }
+
+    synchronized Presence presence() { return presence; }
+
+    synchronized void presence(Presence now) {
+        presence = now;
+        update();
+    }
+
+    /** Begins an operation; false where another goes on. */
+    synchronized boolean begin(LongOperation operation) {
+        if (running != null) {
+            return false;
+        }
+        running = operation;
+        update();
+        return true;
+    }
+
+    /**
+     * The running operation has ended.
+     *
+     * @param why null where it succeeded; otherwise what every command is told until another operation succeeds
+     * @param mayExit whether {@link #exitFailure} ends that
+     */
+    void end(@Nullable Sense why, boolean mayExit) {
+        LongOperation ended;
+        synchronized (this) {
+            ended = running;
+            running = null;
+            failure = why;
+            mayExitFailure = mayExit;
+            update();
+        }
+        if (ended != null) {
+            ended.end().complete(null);
+        }
+    }
+
+    /** Leaves the state after a failed operation; false where that is not allowed, or there is none. */
+    synchronized boolean exitFailure() {
+        if (failure == null || !mayExitFailure) {
+            return false;
+        }
+        failure = null;
+        update();
+        return true;
+    }
+
+    private void update() {
+        usable = running == null && failure == null && presence == Presence.READY;
+    }
+
+    // --- PREVENT ALLOW MEDIUM REMOVAL (SPC-5 section 6.15): each nexus prevents for itself ---
+
+    void prevent(Nexus nexus, boolean prevents) {
+        if (prevents) {
+            preventing.add(nexus);
+        } else {
+            preventing.remove(nexus);
+        }
+    }
+
+    boolean isRemovalPrevented() { return !preventing.isEmpty(); }
+
+    /** A reset of the unit: nobody prevents any more. */
+    void allowRemoval() { preventing.clear(); }
+}

@@ -1,0 +1,107 @@
+package lunar.target.device;
+
+import java.util.Optional;
+import lunar.scsi.AdditionalSense;
+import lunar.scsi.PreventAllowMediumRemoval;
+import lunar.scsi.ReadDefectData;
+import lunar.scsi.Sense;
+import lunar.scsi.SenseKey;
+import lunar.scsi.StartStopUnit;
+import lunar.scsi.TestUnitReady;
+
+/** Starting, stopping, loading and ejecting the medium, and asking for its state (SBC-4 chapter 5). */
+final class MediumCommands {
+    private static final Sense PREVENTED = Sense.of(SenseKey.ILLEGAL_REQUEST,
+            AdditionalSense.MEDIUM_REMOVAL_PREVENTED);
+
+    private final ScsiTarget target;
+    private final LogicalUnit unit;
+    private final BlockCommands blocks;
+
+    MediumCommands(ScsiTarget target, LogicalUnit unit, BlockCommands blocks) {
+        this.target = target;
+        this.unit = unit;
+        this.blocks = blocks;
+    }
+
+    void register(CommandSet commands) {
+        commands.on(TestUnitReady.class, Access.READY, (task, _) -> task.good())
+                .on(StartStopUnit.class, Access.CONTROL, this::startStop)
+                .on(PreventAllowMediumRemoval.class, Access.CONTROL, this::prevent)
+                .on(ReadDefectData.class, Access.READ, MediumCommands::defects);
+    }
+
+    /** There is no motor: a stopped unit refuses access, and its cache is stable for the host that powers down. */
+    private void startStop(ScsiTask task, StartStopUnit command) {
+        Optional<LongOperation> running = unit.medium().running();
+        if (running.isPresent()) {
+            task.checkCondition(running.get().sense());
+        } else if (command.powerCondition() != 0) {
+            powerCondition(task, command);
+        } else if (command.loadEject()) {
+            loadOrEject(task, command.start());
+        } else if (command.start()) {
+            if (unit.medium().presence() == Medium.Presence.EJECTED) {
+                task.checkCondition(Sense.of(SenseKey.NOT_READY,
+                        AdditionalSense.MEDIUM_NOT_PRESENT));
+                return;
+            }
+            unit.medium().presence(Medium.Presence.READY);
+            task.good();
+        } else {
+            stop(task, command, Medium.Presence.STOPPED);
+        }
+    }
+
+    /** START and LOEJ are not looked at (SBC-4 section 5.28): every condition but STOPPED answers commands at once. */
+    private static void powerCondition(ScsiTask task, StartStopUnit command) {
+        switch (command.powerCondition()) {
+            case 0x1, 0x2, 0x3, 0x7, 0xa, 0xb -> task.good(); // active, idle, standby, and their timers
+            default -> task.checkCondition(Sense.invalidFieldInCdb(4, 7));
+        }
+    }
+
+    private void loadOrEject(ScsiTask task, boolean load) {
+        Medium medium = unit.medium();
+        if (!unit.spec().removable()) {
+            task.checkCondition(Sense.invalidFieldInCdb(4, 1));
+        } else if (load) {
+            boolean changed = medium.presence() == Medium.Presence.EJECTED;
+            medium.presence(Medium.Presence.READY);
+            if (changed) {
+                for (Nexus other : target.nexuses()) {
+                    if (!other.equals(task.nexus())) {
+                        other.establish(unit, AdditionalSense.MEDIUM_MAY_HAVE_CHANGED);
+                    }
+                }
+            }
+            task.good();
+        } else if (medium.isRemovalPrevented()) {
+            task.checkCondition(PREVENTED);
+        } else {
+            medium.presence(Medium.Presence.EJECTED);
+            blocks.flush(task);
+        }
+    }
+
+    private void stop(ScsiTask task, StartStopUnit command, Medium.Presence then) {
+        if (unit.medium().presence() == Medium.Presence.READY) {
+            unit.medium().presence(then);
+        }
+        if (command.noFlush()) {
+            task.good();
+        } else {
+            blocks.flush(task);
+        }
+    }
+
+    private void prevent(ScsiTask task, PreventAllowMediumRemoval command) {
+        unit.medium().prevent(task.nexus(), (command.prevent() & 1) != 0);
+        task.good();
+    }
+
+    /** The store keeps its defects to itself. */
+    private static void defects(ScsiTask task, ReadDefectData command) {
+        task.good(command.noDefects(), BlockDeviceServer.cut(command.allocationLength()));
+    }
+}
