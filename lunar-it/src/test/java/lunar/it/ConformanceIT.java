@@ -11,6 +11,7 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.function.UnaryOperator;
 import lunar.target.unit.UnitSpec;
 import org.junit.jupiter.api.Test;
@@ -35,16 +36,34 @@ class ConformanceIT {
     @TempDir
     private Path dir;
 
-    private List<Profile> profiles() throws IOException {
+    private List<Profile> profiles() throws IOException, InterruptedException {
         Path image = Files.write(dir.resolve("read-only.img"), new byte[4 << 20]);
         return List.of(
-                new Profile("thin", "ram:128MiB?block-size=4096", unit -> unit, List.of("ALL")),
+                new Profile("thin", "ram:128MiB?block-size=4096", unit -> unit,
+                        suites(Set.of("PreventAllow", "StartStopUnit", "NoMedia", "ReadOnly",
+                                "Sanitize"))),
+                new Profile("512e", "ram:128MiB", unit -> unit,
+                        List.of("SCSI.CompareAndWrite", "SCSI.WriteSame10.UnmapUnaligned",
+                                "SCSI.WriteSame10.InvalidDataOutSize",
+                                "SCSI.WriteSame16.UnmapUnaligned",
+                                "SCSI.WriteSame16.InvalidDataOutSize")),
                 new Profile("removable", "ram:64MiB", unit -> unit.withRemovable(true),
                         List.of("SCSI.PreventAllow", "SCSI.StartStopUnit", "SCSI.NoMedia")),
                 new Profile("read-only", "file:" + image + "?read-only=true", unit -> unit,
                         List.of("SCSI.ReadOnly")),
-                new Profile("encrypted", "encrypt=" + dir.resolve("key") + ":ram:64MiB",
+                // The suite gives a SANITIZE three seconds to be still at work.
+                new Profile("encrypted",
+                        "encrypt=" + dir.resolve("key") + ":throttle=10MiB:ram:112MiB",
                         unit -> unit, List.of("SCSI.Sanitize")));
+    }
+
+    /** All suites but these, as {@code FAMILY.SUITE}. */
+    private static List<String> suites(Set<String> others)
+            throws IOException, InterruptedException {
+        return Peer.run("iscsi-test-cu", "--list").lines().stream().map(line -> line.split("\\."))
+                .filter(parts -> parts.length == 2 && !parts[0].equals("ALL")
+                        && !parts[0].equals("LINUX") && !others.contains(parts[1]))
+                .map(parts -> parts[0] + "." + parts[1]).toList();
     }
 
     @Test
@@ -56,7 +75,7 @@ class ConformanceIT {
             found.addAll(verdicts(profile));
         }
         Files.write(FOUND, lines(found), StandardCharsets.UTF_8);
-        assertThat(found).as("tests with a verdict").hasSizeGreaterThan(240);
+        assertThat(found).as("tests with a verdict").hasSizeGreaterThan(230);
         if (Boolean.getBoolean("lunar.expect.update")) {
             Files.write(EXPECTED, lines(found), StandardCharsets.UTF_8);
         }

@@ -27,6 +27,11 @@ public record Sanitize(int serviceAction, boolean immediate, boolean zoneNoReset
 
     static Sanitize decode(MemorySegment cdb) throws InvalidCdbException {
         int action = CdbDecoder.serviceAction(cdb);
+        for (int at = 2; at <= 6; at++) { // what a later standard puts there could change what is erased
+            if (BigEndian.int8(cdb, at) != 0) {
+                throw InvalidCdbException.field(at);
+            }
+        }
         return switch (action) {
             case OVERWRITE, BLOCK_ERASE, CRYPTOGRAPHIC_ERASE, EXIT_FAILURE_MODE ->
                 new Sanitize(action, BigEndian.bit(cdb, 1, 7), BigEndian.bit(cdb, 1, 6),

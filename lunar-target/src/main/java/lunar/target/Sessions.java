@@ -48,7 +48,7 @@ final class Sessions {
     CompletableFuture<Void> establish(Session session, TargetNode target, long boundMs) {
         Session old = sessions.put(key(session, target), session);
         target.sessions().add(session);
-        target.device().nexuses().add(session.nexus());
+        target.device().begin(session.nexus());
         if (old == null) {
             return CompletableFuture.completedFuture(null);
         }
@@ -60,7 +60,7 @@ final class Sessions {
     void remove(Session session, TargetNode target) {
         sessions.remove(key(session, target), session);
         target.sessions().remove(session);
-        target.device().nexuses().remove(session.nexus());
+        target.device().end(session.nexus());
     }
 
     int count() { return sessions.size(); }

@@ -1,5 +1,7 @@
 package lunar.target;
 
+import java.io.IOException;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import lunar.target.device.LogicalUnit;
@@ -13,12 +15,14 @@ final class TargetNode {
     private final TargetPort port;
     private final Set<Session> sessions = ConcurrentHashMap.newKeySet();
 
-    TargetNode(TargetSpec spec, int portalGroupTag, ServerLimits limits) {
+    TargetNode(TargetSpec spec, int portalGroupTag, ServerLimits limits) throws IOException {
         this.spec = spec;
-        device = new ScsiTarget(spec.name());
         port = new TargetPort(spec.name(), portalGroupTag, 1);
-        spec.luns().forEach((lun, unit) -> device.add(lun,
-                new LogicalUnit(device, unit, limits.maxTransferBytes())));
+        device = new ScsiTarget(spec.name(), List.of(port));
+        for (var lun : spec.luns().entrySet()) {
+            device.add(lun.getKey(),
+                    new LogicalUnit(device, lun.getValue(), limits.maxTransferBytes()));
+        }
     }
 
     TargetSpec spec() { return spec; }

@@ -60,8 +60,9 @@ public final class TargetServer implements AutoCloseable {
         offer = from.offer;
         discoveryChap = from.discoveryChap;
         buffers = new Buffers(limits.maxTransferBytes(), limits.maxBufferBytes());
-        from.targets.forEach(
-                (name, spec) -> targets.put(name, new TargetNode(spec, PORTAL_GROUP_TAG, limits)));
+        for (TargetSpec spec : from.targets.values()) {
+            targets.put(spec.name(), new TargetNode(spec, PORTAL_GROUP_TAG, limits));
+        }
         loops = provider().start("lunar-target", from.loopCount);
         try {
             for (InetSocketAddress portal : from.portals) {
@@ -282,7 +283,7 @@ public final class TargetServer implements AutoCloseable {
         /**
          * Starts the server.
          *
-         * @throws IOException when a portal cannot be listened on
+         * @throws IOException when a portal cannot be listened on, or the saved state of a unit cannot be read
          */
         public TargetServer start() throws IOException {
             if (portals.isEmpty() || targets.isEmpty()) {

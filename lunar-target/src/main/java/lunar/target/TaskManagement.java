@@ -58,10 +58,8 @@ final class TaskManagement {
                 bounded(everywhere(target, List.of(Objects.requireNonNull(unit)),
                         AdditionalSense.COMMANDS_CLEARED_BY_ANOTHER_INITIATOR, true));
             case LOGICAL_UNIT_RESET ->
-                bounded(everywhere(target, List.of(Objects.requireNonNull(unit)),
-                        AdditionalSense.BUS_DEVICE_RESET_OCCURRED, false));
-            case TARGET_WARM_RESET, TARGET_COLD_RESET -> bounded(everywhere(target,
-                    target.device().units(), AdditionalSense.BUS_DEVICE_RESET_OCCURRED, false));
+                reset(target, List.of(Objects.requireNonNull(unit)));
+            case TARGET_WARM_RESET, TARGET_COLD_RESET -> reset(target, target.device().units());
             case TASK_REASSIGN -> CompletableFuture.completedFuture(REASSIGNMENT_NOT_SUPPORTED);
             case CLEAR_ACA, QUERY_TASK, QUERY_TASK_SET, I_T_NEXUS_RESET, QUERY_ASYNCHRONOUS_EVENT ->
                 CompletableFuture.completedFuture(FUNCTION_NOT_SUPPORTED);
@@ -74,6 +72,17 @@ final class TaskManagement {
             return CompletableFuture.completedFuture(TASK_DOES_NOT_EXIST);
         }
         return bounded(List.of(connection.abort(one -> one.equals(task))));
+    }
+
+    /** Every nexus hears of a reset, the one that asked for it too (SAM-5 section 7.7). */
+    private CompletableFuture<TaskManagementResponseCode> reset(TargetNode target,
+            Collection<LogicalUnit> units) {
+        var aborts = everywhere(target, units, AdditionalSense.BUS_DEVICE_RESET_OCCURRED, false);
+        for (LogicalUnit unit : units) {
+            session.nexus().establish(unit, AdditionalSense.BUS_DEVICE_RESET_OCCURRED);
+            unit.reset();
+        }
+        return bounded(aborts);
     }
 
     /** Aborts the tasks of units in every session; the other sessions hear of it by a unit attention. */

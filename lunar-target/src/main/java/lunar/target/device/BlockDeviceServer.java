@@ -21,6 +21,7 @@ import lunar.scsi.ReportSupportedOperationCodes;
 import lunar.scsi.RequestSense;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
+import lunar.scsi.Status;
 
 /**
  * A direct-access block device (SPC-5, SBC-4) over a {@link BlockDevice}. Says which command needs which data, and
@@ -56,6 +57,7 @@ final class BlockDeviceServer implements DeviceServer {
         new ProvisioningCommands(device, mode).register(commands);
         new MediumCommands(target, unit, blocks).register(commands);
         new EraseCommands(unit, mode).register(commands);
+        new ReservationCommands(target, unit).register(commands);
         new AtomicCommands(device, blocks, maxTransferBlocks).register(commands);
         table = commands.table(command -> command.opcode() != SANITIZE
                 || EraseCommands.supports(device, command.serviceAction().orElse(0)));
@@ -106,6 +108,10 @@ final class BlockDeviceServer implements DeviceServer {
     public void execute(ScsiTask task) {
         var handler = Objects.requireNonNull(commands.handler(task.cdb()));
         if (reportsAttention(task)) {
+            return;
+        }
+        if (unit.reservations().conflict(task.nexus(), handler.access())) {
+            task.end(Status.RESERVATION_CONFLICT);
             return;
         }
         if (handler.access().needsMedium()) {

@@ -80,6 +80,9 @@ final class EraseCommands {
     }
 
     private Eraser eraser(ScsiTask task, Sanitize command) throws IllegalRequestException {
+        if (command.zoneNoReset()) { // there are no zones
+            throw InvalidCdbException.field(1, 6);
+        }
         if (command.serviceAction() == Sanitize.OVERWRITE) {
             if (task.dataOut().byteSize() < command.parameterListLength()) {
                 throw InvalidParameterListException.length();

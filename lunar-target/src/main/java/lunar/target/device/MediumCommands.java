@@ -37,7 +37,8 @@ final class MediumCommands {
         if (running.isPresent()) {
             task.checkCondition(running.get().sense());
         } else if (command.powerCondition() != 0) {
-            powerCondition(task, command);
+            // START and LOEJ are not looked at (SBC-4 section 5.28); commands are answered in every condition.
+            task.good();
         } else if (command.loadEject()) {
             loadOrEject(task, command.start());
         } else if (command.start()) {
@@ -53,18 +54,12 @@ final class MediumCommands {
         }
     }
 
-    /** START and LOEJ are not looked at (SBC-4 section 5.28): every condition but STOPPED answers commands at once. */
-    private static void powerCondition(ScsiTask task, StartStopUnit command) {
-        switch (command.powerCondition()) {
-            case 0x1, 0x2, 0x3, 0x7, 0xa, 0xb -> task.good(); // active, idle, standby, and their timers
-            default -> task.checkCondition(Sense.invalidFieldInCdb(4, 7));
-        }
-    }
-
     private void loadOrEject(ScsiTask task, boolean load) {
         Medium medium = unit.medium();
         if (!unit.spec().removable()) {
             task.checkCondition(Sense.invalidFieldInCdb(4, 1));
+        } else if (medium.isRemovalPrevented()) { // the mechanism is locked, both ways
+            task.checkCondition(PREVENTED);
         } else if (load) {
             boolean changed = medium.presence() == Medium.Presence.EJECTED;
             medium.presence(Medium.Presence.READY);
@@ -76,8 +71,6 @@ final class MediumCommands {
                 }
             }
             task.good();
-        } else if (medium.isRemovalPrevented()) {
-            task.checkCondition(PREVENTED);
         } else {
             medium.presence(Medium.Presence.EJECTED);
             blocks.flush(task);

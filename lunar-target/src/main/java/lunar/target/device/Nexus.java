@@ -26,6 +26,7 @@ public final class Nexus {
     private final Isid isid;
     private final TargetPort port;
     private final Aborter aborter;
+    private final Registrant registrant;
     private final Map<LogicalUnit, Attentions> attentions = new ConcurrentHashMap<>();
 
     public Nexus(String initiatorName, Isid isid, TargetPort port, Aborter aborter) {
@@ -33,6 +34,7 @@ public final class Nexus {
         this.isid = isid;
         this.port = port;
         this.aborter = aborter;
+        registrant = new Registrant(portName(initiatorName, isid.value()), port.relativeId());
     }
 
     /** iSCSI name of the initiator. */
@@ -46,7 +48,15 @@ public final class Nexus {
 
     /** Name of the initiator port, of which reservations speak (RFC 7143 section 4.4.3, SPC-5 section 7.6.4.6). */
     public String initiatorPort() {
-        return initiatorName + ",i,0x" + String.format(Locale.ROOT, "%012x", isid.value());
+        return registrant.initiatorPort();
+    }
+
+    /** What reservations know it by. */
+    Registrant registrant() { return registrant; }
+
+    /** Name of the port of an initiator that has an ISID. */
+    static String portName(String initiatorName, long isid) {
+        return initiatorName + ",i,0x" + String.format(Locale.ROOT, "%012x", isid);
     }
 
     /** Aborts the tasks that this nexus has on a unit; ends with their number when the last has ended. */

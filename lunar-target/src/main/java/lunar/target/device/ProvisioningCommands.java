@@ -120,14 +120,17 @@ final class ProvisioningCommands {
     }
 
     private void writeSame(ScsiTask task, WriteSame command) {
+        if (readOnly(task)) {
+            return;
+        }
         if (command.protect() != 0 || command.anchor()
                 || (command.unmap() && !device.supports(Capability.UNMAP))) {
             task.checkCondition(Sense.invalidFieldInCdb(1,
                     command.protect() != 0 ? 7 : command.anchor() ? 4 : 3));
             return;
         }
-        if (BlockCommands.refused(task, device, command.lba(), command.blockCount(), Long.MAX_VALUE)
-                || readOnly(task)) {
+        if (BlockCommands.refused(task, device, command.lba(), command.blockCount(),
+                Long.MAX_VALUE)) {
             return;
         }
         // Zero blocks stand for all from there to the end, as WSNZ says (SBC-4 section 5.50).

@@ -1,6 +1,8 @@
 package lunar.target.device;
 
 import java.util.Collection;
+import java.util.Collections;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -12,11 +14,22 @@ import org.jspecify.annotations.Nullable;
 /** A SCSI target device (SAM-5 section 4.6): its logical units and the nexuses that use them. Thread-safe. */
 public final class ScsiTarget {
     private final String name;
+    private final List<TargetPort> ports;
     private final Map<Integer, LogicalUnit> units = new ConcurrentSkipListMap<>();
     private final Set<Nexus> nexuses = ConcurrentHashMap.newKeySet();
     private final DeviceServer absent = new AbsentDeviceServer(this);
 
-    public ScsiTarget(String name) { this.name = name; }
+    /**
+     * @param name iSCSI name
+     * @param ports its ports, of which every nexus uses one
+     */
+    public ScsiTarget(String name, List<TargetPort> ports) {
+        this.name = name;
+        this.ports = List.copyOf(ports);
+    }
+
+    /** Its ports. */
+    List<TargetPort> ports() { return ports; }
 
     /** iSCSI name. */
     public String name() { return name; }
@@ -43,8 +56,17 @@ public final class ScsiTarget {
         return unit == null ? absent : unit.server();
     }
 
-    /** The nexuses of now; whoever begins one adds it, and removes it at its end. */
+    /** The nexuses of now. */
     public Set<Nexus> nexuses() {
-        return nexuses;
+        return Collections.unmodifiableSet(nexuses);
+    }
+
+    /** A nexus begins. */
+    public void begin(Nexus nexus) { nexuses.add(nexus); }
+
+    /** A nexus ends. */
+    public void end(Nexus nexus) {
+        nexuses.remove(nexus);
+        units.values().forEach(unit -> unit.nexusLost(nexus));
     }
 }

@@ -1,0 +1,83 @@
+package lunar.target.device;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.LinkedHashMap;
+import java.util.Optional;
+import lunar.scsi.ReservationType;
+import lunar.target.device.ReservationState.Held;
+
+/**
+ * Reservations as they are kept on disk. Numbers are big-endian.
+ *
+ * <pre>
+ * version (1) = 1, generation (8), registrations (4)
+ * each: key (8), relative target port (2), initiator port (length (2), UTF-8)
+ * type of the reservation (1), 0 for none, and index of the holder's registration (4)
+ * </pre>
+ */
+final class ReservationFormat {
+    private static final int VERSION = 1;
+
+    private ReservationFormat() {}
+
+    static byte[] encode(ReservationState state) {
+        var bytes = new ByteArrayOutputStream();
+        try (var out = new DataOutputStream(bytes)) {
+            out.writeByte(VERSION);
+            out.writeLong(state.generation());
+            out.writeInt(state.keys().size());
+            int holder = 0;
+            int index = 0;
+            for (var entry : state.keys().entrySet()) {
+                out.writeLong(entry.getValue());
+                out.writeShort(entry.getKey().relativePort());
+                out.writeUTF(entry.getKey().initiatorPort());
+                if (state.held().isPresent()
+                        && state.held().get().holder().equals(entry.getKey())) {
+                    holder = index;
+                }
+                index++;
+            }
+            out.writeByte(state.held().map(held -> held.type().code()).orElse(0));
+            out.writeInt(holder);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return bytes.toByteArray();
+    }
+
+    /** @throws IOException when these are not reservations */
+    static ReservationState decode(byte[] bytes) throws IOException {
+        try (var in = new DataInputStream(new ByteArrayInputStream(bytes))) {
+            int version = in.readUnsignedByte();
+            if (version != VERSION) {
+                throw new IOException("reservations of version " + version);
+            }
+            long generation = in.readLong();
+            int count = in.readInt();
+            if (count < 0 || count > Reservations.MAX_REGISTRATIONS) {
+                throw new IOException("reservations with " + count + " registrations");
+            }
+            var keys = new LinkedHashMap<Registrant, Long>();
+            for (int i = 0; i < count; i++) {
+                long key = in.readLong();
+                int port = in.readUnsignedShort();
+                keys.put(new Registrant(in.readUTF(), port), key);
+            }
+            Optional<ReservationType> type = ReservationType.of(in.readUnsignedByte());
+            int holder = in.readInt();
+            if (type.isPresent() && (holder < 0 || holder >= keys.size())) {
+                throw new IOException("reservations without their holder");
+            }
+            return new ReservationState(generation, keys,
+                    type.map(known -> new Held(keys.sequencedKeySet().stream().skip(holder)
+                            .findFirst().orElseThrow(), known)),
+                    true);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+package lunar.target.device;
+
+import java.io.IOException;
+import java.util.Objects;
+import java.util.concurrent.locks.ReentrantLock;
+import lunar.block.DeviceGoneException;
+import lunar.block.StorageException;
+import lunar.scsi.IllegalRequestException;
+import lunar.target.unit.StateStore;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The reservations of one logical unit, persistent ones and those of RESERVE (SPC-5 section 5.13, SPC-2 section 5.5.1).
+ * A state that outlives a loss of power is on stable storage before anybody sees it. Thread-safe: commands read one
+ * immutable state; changes come one after another.
+ */
+final class Reservations {
+    /** More than these have no room. */
+    static final int MAX_REGISTRATIONS = 1024;
+
+    private static final String NAME = "reservations";
+
+    /** A change of the state; may refuse. */
+    @FunctionalInterface
+    interface Step {
+        /** @return null for RESERVATION CONFLICT */
+        ReservationRules.@Nullable Change change(ReservationState state)
+                throws IllegalRequestException;
+    }
+
+    private final StateStore store;
+    private final ReentrantLock changing = new ReentrantLock();
+    private volatile ReservationState state;
+
+    /** Who has the unit by RESERVE(6) or (10). */
+    private volatile @Nullable Nexus reservedBy;
+
+    /** @throws IOException when what was saved cannot be read, so that nobody writes past a reservation */
+    Reservations(StateStore store) throws IOException {
+        this.store = store;
+        var saved = store.load(NAME);
+        state = saved.isPresent() && saved.get().length > 0
+                ? ReservationFormat.decode(saved.get())
+                : ReservationState.NONE;
+    }
+
+    ReservationState state() { return state; }
+
+    StateStore store() { return store; }
+
+    /** Whether a command of this kind must end with RESERVATION CONFLICT. Read by every command. */
+    boolean conflict(Nexus nexus, Access access) {
+        Nexus reserved = reservedBy;
+        if (reserved != null && !reserved.equals(nexus) && access != Access.FREE) {
+            return true;
+        }
+        ReservationState now = state;
+        return now.held().isPresent() && now.conflicts(nexus.registrant(), access);
+    }
+
+    /**
+     * Changes the state. Blocks while it is saved.
+     *
+     * @return what has changed; null for RESERVATION CONFLICT
+     */
+    ReservationRules.@Nullable Change change(Step step)
+            throws StorageException, IllegalRequestException {
+        changing.lock();
+        try {
+            ReservationState before = state;
+            ReservationRules.Change change = step.change(before);
+            if (change == null) {
+                return null;
+            }
+            ReservationState after = change.state();
+            if (after.persistent()) {
+                save(ReservationFormat.encode(after));
+            } else if (before.persistent()) {
+                save(new byte[0]);
+            }
+            state = after;
+            return change;
+        } finally {
+            changing.unlock();
+        }
+    }
+
+    private void save(byte[] bytes) throws DeviceGoneException {
+        try {
+            store.save(NAME, bytes);
+        } catch (IOException e) {
+            throw new DeviceGoneException("reservations cannot be saved: " + e.getMessage(), e);
+        }
+    }
+
+    // --- RESERVE and RELEASE (SPC-2) ---
+
+    /** Whether another nexus has the unit by RESERVE. */
+    boolean isReservedByOther(Nexus nexus) {
+        Nexus reserved = reservedBy;
+        return reserved != null && !reserved.equals(nexus);
+    }
+
+    /** Reserves for a nexus; false where another has it. */
+    synchronized boolean reserve(Nexus nexus) {
+        if (isReservedByOther(nexus)) {
+            return false;
+        }
+        reservedBy = nexus;
+        return true;
+    }
+
+    /** Releases what a nexus has reserved, if it has. */
+    synchronized void release(Nexus nexus) {
+        if (Objects.equals(reservedBy, nexus)) {
+            reservedBy = null;
+        }
+    }
+
+    /** A reset of the unit ends what RESERVE began; persistent reservations stay. */
+    synchronized void reset() {
+        reservedBy = null;
+    }
+}
