@@ -37,7 +37,6 @@ class ConformanceIT {
     private Path dir;
 
     private List<Profile> profiles() throws IOException, InterruptedException {
-        Path image = Files.write(dir.resolve("read-only.img"), new byte[4 << 20]);
         return List.of(
                 new Profile("thin", "ram:128MiB?block-size=4096", unit -> unit,
                         suites(Set.of("PreventAllow", "StartStopUnit", "NoMedia", "ReadOnly",
@@ -49,7 +48,7 @@ class ConformanceIT {
                                 "SCSI.WriteSame16.InvalidDataOutSize")),
                 new Profile("removable", "ram:64MiB", unit -> unit.withRemovable(true),
                         List.of("SCSI.PreventAllow", "SCSI.StartStopUnit", "SCSI.NoMedia")),
-                new Profile("read-only", "file:" + image + "?read-only=true", unit -> unit,
+                new Profile("read-only", "ram:64MiB", unit -> unit.withReadOnly(true),
                         List.of("SCSI.ReadOnly")),
                 // The suite gives a SANITIZE three seconds to be still at work.
                 new Profile("encrypted",

@@ -145,7 +145,7 @@ final class EraseCommands {
             task.checkCondition(running.get().sense());
             return true;
         }
-        if (unit.medium().presence() != Medium.Presence.READY) {
+        if (unit.medium().isEjected()) {
             task.checkCondition(unit.medium().obstacle().orElse(Sense.NONE));
             return true;
         }

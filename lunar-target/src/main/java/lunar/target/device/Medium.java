@@ -8,23 +8,13 @@ import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
 import org.jspecify.annotations.Nullable;
 
-/** Whether the medium of a unit can be used: turning, loaded, not being erased (SBC-4 section 4.4). Thread-safe. */
+/** Whether the medium of a unit can be used: it is loaded, and not being erased (SBC-4 section 4.4). Thread-safe. */
 final class Medium {
-    /** Where the medium is. */
-    enum Presence {
-        READY,
-        /** Stopped by START STOP UNIT; still there. */
-        STOPPED,
-        EJECTED
-    }
-
-    private static final Sense NOT_STARTED = Sense.of(SenseKey.NOT_READY,
-            AdditionalSense.INITIALIZING_COMMAND_REQUIRED);
     private static final Sense NOT_PRESENT = Sense.of(SenseKey.NOT_READY,
             AdditionalSense.MEDIUM_NOT_PRESENT);
 
     private final Set<Nexus> preventing = ConcurrentHashMap.newKeySet();
-    private Presence presence = Presence.READY;
+    private boolean ejected;
     private @Nullable LongOperation running;
     private @Nullable Sense failure;
     private boolean mayExitFailure;
@@ -41,11 +31,7 @@ final class Medium {
         if (running != null) {
             return Optional.of(running.sense());
         }
-        return switch (presence) {
-            case STOPPED -> Optional.of(NOT_STARTED);
-            case EJECTED -> Optional.of(NOT_PRESENT);
-            case READY -> Optional.ofNullable(failure);
-        };
+        return ejected ? Optional.of(NOT_PRESENT) : Optional.ofNullable(failure);
     }
 
     /** The operation that keeps the medium busy, if any. */
@@ -53,11 +39,17 @@ final class Medium {
         return Optional.ofNullable(running);
     }
 
-    synchronized Presence presence() { return presence; }
+    /** Whether the medium has been taken out. */
+    synchronized boolean isEjected() {
+        return ejected;
+    }
 
-    synchronized void presence(Presence now) {
-        presence = now;
+    /** Takes the medium out, or puts it in; whether that has changed anything. */
+    synchronized boolean eject(boolean out) {
+        boolean changes = ejected != out;
+        ejected = out;
         update();
+        return changes;
     }
 
     /** Begins an operation; false where another goes on. */
@@ -100,9 +92,7 @@ final class Medium {
         return true;
     }
 
-    private void update() {
-        usable = running == null && failure == null && presence == Presence.READY;
-    }
+    private void update() { usable = running == null && failure == null && !ejected; }
 
     // --- PREVENT ALLOW MEDIUM REMOVAL (SPC-5 section 6.15): each nexus prevents for itself ---
 

@@ -31,26 +31,24 @@ final class MediumCommands {
                 .on(ReadDefectData.class, Access.READ, MediumCommands::defects);
     }
 
-    /** There is no motor: a stopped unit refuses access, and its cache is stable for the host that powers down. */
+    /**
+     * There is no motor, and other hosts may be at work: a stop makes the cache stable, as a host that powers down
+     * expects, and takes nothing away.
+     */
     private void startStop(ScsiTask task, StartStopUnit command) {
         Optional<LongOperation> running = unit.medium().running();
         if (running.isPresent()) {
             task.checkCondition(running.get().sense());
         } else if (command.powerCondition() != 0) {
-            // START and LOEJ are not looked at (SBC-4 section 5.28); commands are answered in every condition.
-            task.good();
+            task.good(); // START and LOEJ are not looked at (SBC-4 section 5.28)
         } else if (command.loadEject()) {
             loadOrEject(task, command.start());
-        } else if (command.start()) {
-            if (unit.medium().presence() == Medium.Presence.EJECTED) {
-                task.checkCondition(Sense.of(SenseKey.NOT_READY,
-                        AdditionalSense.MEDIUM_NOT_PRESENT));
-                return;
-            }
-            unit.medium().presence(Medium.Presence.READY);
+        } else if (command.start() && unit.medium().isEjected()) {
+            task.checkCondition(unit.medium().obstacle().orElse(Sense.NONE));
+        } else if (command.start() || command.noFlush()) {
             task.good();
         } else {
-            stop(task, command, Medium.Presence.STOPPED);
+            blocks.flush(task);
         }
     }
 
@@ -60,10 +58,11 @@ final class MediumCommands {
             task.checkCondition(Sense.invalidFieldInCdb(4, 1));
         } else if (medium.isRemovalPrevented()) { // the mechanism is locked, both ways
             task.checkCondition(PREVENTED);
-        } else if (load) {
-            boolean changed = medium.presence() == Medium.Presence.EJECTED;
-            medium.presence(Medium.Presence.READY);
-            if (changed) {
+        } else if (!load) {
+            medium.eject(true);
+            blocks.flush(task);
+        } else {
+            if (medium.eject(false)) {
                 for (Nexus other : target.nexuses()) {
                     if (!other.equals(task.nexus())) {
                         other.establish(unit, AdditionalSense.MEDIUM_MAY_HAVE_CHANGED);
@@ -71,20 +70,6 @@ final class MediumCommands {
                 }
             }
             task.good();
-        } else {
-            medium.presence(Medium.Presence.EJECTED);
-            blocks.flush(task);
-        }
-    }
-
-    private void stop(ScsiTask task, StartStopUnit command, Medium.Presence then) {
-        if (unit.medium().presence() == Medium.Presence.READY) {
-            unit.medium().presence(then);
-        }
-        if (command.noFlush()) {
-            task.good();
-        } else {
-            blocks.flush(task);
         }
     }
 

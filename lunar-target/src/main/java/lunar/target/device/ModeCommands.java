@@ -35,7 +35,7 @@ final class ModeCommands {
 
     /** Whether writes are refused: by the device, or by SWP of the Control page. */
     boolean writeProtected() {
-        return device.readOnly() || pages.softwareWriteProtect();
+        return device.readOnly() || unit.spec().readOnly() || pages.softwareWriteProtect();
     }
 
     private void sense(ScsiTask task, ModeSense command) {
