@@ -11,6 +11,10 @@ final class Burst {
     private int length;
     private int nextDataSn;
     private int takenBytes;
+    private int r2tSn;
+
+    /** A PDU of it was lost: what follows in it is let pass, and asked for again. */
+    private boolean damaged;
 
     /** Expects {@code count} bytes from {@code at}. */
     void open(int tag, int at, int count, boolean dataPduInOrder) {
@@ -22,8 +26,32 @@ final class Burst {
         pduInOrder = dataPduInOrder;
         nextDataSn = 0;
         takenBytes = 0;
+        damaged = false;
         coverage.clear();
     }
+
+    /** The R2T whose answer it is. */
+    void r2tSn(int sn) { r2tSn = sn; }
+
+    int r2tSn() { return r2tSn; }
+
+    void damage() { damaged = true; }
+
+    boolean isDamaged() { return damaged; }
+
+    /** Whether a PDU of this number has come before. */
+    boolean isOld(int dataSn) {
+        return SerialNumbers.lessThan(dataSn, nextDataSn);
+    }
+
+    /** Offset in the command's data up to which nothing is missing. */
+    int firstMissing() {
+        return offset + (pduInOrder ? takenBytes : coverage.prefix());
+    }
+
+    int offset() { return offset; }
+
+    int end() { return offset + length; }
 
     void close() {
         open = false;

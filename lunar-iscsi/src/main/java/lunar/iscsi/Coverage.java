@@ -48,6 +48,11 @@ final class Coverage {
         return bytes == 0 ? count == 0 : count == 1 && starts[0] == 0 && ends[0] == bytes;
     }
 
+    /** Bytes from the start on that have come without a gap. */
+    int prefix() {
+        return count > 0 && starts[0] == 0 ? ends[0] : 0;
+    }
+
     private void insert(int at, int start, int end) {
         if (count == starts.length) {
             starts = Arrays.copyOf(starts, count * 2);

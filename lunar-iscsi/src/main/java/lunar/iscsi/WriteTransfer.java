@@ -1,5 +1,7 @@
 package lunar.iscsi;
 
+import java.util.ArrayDeque;
+
 /**
  * The target's view of the data of one write (RFC 7143 sections 4.2.5.2, 11.7 and 11.8): takes immediate and
  * unsolicited data, asks for the rest by R2T, and checks each Data-Out. Reusable: {@link #begin} starts over.
@@ -19,6 +21,10 @@ package lunar.iscsi;
  * <p>Accepted data always lie in {@code [0, expectedBytes)}. A CDB that wants fewer gets R2Ts for
  * {@link #neededBytes} only, but unsolicited data may go beyond: store what is below it and drop the rest. Lengths
  * and offsets are those of the wire as {@code int}; what is negative there is beyond 2 GiB and refused.
+ *
+ * <p>From error recovery level 1 on, a sequence of which a PDU is missing does not fail: what follows in it is let
+ * pass, and at its end the part from the first missing byte on is asked for again by a recovery R2T (RFC 7143
+ * sections 7.8 and 7.9).
  */
 public final class WriteTransfer {
     /** Most R2Ts of one task outstanding at once, whatever was negotiated. */
@@ -40,10 +46,27 @@ public final class WriteTransfer {
     private int r2tSn;
     private int r2tOffset;
     private int r2tLength;
+    private int r2tTag;
 
-    /** For the commands of one session. */
+    private final boolean recovers;
+    /** Parts to be asked for again: start, end, start, end. */
+    private final ArrayDeque<Integer> again = new ArrayDeque<>();
+    /** Something was asked for again, so sequences come in another order, and late ones of tags that are gone. */
+    private boolean disturbed;
+
+    /** For the commands of one session at error recovery level 0. */
     public WriteTransfer(BurstRules rules) {
+        this(rules, false);
+    }
+
+    /**
+     * For the commands of one session.
+     *
+     * @param recovers whether lost data are asked for again: error recovery level 1 and above
+     */
+    public WriteTransfer(BurstRules rules, boolean recovers) {
         this.rules = rules;
+        this.recovers = recovers;
         solicited = new Burst[Math.min(rules.maxOutstandingR2t(), MAX_R2T)];
         for (int i = 0; i < solicited.length; i++) {
             solicited[i] = new Burst();
@@ -70,6 +93,8 @@ public final class WriteTransfer {
         nextR2tSn = 0;
         outstandingCount = 0;
         failure = DataOutResult.MORE;
+        again.clear();
+        disturbed = false;
         for (Burst burst : solicited) {
             burst.close();
         }
@@ -88,7 +113,8 @@ public final class WriteTransfer {
 
     /** Whether an R2T is due now. */
     public boolean wantsR2t() {
-        return failure.accepted() && !unsolicited.isOpen() && askedBytes < neededBytes()
+        return failure.accepted() && !unsolicited.isOpen()
+                && (askedBytes < neededBytes() || !again.isEmpty())
                 && outstandingCount < solicited.length;
     }
 
@@ -102,11 +128,41 @@ public final class WriteTransfer {
             throw new IllegalStateException("no R2T is due, or tag " + ttt + " is not free");
         }
         r2tSn = nextR2tSn++;
-        r2tOffset = askedBytes;
-        r2tLength = Math.min(rules.maxBurstBytes(), neededBytes() - askedBytes);
-        askedBytes += r2tLength;
-        solicited[outstandingCount++].open(ttt, r2tOffset, r2tLength, rules.dataPduInOrder());
+        r2tTag = ttt;
+        if (again.isEmpty()) {
+            r2tOffset = askedBytes;
+            r2tLength = Math.min(rules.maxBurstBytes(), neededBytes() - askedBytes);
+            askedBytes += r2tLength;
+        } else { // a part of what an R2T asked for, so never longer than a burst
+            r2tOffset = again.remove();
+            r2tLength = again.remove() - r2tOffset;
+        }
+        Burst burst = solicited[outstandingCount++];
+        burst.open(ttt, r2tOffset, r2tLength, rules.dataPduInOrder());
+        burst.r2tSn(r2tSn);
         assert r2tLength > 0 && askedBytes <= expectedBytes : this;
+    }
+
+    /**
+     * Finds an R2T that is out, to send it once more as it was; found in the same places as a planned one, and its tag
+     * in {@link #r2tTag}. False where it is answered, or never was.
+     */
+    public boolean findR2t(int sn) {
+        for (int i = 0; i < outstandingCount; i++) {
+            if (solicited[i].r2tSn() == sn) {
+                r2tSn = sn;
+                r2tTag = solicited[i].ttt();
+                r2tOffset = solicited[i].offset();
+                r2tLength = solicited[i].length();
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Target Transfer Tag of the R2T that was planned or found last. */
+    public int r2tTag() {
+        return r2tTag;
     }
 
     /** R2TSN of the planned R2T: 0, 1, 2 and so on within the command. */
@@ -138,23 +194,30 @@ public final class WriteTransfer {
             if (!unsolicited.isOpen()) {
                 return fail(DataOutResult.UNEXPECTED_UNSOLICITED);
             }
+            if (letPass(unsolicited, dataSn)) {
+                return isFinal ? askAgain(unsolicited) : DataOutResult.MORE;
+            }
             var result = unsolicited.take(dataSn, bufferOffset, length, isFinal);
             if (!result.accepted()) {
-                return fail(result);
+                return damaged(unsolicited, result, isFinal);
             }
             receivedBytes += length;
             return isFinal ? endUnsolicited() : DataOutResult.MORE;
         }
         int at = find(ttt);
         if (at < 0) {
-            return fail(DataOutResult.UNKNOWN_TTT);
+            return disturbed ? DataOutResult.MORE : fail(DataOutResult.UNKNOWN_TTT);
         }
-        if (at > 0 && rules.dataSequenceInOrder()) {
+        if (at > 0 && rules.dataSequenceInOrder() && !disturbed) {
             return fail(DataOutResult.SEQUENCE_OUT_OF_ORDER);
         }
-        var result = solicited[at].take(dataSn, bufferOffset, length, isFinal);
+        Burst burst = solicited[at];
+        if (letPass(burst, dataSn)) {
+            return isFinal ? askAgain(burst) : DataOutResult.MORE;
+        }
+        var result = burst.take(dataSn, bufferOffset, length, isFinal);
         if (!result.accepted()) {
-            return fail(result);
+            return damaged(burst, result, isFinal);
         }
         receivedBytes += length;
         if (!isFinal) {
@@ -164,10 +227,75 @@ public final class WriteTransfer {
         return ended();
     }
 
+    /**
+     * A Data-Out of a sequence came with a wrong digest. Only where lost data are asked for again.
+     *
+     * @param isFinal its F bit
+     */
+    public DataOutResult lost(int ttt, boolean isFinal) {
+        int at = find(ttt);
+        if (!failure.accepted() || (ttt == NO_TAG ? !unsolicited.isOpen() : at < 0)) {
+            return failure;
+        }
+        Burst burst = ttt == NO_TAG ? unsolicited : solicited[at];
+        burst.damage();
+        return isFinal ? askAgain(burst) : DataOutResult.MORE;
+    }
+
+    /**
+     * What is out will not come: its connection has gone, or too much time (sequence reception timeout, RFC 7143
+     * section 7.5). Asks for it again.
+     *
+     * @return whether an R2T is due by that
+     */
+    public boolean interrupted() {
+        if (unsolicited.isOpen()) {
+            askAgain(unsolicited);
+        }
+        while (outstandingCount > 0) {
+            askAgain(solicited[0]);
+        }
+        return wantsR2t();
+    }
+
+    /** A PDU that is not taken: of a sequence that is asked for again, or one that has come before. */
+    private boolean letPass(Burst burst, int dataSn) {
+        return recovers && (burst.isDamaged() || burst.isOld(dataSn));
+    }
+
+    private DataOutResult damaged(Burst burst, DataOutResult why, boolean isFinal) {
+        boolean lost = why == DataOutResult.DATA_SN_GAP
+                || (why == DataOutResult.INCORRECT_AMOUNT && isFinal
+                        && burst.firstMissing() < burst.end());
+        if (!recovers || !lost) {
+            return fail(why);
+        }
+        burst.damage();
+        return isFinal ? askAgain(burst) : DataOutResult.MORE;
+    }
+
+    /** A damaged sequence is over: the rest of it, or of the first burst, will be asked for. */
+    private DataOutResult askAgain(Burst burst) {
+        if (!burst.isDamaged() && burst.firstMissing() == burst.end()) {
+            return DataOutResult.MORE; // an old PDU once more
+        }
+        disturbed = true;
+        int from = burst.firstMissing();
+        int end = burst.end();
+        if (burst.equals(unsolicited)) {
+            receivedBytes = from;
+            return endUnsolicited();
+        }
+        remove(find(burst.ttt()));
+        again.add(from);
+        again.add(end);
+        return DataOutResult.SEQUENCE_DONE;
+    }
+
     /** Whether everything that will come has come. */
     public boolean isComplete() {
         return failure.accepted() && !unsolicited.isOpen() && outstandingCount == 0
-                && askedBytes >= neededBytes();
+                && again.isEmpty() && askedBytes >= neededBytes();
     }
 
     /** The lesser of what the CDB wants and what the initiator expects: how many bytes are to be written. */

@@ -49,6 +49,9 @@ final class ManualTransport implements Transport, EventLoop {
     public EventLoop loop() { return this; }
 
     @Override
+    public void moveTo(EventLoop other, Runnable then) { then.run(); }
+
+    @Override
     public InetSocketAddress remote() { return SOMEWHERE; }
 
     @Override

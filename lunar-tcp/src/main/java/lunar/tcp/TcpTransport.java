@@ -41,10 +41,12 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
     }
 
     private final SocketChannel channel;
-    private final SelectorLoop loop;
+    private volatile SelectorLoop loop;
     private final InetSocketAddress remote;
     private final InetSocketAddress local;
-    private final SelectionKey key;
+    private volatile SelectionKey key;
+    /** Where the connection is to go once what was read has been delivered. */
+    private @Nullable Runnable move;
     private @Nullable PduReceiver receiver;
     private @Nullable PduReader reader;
     private Framing receiving = Framing.LOGIN;
@@ -163,6 +165,11 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
             if (key.isValid() && key.isReadable()) {
                 read();
             }
+            Runnable moving = move;
+            if (moving != null) {
+                move = null;
+                moving.run();
+            }
         } catch (IOException e) {
             end(e);
         } catch (RuntimeException | Error e) {
@@ -184,7 +191,7 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
         boolean consumed = false;
         boolean endOfInput = false;
         try {
-            for (int i = 0; i < MAX_READS_PER_TURN && readingWanted
+            for (int i = 0; i < MAX_READS_PER_TURN && readingWanted && move == null
                     && ending == Ending.OPEN; i++) {
                 buffer.clear().position(from.restore(staging));
                 if (read(from.destination(), buffer) < 0) {
@@ -248,6 +255,37 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
     public void reading(boolean on) {
         readingWanted = on;
         interest();
+    }
+
+    @Override
+    public void moveTo(EventLoop other, Runnable then) {
+        if (!(other instanceof SelectorLoop target)) {
+            throw new IllegalArgumentException("a loop of another kind");
+        }
+        if (target.equals(loop)) {
+            then.run();
+        } else {
+            move = () -> move(target, then);
+        }
+    }
+
+    /** Lets go of this loop and joins another, between two turns. */
+    private void move(SelectorLoop target, Runnable then) {
+        if (ending != Ending.OPEN) {
+            return;
+        }
+        key.cancel();
+        loop = target;
+        target.execute(() -> {
+            try {
+                key = channel.register(target.selector(), 0, this);
+                then.run();
+                interest();
+            } catch (IOException | RuntimeException e) {
+                LOG.log(System.Logger.Level.ERROR, "moving the connection to " + remote, e);
+                end(new IOException("internal error", e));
+            }
+        });
     }
 
     /** Sets what the selector waits for; once a closed connection has sent all, tells the peer so. */

@@ -46,6 +46,15 @@ public interface Transport extends AutoCloseable {
     /** The loop that owns this connection. */
     EventLoop loop();
 
+    /**
+     * Gives the connection to another loop of the same group, which from then on owns it: what has been read so far is
+     * delivered before, what comes later after. Current loop's thread only, once in the life of a connection.
+     *
+     * @param then runs on the new loop's thread before anything else of this connection does; not at all where the
+     *        connection ends before
+     */
+    void moveTo(EventLoop other, Runnable then);
+
     /** Whoever is at the other end. */
     InetSocketAddress remote();
 
