@@ -14,7 +14,6 @@ import lunar.block.StorageException;
 import lunar.iscsi.ChapAlgorithm;
 import lunar.iscsi.ChapCredentials;
 import lunar.iscsi.ChapPolicy;
-import lunar.iscsi.Offer;
 import lunar.iscsi.Secret;
 import lunar.target.TargetServer;
 import lunar.target.TargetSpec;
@@ -44,7 +43,7 @@ final class RunningServer implements AutoCloseable {
             addresses.add(portal.resolve());
         }
         requireAuthentication(plan, addresses);
-        var builder = TargetServer.builder().offer(Offer.DEFAULT.with(offer -> offer
+        var builder = TargetServer.builder().offer(TargetServer.DEFAULT_OFFER.with(offer -> offer
                 .headerDigest(plan.headerDigest().choice())
                 .dataDigest(plan.dataDigest().choice())));
         addresses.forEach(builder::portal);

@@ -2,6 +2,8 @@ package lunar.target;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import lunar.iscsi.AsyncEvent;
+import lunar.iscsi.AsyncMessage;
 import lunar.iscsi.Bhs;
 import lunar.iscsi.BurstRules;
 import lunar.iscsi.CommandWindow;
@@ -35,6 +37,9 @@ final class Answers {
     private static final int EXP_CMD_SN = 28;
     private static final int MAX_CMD_SN = 32;
     private static final int FINAL = 0x80;
+
+    /** Status qualifier: retry after so many times 100 ms, on this nexus and unit. */
+    private static final int RETRY_DELAY = 2;
 
     private final Transport transport;
     private final CommandWindow window;
@@ -102,6 +107,7 @@ final class Answers {
         Sense sense = task.sense();
         bhs.start(ScsiResponse.OPCODE, false, FINAL | residualFlags(residual));
         bhs.int8(ScsiResponse.STATUS, task.status().code());
+        bhs.int16(ScsiResponse.STATUS_QUALIFIER, qualifier(task));
         bhs.int32(Pdu.ITT, task.itt);
         bhs.int32(STAT_SN, status.next());
         window();
@@ -124,10 +130,17 @@ final class Answers {
 
     /** A failed command has moved nothing that counts; a good one what its CDB wanted (section 11.4.5). */
     private Residual residual(Task task) {
-        if (task.status() == Status.CHECK_CONDITION || task.status() == Status.BUSY) {
+        if (task.status() == Status.CHECK_CONDITION || task.status() == Status.BUSY
+                || task.status() == Status.TASK_SET_FULL) {
             return Residual.of(task.expectedOutBytes > 0 ? 0 : task.expectedInBytes, 0);
         }
         return task.write ? task.transfer().residual() : plan.residual();
+    }
+
+    /** How long to wait before the command is tried again, for who understands it (SAM-5 section 5.3.2). */
+    private static int qualifier(Task task) {
+        return (task.status() == Status.BUSY || task.status() == Status.TASK_SET_FULL)
+                && task.session().hasLevel(FullFeature.RFC_7144) ? RETRY_DELAY : 0;
     }
 
     private static int residualFlags(Residual residual) {
@@ -171,8 +184,15 @@ final class Answers {
         send(MemorySegment.NULL);
     }
 
-    void managed(int itt, int response) {
-        new TaskManagementResponse(response, 0, itt, status.next(), window.expCmdSn(),
+    /** An Asynchronous Message (section 11.9). */
+    void announce(Lun lun, AsyncEvent event, int parameter1, int parameter2, int parameter3) {
+        new AsyncMessage(lun, status.next(), window.expCmdSn(), window.maxCmdSn(), event.code(), 0,
+                parameter1, parameter2, parameter3).encode(bhs);
+        send(MemorySegment.NULL);
+    }
+
+    void managed(int itt, int response, int information) {
+        new TaskManagementResponse(response, information, itt, status.next(), window.expCmdSn(),
                 window.maxCmdSn())
                 .encode(bhs);
         send(MemorySegment.NULL);

@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.util.EnumMap;
 import java.util.Map;
+import lunar.iscsi.AsyncEvent;
 import lunar.iscsi.Bhs;
 import lunar.iscsi.ConnectionAction;
 import lunar.iscsi.ConnectionEvent;
@@ -16,6 +17,7 @@ import lunar.iscsi.Step;
 import lunar.iscsi.spi.EventLoop;
 import lunar.iscsi.spi.PduReceiver;
 import lunar.iscsi.spi.Transport;
+import lunar.scsi.Lun;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +35,7 @@ final class Connection implements PduReceiver {
     private PduReceiver phase;
     private @Nullable FullFeature fullFeature;
     private @Nullable String reason;
+    private long logoutWithinMs;
 
     Connection(TargetServer server, Transport transport, boolean refused) {
         this.server = server;
@@ -55,6 +58,14 @@ final class Connection implements PduReceiver {
             reason = why;
         }
         happened(event);
+    }
+
+    /** Asks the initiator to log out (AsyncEvent 1); ends the connection where it does not in time. */
+    void askForLogout(long withinMs) {
+        if (state == ConnectionState.LOGGED_IN) {
+            logoutWithinMs = withinMs;
+            happened(new ConnectionEvent.LogoutDemanded());
+        }
     }
 
     void happened(ConnectionEvent event) {
@@ -89,9 +100,14 @@ final class Connection implements PduReceiver {
                     fullFeature.release();
                 }
             }
-            case ConnectionAction.OpenTransport _,ConnectionAction.BeginLogin _,ConnectionAction.SendLogout _,ConnectionAction.AskForLogout _ ->
-                throw new IllegalStateException(
-                        action + " at a target that asks nobody to log out");
+            case ConnectionAction.AskForLogout _ -> {
+                if (fullFeature != null) {
+                    fullFeature.announce(Lun.ZERO, AsyncEvent.LOGOUT_REQUEST, 0, 0,
+                            Math.clamp((logoutWithinMs + 999) / 1000, 1, 0xffff));
+                }
+            }
+            case ConnectionAction.OpenTransport _,ConnectionAction.BeginLogin _,ConnectionAction.SendLogout _ ->
+                throw new IllegalStateException(action + " at a target");
         }
     }
 
@@ -100,7 +116,9 @@ final class Connection implements PduReceiver {
             happened(new ConnectionEvent.TimedOut(timer)); // nothing is kept that could be waited for
             return;
         }
-        long delayMs = server.limits().loginTimeoutMs(); // a logout takes no longer than a login
+        long delayMs = timer == ConnectionTimer.LOGOUT_REQUEST
+                ? logoutWithinMs
+                : server.limits().loginTimeoutMs(); // a logout takes no longer than a login
         timers.put(timer, transport.loop().schedule(() -> {
             timers.remove(timer);
             end("no " + (timer == ConnectionTimer.LOGIN ? "login" : "logout") + " within " + delayMs

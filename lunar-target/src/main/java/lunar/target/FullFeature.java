@@ -2,14 +2,16 @@ package lunar.target;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
+import lunar.iscsi.AsyncEvent;
 import lunar.iscsi.Bhs;
 import lunar.iscsi.BurstRules;
 import lunar.iscsi.CommandWindow;
@@ -26,15 +28,16 @@ import lunar.iscsi.ScsiCommand;
 import lunar.iscsi.SessionType;
 import lunar.iscsi.SnackRequest;
 import lunar.iscsi.StatusNumbering;
+import lunar.iscsi.TaskAttribute;
 import lunar.iscsi.TaskManagementRequest;
 import lunar.iscsi.TextRequest;
 import lunar.iscsi.spi.EventLoop;
 import lunar.iscsi.spi.PduReceiver;
 import lunar.iscsi.spi.Transport;
 import lunar.scsi.AdditionalSense;
+import lunar.scsi.Lun;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
-import lunar.target.device.Buffers;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,7 +48,14 @@ final class FullFeature implements PduReceiver {
     /** An extended CDB of the longest kind and a bidirectional length (RFC 7143 section 11.2.2). */
     static final int MAX_AHS_BYTES = 260;
 
+    /** The iSCSIProtocolLevel from which on there are priorities, queries and status qualifiers. */
+    static final int RFC_7144 = 2;
+
     private static final long RESUME_CHECK_MS = 5;
+
+    /** There is no ACA here that a command could belong to (SAM-5 sections 5.9 and 8.6). */
+    private static final Sense ACA_REFUSED = Sense.of(SenseKey.ILLEGAL_REQUEST,
+            new AdditionalSense(0x49, 0x00)); // invalid message error
 
     private final Connection connection;
     private final TargetServer server;
@@ -55,22 +65,20 @@ final class FullFeature implements PduReceiver {
     private final BurstRules rules;
     private final Answers answers;
     private final OtherRequests others;
+    private final CommandMemory memory;
+    private final MissingCommands missing;
+    private final DataWatch dataWatch;
+    private final TaskAborts aborts;
+    private final SilenceWatch silence;
     private final Map<Integer, Task> tasks = new HashMap<>();
     private final Map<Integer, Task> held = new HashMap<>();
     private int immediateCount;
-    private long bufferBytes;
     private long lastQueuedBytes;
     private int lastTtt;
     private boolean inBatch;
     private boolean flushScheduled;
     private boolean stopped;
     private boolean closed;
-    private long heardMs;
-    private EventLoop.Timer silence = () -> {};
-
-    /** A ping is out, and nothing has been heard since. */
-    private boolean pinged;
-
     /** The task of the command whose data segment is being read; null where that command is dropped. */
     private @Nullable Task incoming;
     private boolean begun;
@@ -92,28 +100,22 @@ final class FullFeature implements PduReceiver {
         answers = new Answers(transport, window, new StatusNumbering(firstStatSn), rules,
                 parameters.maxSendDataSegmentLength());
         others = new OtherRequests(this, server, session, answers);
-        heardMs = transport.loop().nowMs();
-        watchSilence();
+        memory = new CommandMemory(server.buffers(), session.taskSets());
+        missing = new MissingCommands(this, window, transport.loop(),
+                server.limits().abortTimeoutMs());
+        aborts = new TaskAborts(this, transport.loop(), server.limits().abortTimeoutMs());
+        dataWatch = new DataWatch(this, transport.loop(), server.limits().dataTimeoutMs());
+        silence = new SilenceWatch(transport.loop(), server.limits().idleMs(), this::ping,
+                this::endSilent);
     }
+
+    /** When something has come last. */
+    long heardMs() { return silence.heardMs(); }
 
     Session session() { return session; }
 
-    /** Memory for a command: null where the server has none left, or this session has taken its share. */
-    Buffers.@Nullable Buffer takeBuffer(int bytes) {
-        if (bufferBytes + bytes > server.limits().maxBufferBytesPerSession()) {
-            return null;
-        }
-        Buffers.Buffer buffer = server.buffers().take(bytes);
-        if (buffer != null) {
-            bufferBytes += buffer.memory().byteSize();
-        }
-        return buffer;
-    }
-
-    void giveBuffer(Buffers.Buffer buffer) {
-        bufferBytes -= buffer.memory().byteSize();
-        server.buffers().give(buffer);
-    }
+    /** Memory for the commands. */
+    CommandMemory memory() { return memory; }
 
     Transport transport() { return transport; }
 
@@ -171,8 +173,7 @@ final class FullFeature implements PduReceiver {
     @Override
     public void received(Bhs bhs, MemorySegment ahs, MemorySegment data) throws ProtocolException {
         inBatch = true;
-        heardMs = transport.loop().nowMs();
-        pinged = false;
+        silence.heard();
         filled();
         if (stopped) {
             return;
@@ -233,12 +234,17 @@ final class FullFeature implements PduReceiver {
                 command.itt(),
                 command.cmdSn(), command.immediate(), command.read(), command.write(), out, in,
                 command.cdb());
+        task.heardMs = silence.heardMs();
         task.delivered = verdict == CommandWindow.Verdict.DELIVER;
         tasks.put(task.itt, task);
+        session.taskSets().join(task, target.device().unit(command.lun()), command.attribute(),
+                session.hasLevel(RFC_7144) ? command.priority() : 0);
         if (!task.delivered) {
             held.put(task.cmdSn, task);
         }
-        if (command.write() && tooLong) {
+        if (command.attribute() == TaskAttribute.ACA) {
+            task.refuse(ACA_REFUSED);
+        } else if (command.write() && tooLong) {
             task.refuse(Sense.of(SenseKey.ILLEGAL_REQUEST, AdditionalSense.INVALID_FIELD_IN_CDB));
         } else {
             task.server.prepare(task);
@@ -252,6 +258,7 @@ final class FullFeature implements PduReceiver {
         if (task == null || task.state != Task.State.RECEIVING) {
             return; // of a command that was aborted, or dropped for its CmdSN: to be discarded (section 11.7)
         }
+        task.heardMs = silence.heardMs();
         DataOutResult result = task.transfer().dataOut(dataOut.ttt(), dataOut.dataSn(),
                 dataOut.bufferOffsetBytes(), length, dataOut.isFinal());
         judge(task, result);
@@ -281,9 +288,14 @@ final class FullFeature implements PduReceiver {
             return;
         }
         if (task.broken || task.transfer().isComplete()) {
-            task.execute();
+            if (task.set == null) {
+                task.execute();
+            } else {
+                task.set.ready(task);
+            }
             return;
         }
+        dataWatch.begin();
         while (task.transfer().wantsR2t()) {
             lastTtt = lastTtt + 1 == Bhs.NO_TAG ? 0 : lastTtt + 1;
             task.transfer().planR2t(lastTtt);
@@ -291,14 +303,20 @@ final class FullFeature implements PduReceiver {
         }
     }
 
-    private void releaseHeld() {
+    void releaseHeld() {
         while (window.nextIsHeld()) {
             Task next = held.remove(window.releaseHeld());
-            if (next != null) {
+            if (next == null) { // aborted before its turn
+                window.finished();
+            } else {
                 next.delivered = true;
+                if (next.set != null) {
+                    next.set.deliver(next);
+                }
                 advance(next);
             }
         }
+        missing.moved();
     }
 
     private void other(InitiatorPdu pdu, Bhs bhs, MemorySegment data) throws ProtocolException {
@@ -309,7 +327,7 @@ final class FullFeature implements PduReceiver {
             case NopOut nop -> others.nop(nop, data);
             case TextRequest text -> others.text(text, bhs, data);
             case LogoutRequest logout -> others.logout(logout);
-            case TaskManagementRequest request -> others.manage(request);
+            case TaskManagementRequest request -> others.manage(request, bhs);
             case SnackRequest _ -> answers.reject(bhs, RejectReason.SNACK_REJECT); // ErrorRecoveryLevel 0
             case LoginRequest _ -> throw new ProtocolException(
                     "a Login Request in full feature phase (RFC 7143 section 6.3)");
@@ -366,8 +384,7 @@ final class FullFeature implements PduReceiver {
         }
         long queuedBytes = transport.queuedBytes();
         if (queuedBytes < lastQueuedBytes) {
-            heardMs = transport.loop().nowMs(); // it takes what we send, slowly
-            pinged = false;
+            silence.heard(); // it takes what we send, slowly
         }
         lastQueuedBytes = queuedBytes;
         if (queuedBytes > server.limits().maxQueuedBytes() / 2) {
@@ -403,6 +420,14 @@ final class FullFeature implements PduReceiver {
 
     /** The device server has ended a task. On the loop. */
     void ended(Task task) {
+        if (task.state == Task.State.LEFT_BEHIND) { // everybody has gone on without it
+            task.giveBackBuffer();
+            task.markEnded();
+            if (task.set != null) {
+                task.set.letGo();
+            }
+            return;
+        }
         tasks.remove(task.itt);
         finishNumbering(task.immediate);
         if (task.immediate) {
@@ -415,6 +440,13 @@ final class FullFeature implements PduReceiver {
             scheduleFlush();
         }
         task.markEnded();
+        if (task.set != null) {
+            task.set.leave(task);
+        }
+        endIfDone();
+    }
+
+    private void endIfDone() {
         if (closed && tasks.isEmpty()) {
             server.ended(session);
         }
@@ -440,37 +472,73 @@ final class FullFeature implements PduReceiver {
     // --- aborting and ending ---
 
     /** Aborts tasks; see {@link Session#abort}. On the loop. */
-    CompletableFuture<Integer> abort(Predicate<Task> which) {
-        List<Task> chosen = new ArrayList<>(tasks.values());
-        chosen.removeIf(task -> !which.test(task));
-        int count = 0;
-        var waits = new ArrayList<CompletableFuture<Void>>();
-        for (Task task : chosen) {
-            var wait = new CompletableFuture<Void>();
-            waits.add(wait);
-            task.whenEnded(() -> wait.complete(null)); // also of those that somebody else has aborted before
-            if (!task.aborted()) {
-                count++;
-                abort(task);
-            }
-        }
-        int aborted = count;
-        return CompletableFuture.allOf(waits.toArray(CompletableFuture[]::new))
-                .thenApply(_ -> aborted);
+    CompletableFuture<Integer> abort(Predicate<Task> which, Consumer<List<Task>> marked) {
+        return aborts.abort(which, marked);
     }
 
-    private void abort(Task task) {
-        task.abort();
-        if (task.state == Task.State.RECEIVING) {
-            if (!task.delivered) {
-                held.remove(task.cmdSn);
-                window.forget(task.cmdSn);
-                tasks.remove(task.itt);
-                task.giveBackBuffer();
-                task.markEnded();
-            } else {
-                ended(task);
+    /** Goes on without an aborted task that its device does not end, if that can be. */
+    void leaveBehind(Task task) {
+        if (task.leaveBehind()) {
+            tasks.remove(task.itt, task);
+            finishNumbering(task.immediate);
+            if (task.immediate) {
+                immediateCount--;
             }
+            if (task.set != null) {
+                task.set.leaveBehind(task);
+            }
+            endIfDone();
+        }
+    }
+
+    /** Ends an aborted task that has not begun; one that has ends by itself. */
+    void endUnbegun(Task task) {
+        if (task.state == Task.State.WAITING) {
+            ended(task);
+        } else if (task.state == Task.State.RECEIVING) {
+            if (task.delivered) {
+                ended(task);
+                return;
+            }
+            held.remove(task.cmdSn); // its CmdSN stays taken: it will not be sent again
+            if (closed) {
+                window.forget(task.cmdSn);
+            }
+            tasks.remove(task.itt);
+            task.giveBackBuffer();
+            task.markEnded();
+            if (task.set != null) {
+                task.set.leave(task);
+            }
+        }
+    }
+
+    /** The data of a task have not come for too long: nobody waits for them any longer. */
+    void giveUp(Task task) {
+        task.refuse(Sense.of(SenseKey.ABORTED_COMMAND, AdditionalSense.INITIATOR_RESPONSE_TIMEOUT));
+        task.broken = true;
+        advance(task);
+    }
+
+    Collection<Task> tasks() { return tasks.values(); }
+
+    MissingCommands missing() { return missing; }
+
+    /** Sends an Asynchronous Message (RFC 7143 section 11.9). */
+    void announce(Lun lun, AsyncEvent event, int parameter1, int parameter2, int parameter3) {
+        if (!closed) {
+            answers.announce(lun, event, parameter1, parameter2, parameter3);
+            scheduleFlush();
+        }
+    }
+
+    /** Tells the initiator that the session is over, and ends it (AsyncEvent 3). */
+    void drop(String why) {
+        if (!closed) {
+            var parameters = session.login().parameters();
+            announce(Lun.ZERO, AsyncEvent.SESSION_DROP, 0, parameters.defaultTime2WaitSeconds(),
+                    parameters.defaultTime2RetainSeconds());
+            connection.end(why, new ConnectionEvent.SessionClosed());
         }
     }
 
@@ -484,7 +552,8 @@ final class FullFeature implements PduReceiver {
     /** A logout has begun, or the connection is over: what still comes is not looked at. */
     void stopCommands() {
         stopped = true;
-        silence.cancel();
+        silence.stop();
+        dataWatch.stop();
     }
 
     /**
@@ -497,42 +566,24 @@ final class FullFeature implements PduReceiver {
         stopCommands();
         closed = true;
         filled();
-        List.copyOf(tasks.values()).forEach(this::abort);
-        if (tasks.isEmpty()) {
-            server.ended(session);
-        }
+        var _ = abort(_ -> true, _ -> {}); // the last of them to end ends the session
+        endIfDone();
     }
 
     @Override
     public void closed(@Nullable IOException cause) {}
 
-    /** Pings a peer that has been silent for a while, and ends the connection when that is not answered as long. */
-    private void watchSilence() {
-        long idleMs = server.limits().idleMs();
-        long silentMs = transport.loop().nowMs() - heardMs;
-        silence = transport.loop().schedule(this::checkSilence,
-                pinged ? idleMs : Math.max(1, idleMs - silentMs));
+    private void ping() {
+        if (session.login().sessionType() == SessionType.NORMAL) { // no NOP-In in discovery
+            lastTtt = lastTtt + 1 == Bhs.NO_TAG ? 0 : lastTtt + 1;
+            answers.ping(lastTtt);
+            transport.flush();
+        }
     }
 
-    private void checkSilence() {
-        if (stopped) {
-            return;
-        }
-        long idleMs = server.limits().idleMs();
-        if (pinged) {
-            connection.end("no answer to a ping for " + idleMs + " ms",
-                    new ConnectionEvent.TransportLost());
-            return;
-        }
-        if (transport.loop().nowMs() - heardMs >= idleMs) {
-            pinged = true;
-            if (session.login().sessionType() == SessionType.NORMAL) { // no NOP-In in discovery
-                lastTtt = lastTtt + 1 == Bhs.NO_TAG ? 0 : lastTtt + 1;
-                answers.ping(lastTtt);
-                transport.flush();
-            }
-        }
-        watchSilence();
+    private void endSilent() {
+        connection.end("no answer to a ping for " + server.limits().idleMs() + " ms",
+                new ConnectionEvent.TransportLost());
     }
 
     @Override

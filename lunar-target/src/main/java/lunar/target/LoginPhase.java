@@ -87,7 +87,7 @@ final class LoginPhase implements PduReceiver {
                 ? server.target(result.targetName().orElseThrow())
                 : null;
         var session = new Session(result, target, transport.loop(), cmdSn,
-                server.limits().commandsPerSession());
+                server.limits());
         if (target == null) {
             enter(session, answer, itt);
             return;
@@ -98,7 +98,7 @@ final class LoginPhase implements PduReceiver {
                 answer.versionMax(), answer.versionActive(), answer.isid(), answer.tsih(),
                 answer.statusClass(), answer.statusDetail(), MemorySegment.ofArray(
                         answer.text().toArray(ValueLayout.JAVA_BYTE)));
-        var _ = server.sessions().establish(session, target, server.limits().abortTimeoutMs())
+        var _ = server.sessions().establish(session, target, server.limits().answerTimeoutMs())
                 .thenRun(() -> inLoop(() -> enter(session, kept, itt)));
     }
 

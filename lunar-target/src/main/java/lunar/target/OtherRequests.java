@@ -2,6 +2,7 @@ package lunar.target;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import lunar.iscsi.Bhs;
@@ -85,9 +86,9 @@ final class OtherRequests {
         }
         // The response says that nothing of the session goes on (RFC 7143 section 11.15): first end its tasks.
         connection.connection().happened(new ConnectionEvent.LogoutBegun());
-        var _ = connection.abort(_ -> true).thenApply(_ -> LogoutResponseCode.SUCCESS)
+        var _ = connection.abort(_ -> true, _ -> {}).thenApply(_ -> LogoutResponseCode.SUCCESS)
                 .completeOnTimeout(LogoutResponseCode.CLEANUP_FAILED,
-                        server.limits().abortTimeoutMs(),
+                        server.limits().answerTimeoutMs(),
                         TimeUnit.MILLISECONDS)
                 .thenAccept(outcome -> connection.inLoop(() -> {
                     loggedOut(request, outcome);
@@ -106,17 +107,30 @@ final class OtherRequests {
                 parameters.defaultTime2RetainSeconds());
     }
 
-    void manage(TaskManagementRequest request) {
+    void manage(TaskManagementRequest request, Bhs bhs) {
+        if (management.isBusy()) {
+            if (request.immediate()) {
+                answers.reject(bhs, RejectReason.TOO_MANY_IMMEDIATE);
+            } else {
+                answers.managed(request.itt(), TaskManagementResponseCode.FUNCTION_REJECTED.code(),
+                        0);
+            }
+            return;
+        }
         Optional<TaskManagementFunction> function = request.knownFunction();
         if (function.isEmpty()) {
             answers.managed(request.itt(),
-                    TaskManagementResponseCode.FUNCTION_NOT_SUPPORTED.code());
+                    TaskManagementResponseCode.FUNCTION_NOT_SUPPORTED.code(), 0);
             return;
         }
         var _ = management.perform(function.get(), request)
-                .thenAccept(response -> connection.inLoop(() -> {
-                    answers.managed(request.itt(), response.code());
+                .thenAccept(answer -> connection.inLoop(() -> {
+                    answers.managed(request.itt(), answer.code().code(), answer.information());
                     connection.scheduleFlush();
+                    if (function.get() == TaskManagementFunction.TARGET_COLD_RESET
+                            && answer.code() == TaskManagementResponseCode.FUNCTION_COMPLETE) {
+                        Objects.requireNonNull(session.target()).drop("target cold reset");
+                    }
                 }));
     }
 }

@@ -34,4 +34,9 @@ final class TargetNode {
     TargetPort port() { return port; }
 
     Set<Session> sessions() { return sessions; }
+
+    /** Ends all sessions, telling each that its connections are dropped (AsyncEvent 3). */
+    void drop(String why) {
+        sessions.forEach(session -> session.drop(why));
+    }
 }

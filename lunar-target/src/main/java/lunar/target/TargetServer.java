@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -18,7 +19,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import lunar.iscsi.ChapPolicy;
-import lunar.iscsi.ConnectionEvent;
 import lunar.iscsi.DiscoveredTarget;
 import lunar.iscsi.LoginLimits;
 import lunar.iscsi.LoginPolicy;
@@ -28,6 +28,7 @@ import lunar.iscsi.SendTargets;
 import lunar.iscsi.SessionType;
 import lunar.iscsi.TargetAddress;
 import lunar.iscsi.TargetLogin;
+import lunar.iscsi.TaskReporting;
 import lunar.iscsi.spi.PduReceiver;
 import lunar.iscsi.spi.Transport;
 import lunar.iscsi.spi.TransportProvider;
@@ -38,6 +39,11 @@ import lunar.target.device.Buffers;
  * {@link #close}. Thread-safe.
  */
 public final class TargetServer implements AutoCloseable {
+    /** What a server wants and accepts, if nothing else is said. */
+    public static final Offer DEFAULT_OFFER = Offer.DEFAULT.with(offer -> offer.taskReporting(
+            List.of(TaskReporting.FAST_ABORT, TaskReporting.RESPONSE_FENCE, TaskReporting.RFC3720))
+            .protocolLevel(FullFeature.RFC_7144));
+
     private static final int PORTAL_GROUP_TAG = 1;
 
     /** Connections beyond the limit that are still told so in a Login Response. */
@@ -102,6 +108,24 @@ public final class TargetServer implements AutoCloseable {
     }
 
     /**
+     * Takes no new connections and asks everybody to log out (RFC 7143 section 11.9.1), for so long at most; then
+     * {@link #close}.
+     */
+    public void shutDown(Duration grace) {
+        listeners.forEach(TransportProvider.Listener::close);
+        var ends = new ArrayList<CompletableFuture<Void>>();
+        for (TargetNode target : targets.values()) {
+            for (Session session : target.sessions()) {
+                session.askForLogout(grace.toMillis());
+                ends.add(session.ended());
+            }
+        }
+        CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new))
+                .completeOnTimeout(null, grace.toMillis(), TimeUnit.MILLISECONDS).join();
+        close();
+    }
+
+    /**
      * Takes no new connections, ends those there are, and returns when their commands have ended. The devices stay
      * open.
      */
@@ -114,13 +138,12 @@ public final class TargetServer implements AutoCloseable {
         var ends = new ArrayList<CompletableFuture<Void>>();
         for (TargetNode target : targets.values()) {
             for (Session session : target.sessions()) {
-                session.terminate("the server is shutting down",
-                        new ConnectionEvent.SessionClosed());
+                session.drop("the server is shutting down");
                 ends.add(session.ended());
             }
         }
         CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new))
-                .completeOnTimeout(null, limits.abortTimeoutMs(), TimeUnit.MILLISECONDS).join();
+                .completeOnTimeout(null, limits.answerTimeoutMs(), TimeUnit.MILLISECONDS).join();
         loops.close();
     }
 
@@ -230,7 +253,7 @@ public final class TargetServer implements AutoCloseable {
         private final List<InetSocketAddress> portals = new ArrayList<>();
         private final Map<String, TargetSpec> targets = new LinkedHashMap<>();
         private ServerLimits limits = ServerLimits.DEFAULT;
-        private Offer offer = Offer.DEFAULT;
+        private Offer offer = DEFAULT_OFFER;
         private Optional<ChapPolicy> discoveryChap = Optional.empty();
         private int loopCount = Math.max(1,
                 Math.min(8, Runtime.getRuntime().availableProcessors()));

@@ -6,12 +6,14 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
+import lunar.block.AbortedException;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.DeviceGoneException;
 import lunar.block.StorageException;
 import lunar.iscsi.BurstRules;
 import lunar.iscsi.DataOutResult;
+import lunar.iscsi.TaskAttribute;
 import lunar.iscsi.WriteTransfer;
 import lunar.iscsi.spi.Transport;
 import lunar.scsi.AdditionalSense;
@@ -23,6 +25,7 @@ import lunar.scsi.SenseKey;
 import lunar.scsi.Status;
 import lunar.target.device.Buffers;
 import lunar.target.device.DeviceServer;
+import lunar.target.device.FencedDevice;
 import lunar.target.device.Nexus;
 import lunar.target.device.ScsiTask;
 import lunar.target.device.StorageSense;
@@ -41,8 +44,12 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
     enum State {
         /** Its data are still coming, or a command before it is missing. */
         RECEIVING,
+        /** Its data are there, and tasks before it are not done (SAM-5 section 8.6). */
+        WAITING,
         /** The device server has it. */
         EXECUTING,
+        /** It was aborted, and its device does not end it: it is forgotten but for its memory. */
+        LEFT_BEHIND,
         /** It has its outcome; its data may still be on their way out. */
         ENDED
     }
@@ -65,6 +72,16 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
     boolean delivered;
     private volatile boolean aborted;
     private @Nullable Runnable whenAborted;
+    /** Where the task stands among those of its nexus and unit; no set for a command that was turned away. */
+    @Nullable
+    TaskSet set;
+    TaskAttribute attribute = TaskAttribute.SIMPLE;
+    int priority;
+    boolean placed;
+    TaskSet.@Nullable Rank rank;
+
+    /** When the last of its data came. */
+    long heardMs;
     private @Nullable WriteTransfer transfer;
     private @Nullable List<Runnable> whenEnded;
 
@@ -72,7 +89,7 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
     private @Nullable Cdb cdb;
     private @Nullable Sense refusal;
     private int wantedOutBytes;
-    private boolean outOfMemory;
+    private @Nullable Status declined;
 
     /** A rule of the data transfer was broken: ends with the refusal, whatever data are still to come. */
     boolean broken;
@@ -83,6 +100,10 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
     private int dataInBytes;
     private @Nullable StorageException failure;
     private @Nullable Ending ending;
+
+    /** Where {@link #request} is this moment. */
+    private @Nullable BlockDevice submittedTo;
+    private FencedDevice.@Nullable Confined confined;
     private boolean takesTurns;
     private boolean hasOutcome;
 
@@ -170,10 +191,14 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
     }
 
     @Override
-    public Buffers.@Nullable Buffer borrow(int bytes) { return connection.takeBuffer(bytes); }
+    public Buffers.@Nullable Buffer borrow(int bytes) {
+        return connection.memory().take(this, bytes);
+    }
 
     @Override
-    public void giveBack(Buffers.Buffer borrowed) { connection.giveBuffer(borrowed); }
+    public void giveBack(Buffers.Buffer borrowed) {
+        connection.memory().give(Objects.requireNonNull(set), borrowed);
+    }
 
     @Override
     public void good() { end(Status.GOOD, null, 0); }
@@ -214,6 +239,11 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
     @Override
     public void submit(BlockDevice device, Ending then) {
         ending = then;
+        if (aborted) { // the next step of a command that nobody wants any more
+            completed(request, new AbortedException("the command was aborted"));
+            return;
+        }
+        submittedTo = device;
         try {
             device.submit(request);
         } catch (RuntimeException e) { // a bug of the device; submit never throws by its contract
@@ -259,6 +289,7 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
 
     /** On the loop: the device has ended what was submitted. */
     void resume() {
+        submittedTo = null;
         guarded(() -> Objects.requireNonNull(ending).ended(this, failure));
     }
 
@@ -279,12 +310,13 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
     /** Starts the data phase. Without memory for the data they are drained, and the task ends with BUSY. */
     DataOutResult begin(BurstRules rules, int immediateBytes, boolean isFinal) {
         int expected = Math.max(0, expectedOutBytes); // beyond 2 GiB it is refused, and nothing asked for
-        if (expected > 0 && refusal == null && !ensureBuffer(expected)) {
-            outOfMemory = true;
+        boolean wanted = refusal == null && declined == null;
+        if (expected > 0 && wanted && !ensureBuffer(expected)) {
+            declined = Status.BUSY;
         }
         transfer = new WriteTransfer(rules);
         return transfer.begin(expectedOutBytes < 0 ? Integer.MAX_VALUE : expected,
-                refusal != null || outOfMemory ? 0 : wantedOutBytes, immediateBytes,
+                wanted && declined == null ? wantedOutBytes : 0, immediateBytes,
                 isFinal || !write);
     }
 
@@ -299,12 +331,33 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
         return buffer.memory().asSlice(offset, length);
     }
 
+    /** Turns the command away with a status once its unsolicited data have come. */
+    void decline(Status with) {
+        declined = with;
+    }
+
+    /**
+     * Goes on without the device, which has not ended the aborted task: fences what it may still change. Fails where it
+     * cannot be told what that is.
+     */
+    boolean leaveBehind() {
+        if (state == State.EXECUTING && submittedTo instanceof FencedDevice device) {
+            confined = device.confine(request);
+            if (confined != null) {
+                state = State.LEFT_BEHIND;
+                tellEnded();
+                return true;
+            }
+        }
+        return false;
+    }
+
     void execute() {
         state = State.EXECUTING;
         if (refusal != null) {
             checkCondition(refusal);
-        } else if (outOfMemory) {
-            end(Status.BUSY);
+        } else if (declined != null) {
+            end(declined);
         } else {
             guarded(() -> server.execute(this));
         }
@@ -324,7 +377,7 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
 
     /** Runs something on the loop when the task has ended; at once if it has. */
     void whenEnded(Runnable what) {
-        if (state == State.ENDED) {
+        if (state == State.ENDED || state == State.LEFT_BEHIND) {
             what.run();
             return;
         }
@@ -337,6 +390,14 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
     /** Marks the end, on the loop. */
     void markEnded() {
         state = State.ENDED;
+        if (confined != null) {
+            confined.lift();
+            confined = null;
+        }
+        tellEnded();
+    }
+
+    private void tellEnded() {
         if (whenEnded != null) {
             whenEnded.forEach(Runnable::run);
             whenEnded = null;
@@ -361,7 +422,7 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
         Buffers.Buffer lent = buffer;
         if (lent != null && !connection.isFilling(this)) {
             buffer = null;
-            connection.giveBuffer(lent);
+            connection.memory().give(Objects.requireNonNull(set), lent);
         }
     }
 
@@ -371,7 +432,7 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
             return true;
         }
         giveBackBuffer();
-        buffer = connection.takeBuffer(bytes);
+        buffer = connection.memory().take(this, bytes);
         return buffer != null;
     }
 }

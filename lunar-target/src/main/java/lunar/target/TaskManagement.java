@@ -3,6 +3,7 @@ package lunar.target;
 import static lunar.iscsi.TaskManagementResponseCode.FUNCTION_COMPLETE;
 import static lunar.iscsi.TaskManagementResponseCode.FUNCTION_NOT_SUPPORTED;
 import static lunar.iscsi.TaskManagementResponseCode.FUNCTION_REJECTED;
+import static lunar.iscsi.TaskManagementResponseCode.FUNCTION_SUCCEEDED;
 import static lunar.iscsi.TaskManagementResponseCode.LUN_DOES_NOT_EXIST;
 import static lunar.iscsi.TaskManagementResponseCode.REASSIGNMENT_NOT_SUPPORTED;
 import static lunar.iscsi.TaskManagementResponseCode.TASK_DOES_NOT_EXIST;
@@ -13,22 +14,51 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import lunar.iscsi.SerialNumbers;
 import lunar.iscsi.TaskManagementFunction;
 import lunar.iscsi.TaskManagementRequest;
 import lunar.iscsi.TaskManagementResponseCode;
 import lunar.scsi.AdditionalSense;
+import lunar.scsi.SenseKey;
 import lunar.target.device.LogicalUnit;
 import lunar.target.device.Nexus;
 
 /**
- * Task management (RFC 7143 section 11.5, SAM-5 chapter 7). An aborted task that a device is executing cannot be
- * called back: the answer waits until the device has ended it, so that no write lands after "function complete",
- * and says "function rejected" if that takes too long.
+ * Task management (RFC 7143 section 11.5, RFC 7144, SAM-5 chapter 7). An aborted task that a device is executing cannot
+ * be called back: the answer waits until the device has ended it, or until the blocks that it may still change are
+ * fenced, so that after "function complete" nothing of it is ever seen. Where neither can be had in time, because a
+ * command is at work in several places, the answer is "function rejected".
+ *
+ * <p>The data of tasks that are aborted while R2Ts are out are not waited for, as section 4.2.3.3 would have it:
+ * common initiators stop sending at once, and what does come is discarded.
  */
 final class TaskManagement {
+    /**
+     * What a function came to.
+     *
+     * @param information additional response information, of a query
+     */
+    record Answer(TaskManagementResponseCode code, int information) {
+        private static final int MORE_THAN_ONE = 0x20;
+        private static final int ONE = 0x10;
+
+        static Answer of(TaskManagementResponseCode code) { return new Answer(code, 0); }
+
+        /** A unit attention is pending: sense key, codes, and UADE DEPTH (SAM-5 section 7.10). */
+        static Answer of(Nexus.Pending attention) {
+            int depth = attention.more() ? MORE_THAN_ONE : ONE;
+            return new Answer(FUNCTION_SUCCEEDED,
+                    (depth | SenseKey.UNIT_ATTENTION.code()) << 16
+                            | attention.oldest().asc() << 8 | attention.oldest().ascq());
+        }
+    }
+
     private final FullFeature connection;
     private final Session session;
     private final ServerLimits limits;
+    private int pendingCount;
 
     TaskManagement(FullFeature connection, Session session, ServerLimits limits) {
         this.connection = connection;
@@ -36,81 +66,152 @@ final class TaskManagement {
         this.limits = limits;
     }
 
-    CompletableFuture<TaskManagementResponseCode> perform(TaskManagementFunction function,
+    /** Whether as many functions are at work as may be. */
+    boolean isBusy() {
+        return pendingCount >= limits.commandsPerSession();
+    }
+
+    /** Performs a function; on the loop, and ends on any thread. */
+    CompletableFuture<Answer> perform(TaskManagementFunction function,
             TaskManagementRequest request) {
         TargetNode target = session.target();
         if (target == null) {
-            return CompletableFuture.completedFuture(FUNCTION_REJECTED);
+            return now(FUNCTION_REJECTED);
         }
-        LogicalUnit unit = target.device().unit(request.lun());
-        boolean needsUnit = switch (function) {
-            case ABORT_TASK_SET, CLEAR_TASK_SET, LOGICAL_UNIT_RESET -> true;
-            default -> false;
-        };
-        if (needsUnit && unit == null) {
-            return CompletableFuture.completedFuture(LUN_DOES_NOT_EXIST);
+        if (needsLevel(function) && !session.hasLevel(FullFeature.RFC_7144)) {
+            return now(FUNCTION_NOT_SUPPORTED);
         }
+        pendingCount++;
+        return begin(function, request, target)
+                .whenComplete((_, _) -> connection.inLoop(() -> pendingCount--));
+    }
+
+    private CompletableFuture<Answer> begin(TaskManagementFunction function,
+            TaskManagementRequest request, TargetNode target) {
         return switch (function) {
             case ABORT_TASK -> abortTask(request);
-            case ABORT_TASK_SET ->
-                bounded(List.of(session.nexus().abort(Objects.requireNonNull(unit))));
-            case CLEAR_TASK_SET ->
-                bounded(everywhere(target, List.of(Objects.requireNonNull(unit)),
-                        AdditionalSense.COMMANDS_CLEARED_BY_ANOTHER_INITIATOR, true));
-            case LOGICAL_UNIT_RESET ->
-                reset(target, List.of(Objects.requireNonNull(unit)));
-            case TARGET_WARM_RESET, TARGET_COLD_RESET -> reset(target, target.device().units());
-            case TASK_REASSIGN -> CompletableFuture.completedFuture(REASSIGNMENT_NOT_SUPPORTED);
-            case CLEAR_ACA, QUERY_TASK, QUERY_TASK_SET, I_T_NEXUS_RESET, QUERY_ASYNCHRONOUS_EVENT ->
-                CompletableFuture.completedFuture(FUNCTION_NOT_SUPPORTED);
+            case QUERY_TASK -> queryTask(request);
+            case ABORT_TASK_SET, CLEAR_TASK_SET, LOGICAL_UNIT_RESET, QUERY_TASK_SET,
+                    QUERY_ASYNCHRONOUS_EVENT -> {
+                LogicalUnit unit = target.device().unit(request.lun());
+                yield unit == null
+                        ? now(LUN_DOES_NOT_EXIST)
+                        : afterCommandsBefore(request, () -> onUnit(function, request, unit));
+            }
+            case TARGET_WARM_RESET, TARGET_COLD_RESET -> {
+                // Not only a unit's commands: what has not come yet need not be waited for (section 4.2.3.4).
+                connection.missing().plugBefore(request.cmdSn());
+                yield reset(request, target.device().units());
+            }
+            case I_T_NEXUS_RESET -> afterCommandsBefore(request, () -> resetNexus(request, target));
+            case TASK_REASSIGN -> now(REASSIGNMENT_NOT_SUPPORTED);
+            case CLEAR_ACA -> now(FUNCTION_NOT_SUPPORTED); // without NORMACA there is none (SAM-5 section 7.4)
         };
     }
 
-    private CompletableFuture<TaskManagementResponseCode> abortTask(TaskManagementRequest request) {
+    private static boolean needsLevel(TaskManagementFunction function) {
+        return switch (function) {
+            case QUERY_TASK, QUERY_TASK_SET, I_T_NEXUS_RESET, QUERY_ASYNCHRONOUS_EVENT -> true;
+            default -> false;
+        };
+    }
+
+    private CompletableFuture<Answer> afterCommandsBefore(TaskManagementRequest request,
+            Supplier<CompletableFuture<Answer>> what) {
+        CompletableFuture<Void> turn = connection.missing().awaitBefore(request.cmdSn());
+        return turn.isDone() ? what.get() : turn.thenCompose(_ -> what.get()); // on the loop, both
+    }
+
+    private CompletableFuture<Answer> onUnit(TaskManagementFunction function,
+            TaskManagementRequest request, LogicalUnit unit) {
+        return switch (function) {
+            case ABORT_TASK_SET, CLEAR_TASK_SET -> // each nexus has a task set of its own (TST 001b, SAM-5 section 7.5)
+                bounded(List.of(abortOwn(request, task -> task.server.equals(unit.server()))));
+            case LOGICAL_UNIT_RESET -> reset(request, List.of(unit));
+            case QUERY_TASK_SET -> now(
+                    connection.tasks().stream().anyMatch(task -> task.server.equals(unit.server()))
+                            ? FUNCTION_SUCCEEDED
+                            : FUNCTION_COMPLETE);
+            case QUERY_ASYNCHRONOUS_EVENT -> {
+                Nexus.Pending attention = session.nexus().pendingAttention(unit);
+                yield attention == null
+                        ? now(FUNCTION_COMPLETE)
+                        : CompletableFuture.completedFuture(Answer.of(attention));
+            }
+            default -> throw new IllegalStateException(function.text());
+        };
+    }
+
+    private CompletableFuture<Answer> abortTask(TaskManagementRequest request) {
         Task task = connection.task(request.referencedTaskTag());
-        if (task == null || !task.lun.equals(request.lun())) {
-            return CompletableFuture.completedFuture(TASK_DOES_NOT_EXIST);
+        if (task != null && task.lun.equals(request.lun())) {
+            return bounded(List.of(session.abort(one -> one.equals(task), _ -> {})));
         }
-        return bounded(List.of(connection.abort(one -> one.equals(task))));
+        return now(
+                task == null && isStillToCome(request) ? FUNCTION_COMPLETE : TASK_DOES_NOT_EXIST);
     }
 
-    /** Every nexus hears of a reset, the one that asked for it too (SAM-5 section 7.7). */
-    private CompletableFuture<TaskManagementResponseCode> reset(TargetNode target,
+    private CompletableFuture<Answer> queryTask(TaskManagementRequest request) {
+        Task task = connection.task(request.referencedTaskTag());
+        if (task != null && task.lun.equals(request.lun())) {
+            return now(FUNCTION_SUCCEEDED);
+        }
+        return now(
+                task == null && isStillToCome(request) ? FUNCTION_COMPLETE : TASK_DOES_NOT_EXIST);
+    }
+
+    /** A command that was sent and has not come counts as come, and is ignored when it does (section 11.6.1). */
+    private boolean isStillToCome(TaskManagementRequest request) {
+        return connection.missing().plug(request.refCmdSn(), request.cmdSn());
+    }
+
+    /** Resets units: their tasks end in every session, and every nexus hears of it (SAM-5 section 6.3.3). */
+    private CompletableFuture<Answer> reset(TaskManagementRequest request,
             Collection<LogicalUnit> units) {
-        var aborts = everywhere(target, units, AdditionalSense.BUS_DEVICE_RESET_OCCURRED, false);
-        for (LogicalUnit unit : units) {
-            session.nexus().establish(unit, AdditionalSense.BUS_DEVICE_RESET_OCCURRED);
-            unit.reset();
-        }
-        return bounded(aborts);
-    }
-
-    /** Aborts the tasks of units in every session; the other sessions hear of it by a unit attention. */
-    private List<CompletableFuture<Integer>> everywhere(TargetNode target,
-            Collection<LogicalUnit> units, AdditionalSense attention, boolean onlyWhereAborted) {
+        TargetNode target = Objects.requireNonNull(session.target());
         var all = new ArrayList<CompletableFuture<Integer>>();
         for (LogicalUnit unit : units) {
-            for (Nexus other : target.device().nexuses()) {
-                boolean tell = !other.equals(session.nexus());
-                if (tell && !onlyWhereAborted) {
-                    other.establish(unit, attention); // before what it sends next
+            unit.reset();
+            for (Nexus nexus : target.device().nexuses()) {
+                if (nexus.equals(session.nexus())) {
+                    all.add(abortOwn(request, task -> task.server.equals(unit.server())));
+                    nexus.establish(unit, AdditionalSense.BUS_DEVICE_RESET_OCCURRED);
+                } else {
+                    all.add(nexus.abort(unit, AdditionalSense.BUS_DEVICE_RESET_OCCURRED));
                 }
-                all.add(other.abort(unit).thenApply(count -> {
-                    if (tell && onlyWhereAborted && count > 0) {
-                        other.establish(unit, attention);
-                    }
-                    return count;
-                }));
             }
         }
-        return all;
+        return bounded(all);
     }
 
-    private CompletableFuture<TaskManagementResponseCode> bounded(
-            List<CompletableFuture<Integer>> all) {
+    /** As if the nexus had been lost (SAM-5 section 7.6). */
+    private CompletableFuture<Answer> resetNexus(TaskManagementRequest request, TargetNode target) {
+        CompletableFuture<Integer> aborted = abortOwn(request, _ -> true);
+        for (LogicalUnit unit : target.device().units()) {
+            unit.nexusLost(session.nexus());
+            session.nexus().establish(unit, AdditionalSense.NEXUS_LOSS_OCCURRED);
+        }
+        return bounded(List.of(aborted));
+    }
+
+    /** Aborts tasks of this session that were sent before the request. */
+    private CompletableFuture<Integer> abortOwn(TaskManagementRequest request,
+            Predicate<Task> which) {
+        return session.abort(task -> which.test(task)
+                && (task.immediate
+                        ? SerialNumbers.lessOrEqual(task.cmdSn, request.cmdSn())
+                        : SerialNumbers.lessThan(task.cmdSn, request.cmdSn())),
+                _ -> {});
+    }
+
+    private CompletableFuture<Answer> bounded(List<CompletableFuture<Integer>> all) {
         return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
-                .thenApply(_ -> FUNCTION_COMPLETE)
-                .completeOnTimeout(FUNCTION_REJECTED, limits.abortTimeoutMs(),
+                .thenApply(_ -> Answer.of(FUNCTION_COMPLETE))
+                .completeOnTimeout(Answer.of(FUNCTION_REJECTED), limits.answerTimeoutMs(),
                         TimeUnit.MILLISECONDS);
+    }
+
+    private static CompletableFuture<Answer> now(TaskManagementResponseCode code) {
+        return CompletableFuture.completedFuture(Answer.of(code));
     }
 }

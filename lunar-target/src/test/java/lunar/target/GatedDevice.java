@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.Capability;
@@ -19,13 +20,18 @@ final class GatedDevice implements BlockDevice {
     private final BlockDevice below;
     private final List<BlockRequest> waiting = new ArrayList<>();
     private CountDownLatch arrived = new CountDownLatch(0);
-    private boolean shut;
+    private Predicate<BlockRequest> shut = _ -> false;
 
     GatedDevice(String uri) throws StorageException { below = Devices.open(uri); }
 
     /** Shuts the gate; {@link #awaitArrivals} then waits for so many requests. */
-    synchronized void shut(int requests) {
-        shut = true;
+    void shut(int requests) {
+        shut(requests, _ -> true);
+    }
+
+    /** Shuts the gate for some requests. */
+    synchronized void shut(int requests, Predicate<BlockRequest> which) {
+        shut = which;
         arrived = new CountDownLatch(requests);
     }
 
@@ -43,17 +49,20 @@ final class GatedDevice implements BlockDevice {
     void open() {
         List<BlockRequest> released;
         synchronized (this) {
-            shut = false;
+            shut = _ -> false;
             released = List.copyOf(waiting);
             waiting.clear();
         }
         released.forEach(below::submit);
     }
 
+    /** Requests that wait at the gate. */
+    synchronized int waitingCount() { return waiting.size(); }
+
     @Override
     public void submit(BlockRequest request) {
         synchronized (this) {
-            if (shut) {
+            if (shut.test(request)) {
                 waiting.add(request);
                 arrived.countDown();
                 return;

@@ -154,6 +154,24 @@ final class RawInitiator implements AutoCloseable {
         return itt;
     }
 
+    /** A command without data-out, to any LUN, with any attribute and priority. */
+    int send(Lun lun, TaskAttribute attribute, int priority, byte[] cdb, int expectedInBytes)
+            throws IOException {
+        int itt = nextItt++;
+        send(new ScsiCommand(false, true, expectedInBytes > 0, false, attribute, priority, lun, itt,
+                expectedInBytes, cmdSn++, expStatSn, MemorySegment.ofArray(cdb), 0), new byte[0]);
+        return itt;
+    }
+
+    /** WRITE(10) of whole blocks to any LUN, all of them immediate data. */
+    int write(Lun lun, long lba, byte[] data) throws IOException {
+        int itt = nextItt++;
+        send(new ScsiCommand(false, true, false, true, TaskAttribute.SIMPLE, 0, lun, itt,
+                data.length, cmdSn++, expStatSn,
+                MemorySegment.ofArray(writeCdb(lba, data.length / 512)), 0), data);
+        return itt;
+    }
+
     /** Sends a command and waits for its response, which must be the next PDU. */
     Received command(byte[] cdb, int expectedInBytes) throws IOException {
         int itt = send(cdb, expectedInBytes);
@@ -198,6 +216,15 @@ final class RawInitiator implements AutoCloseable {
         return itt;
     }
 
+    /** A task management request with everything said. */
+    int manage(TaskManagementFunction function, Lun lun, int referencedTag, int sn, int refCmdSn)
+            throws IOException {
+        int itt = nextItt++;
+        send(new TaskManagementRequest(true, function.code(), lun, itt, referencedTag, sn,
+                expStatSn, refCmdSn, 0), new byte[0]);
+        return itt;
+    }
+
     /** Waits for the answer of a task management request and returns its code. */
     int managed(int itt) throws IOException {
         Received answer = receive();
@@ -210,6 +237,8 @@ final class RawInitiator implements AutoCloseable {
         send(new LogoutRequest(true, LogoutReason.CLOSE_SESSION, nextItt++, 0, cmdSn, expStatSn),
                 new byte[0]);
     }
+
+    int expStatSn() { return expStatSn; }
 
     int newTag() { return nextItt++; }
 

@@ -6,21 +6,32 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.function.BooleanSupplier;
+import java.util.List;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 /** A server with one target and one LUN of 1 MiB behind a gate. Closing checks that nothing leaked. */
 final class TargetFixture implements AutoCloseable {
     private static final long PATIENCE_NANOS = 10_000_000_000L;
 
     final GatedDevice device;
+    final List<GatedDevice> more = new ArrayList<>();
     final TargetServer server;
 
-    TargetFixture(ServerLimits limits) throws IOException {
+    TargetFixture(ServerLimits limits) throws IOException { this(limits, 0); }
+
+    /** With more units of 1 MiB, at the LUNs from 1 on. */
+    TargetFixture(ServerLimits limits, int moreUnits) throws IOException {
         device = new GatedDevice("ram:1MiB");
+        TargetSpec spec = TargetSpec.of(RawInitiator.TARGET).withLun(0, device);
+        for (int lun = 1; lun <= moreUnits; lun++) {
+            more.add(new GatedDevice("ram:1MiB"));
+            spec = spec.withLun(lun, more.getLast());
+        }
         server = TargetServer.builder().portal("127.0.0.1", 0).limits(limits).loops(2)
-                .target(TargetSpec.of(RawInitiator.TARGET).withLun(0, device)).start();
+                .target(spec).start();
     }
 
     TargetFixture() throws IOException { this(ServerLimits.DEFAULT); }
@@ -74,9 +85,13 @@ final class TargetFixture implements AutoCloseable {
     @Override
     public void close() throws IOException {
         device.open();
+        more.forEach(GatedDevice::open);
         server.close();
         assertThat(server.bufferBytesInUse()).as("memory lent after the end").isZero();
         assertThat(server.sessionCount()).as("sessions after the end").isZero();
         device.close();
+        for (GatedDevice each : more) {
+            each.close();
+        }
     }
 }

@@ -25,6 +25,12 @@ final class Attentions {
         }
     }
 
+    /** The oldest, which stays pending, and whether there are more (SAM-5 section 7.10); null for none. */
+    synchronized Nexus.@Nullable Pending pending() {
+        AdditionalSense oldest = pending.peek();
+        return oldest == null ? null : new Nexus.Pending(oldest, pending.size() > 1);
+    }
+
     @Nullable
     AdditionalSense take() { return any ? poll() : null; }
 

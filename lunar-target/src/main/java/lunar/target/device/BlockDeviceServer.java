@@ -159,6 +159,9 @@ final class BlockDeviceServer implements DeviceServer {
     }
 
     @Override
+    public void reset() { mode.reset(); }
+
+    @Override
     public boolean descriptorSense() { return mode.descriptorSense(); }
 
     private CapacityData16 capacity16() {

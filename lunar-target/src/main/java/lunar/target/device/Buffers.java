@@ -20,6 +20,17 @@ public final class Buffers {
     /** Memory lent to a task. */
     public record Buffer(MemorySegment memory, int sizeClass) {}
 
+    /** What one user has of the memory, of several who must not starve each other. Belongs to one pool. */
+    public static final class Share {
+        private long bytes;
+    }
+
+    /**
+     * A share may be this many times what is free for the others: one that hoards ends at three quarters, two at
+     * three sevenths each, and there is always something left.
+     */
+    private static final int SHARE_OF_FREE = 3;
+
     private final List<ArrayDeque<Buffer>> idle = new ArrayList<>();
     private long maxBytes;
     private long usedBytes;
@@ -39,6 +50,26 @@ public final class Buffers {
 
     private static int bytesOf(int sizeClass) {
         return 1 << (SMALLEST_SHIFT + CLASS_SHIFT * sizeClass);
+    }
+
+    /** Like {@link #take(int)}, and null too where the share has more than the others leave to it. */
+    public synchronized @Nullable Buffer take(int bytes, Share share) {
+        int size = bytesOf(sizeClass(bytes));
+        if (share.bytes > 0
+                && share.bytes + size > SHARE_OF_FREE * (maxBytes - usedBytes - size)) {
+            return null;
+        }
+        Buffer taken = take(bytes);
+        if (taken != null) {
+            share.bytes += size;
+        }
+        return taken;
+    }
+
+    /** Takes memory of a share back. */
+    public synchronized void give(Buffer buffer, Share share) {
+        share.bytes -= bytesOf(buffer.sizeClass());
+        give(buffer);
     }
 
     /** Memory of at least so many bytes, whose content is whatever was there; null where there is none left. */

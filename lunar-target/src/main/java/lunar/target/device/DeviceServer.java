@@ -14,6 +14,9 @@ public interface DeviceServer {
      */
     void execute(ScsiTask task);
 
+    /** The logical unit is reset; see {@link LogicalUnit#reset}. Any thread. */
+    default void reset() {}
+
     /** Whether sense data go out in descriptor format (D_SENSE of the Control mode page). */
     default boolean descriptorSense() {
         return false;

@@ -9,6 +9,8 @@ public final class LogicalUnit {
     private final UnitSpec spec;
     private final Medium medium = new Medium();
     private final Reservations reservations;
+    private final FencedDevice device;
+    private final Buffers.Share share = new Buffers.Share();
     private final DeviceServer server;
 
     /**
@@ -20,6 +22,7 @@ public final class LogicalUnit {
             throws IOException {
         this.spec = spec;
         reservations = new Reservations(spec.state());
+        device = FencedDevice.over(spec.device());
         server = new BlockDeviceServer(target, this, maxTransferBytes);
     }
 
@@ -29,19 +32,31 @@ public final class LogicalUnit {
 
     Reservations reservations() { return reservations; }
 
-    public BlockDevice device() { return spec.device(); }
-
-    /** A nexus is no more: what the unit did for it alone ends (SAM-5 section 6.3.4). */
-    void nexusLost(Nexus nexus) {
-        medium.prevent(nexus, false);
-        reservations.release(nexus);
-    }
-
-    /** A logical unit reset (SAM-5 section 6.3.3); commands have been aborted before. */
-    public void reset() {
-        medium.allowRemoval();
-        reservations.reset();
+    /** The blocks, behind the fence that keeps commands apart from what aborted ones have left; never go past it. */
+    public BlockDevice device() {
+        return device;
     }
 
     public DeviceServer server() { return server; }
+
+    /** What its commands have of the server's memory. */
+    public Buffers.Share share() {
+        return share;
+    }
+
+    /**
+     * A logical unit reset (SAM-5 section 6.3.3): what commands have set goes back to what it was. Its tasks are
+     * aborted apart from this, and the unit attentions established. Any thread.
+     */
+    public void reset() {
+        medium.allowRemoval();
+        reservations.reset();
+        server.reset();
+    }
+
+    /** A nexus is lost or was reset (SAM-5 section 6.3.4): forgets what it held. Any thread. */
+    public void nexusLost(Nexus nexus) {
+        medium.prevent(nexus, false);
+        reservations.release(nexus);
+    }
 }

@@ -17,7 +17,7 @@ final class ModeCommands {
     private final ScsiTarget target;
     private final LogicalUnit unit;
     private final BlockDevice device;
-    private volatile ModePages pages = ModePages.disk(true, true);
+    private volatile ModePages pages = initial();
 
     ModeCommands(ScsiTarget target, LogicalUnit unit) {
         this.target = target;
@@ -29,6 +29,13 @@ final class ModeCommands {
         commands.on(ModeSense.class, Access.CONTROL, this::sense)
                 .on(ModeSelect.class, Access.CONTROL, ModeSelect::parameterListLength,
                         this::select);
+    }
+
+    private static ModePages initial() { return ModePages.disk(true, true); }
+
+    /** A reset brings the values back that the unit began with (SPC-5 section 6.14). */
+    synchronized void reset() {
+        pages = initial();
     }
 
     boolean descriptorSense() { return pages.descriptorSense(); }

@@ -4,6 +4,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.IntConsumer;
 import lunar.iscsi.Isid;
 import lunar.scsi.AdditionalSense;
 import org.jspecify.annotations.Nullable;
@@ -17,10 +18,14 @@ public final class Nexus {
     @FunctionalInterface
     public interface Aborter {
         /**
-         * @return how many were aborted, once the last of them has ended
+         * @param marked told how many there are, once they are marked and before the nexus does anything else
+         * @return their number, once the last of them has ended
          */
-        CompletableFuture<Integer> abort(LogicalUnit unit);
+        CompletableFuture<Integer> abort(LogicalUnit unit, IntConsumer marked);
     }
+
+    /** A pending unit attention, and whether there are more. */
+    public record Pending(AdditionalSense oldest, boolean more) {}
 
     private final String initiatorName;
     private final Isid isid;
@@ -61,7 +66,15 @@ public final class Nexus {
 
     /** Aborts the tasks that this nexus has on a unit; ends with their number when the last has ended. */
     public CompletableFuture<Integer> abort(LogicalUnit unit) {
-        return aborter.abort(unit);
+        return aborter.abort(unit, _ -> {});
+    }
+
+    /**
+     * Aborts the tasks that this nexus has on a unit and tells it by a unit attention: what it sends afterwards is not
+     * aborted, and hears of it.
+     */
+    public CompletableFuture<Integer> abort(LogicalUnit unit, AdditionalSense attention) {
+        return aborter.abort(unit, _ -> establish(unit, attention));
     }
 
     /** Establishes a unit attention condition for this nexus, if it is not pending already. */
@@ -72,6 +85,11 @@ public final class Nexus {
     /** Takes the oldest unit attention of a unit, or null. A unit not used before tells of its reset. */
     @Nullable
     AdditionalSense takeAttention(LogicalUnit unit) { return attentions(unit).take(); }
+
+    /** The oldest unit attention of a unit, which stays pending; null for none. */
+    public @Nullable Pending pendingAttention(LogicalUnit unit) {
+        return attentions(unit).pending();
+    }
 
     /** Forgets what was kept for a unit that is no more. */
     void forget(LogicalUnit unit) {

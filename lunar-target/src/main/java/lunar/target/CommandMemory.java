@@ -1,0 +1,45 @@
+package lunar.target;
+
+import lunar.target.device.Buffers;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The memory that the commands of a connection have. Whoever takes it belongs to a unit, and to a session, and neither
+ * may leave the others without. On the loop.
+ */
+final class CommandMemory {
+    private final Buffers buffers;
+    private final TaskSets sets;
+    private long usedBytes;
+
+    CommandMemory(Buffers buffers, TaskSets sets) {
+        this.buffers = buffers;
+        this.sets = sets;
+    }
+
+    /** Memory for a command: null where the server has none left, or its session or unit has taken its share. */
+    Buffers.@Nullable Buffer take(Task task, int bytes) {
+        TaskSet set = task.set;
+        if (set == null || !sets.hasMemory(set, bytes, usedBytes)) {
+            return null; // without a set the command is turned away and needs none
+        }
+        Buffers.Share share = set.share();
+        Buffers.Buffer buffer = share == null ? buffers.take(bytes) : buffers.take(bytes, share);
+        if (buffer != null) {
+            usedBytes += buffer.memory().byteSize();
+            set.lent(buffer.memory().byteSize());
+        }
+        return buffer;
+    }
+
+    void give(TaskSet set, Buffers.Buffer buffer) {
+        usedBytes -= buffer.memory().byteSize();
+        set.lent(-buffer.memory().byteSize());
+        Buffers.Share share = set.share();
+        if (share == null) {
+            buffers.give(buffer);
+        } else {
+            buffers.give(buffer, share);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+package lunar.target;
+
+import java.util.List;
+import lunar.iscsi.spi.EventLoop;
+
+/**
+ * Gives up tasks whose data do not come while other things do: a peer that forgets a write must not keep its memory.
+ * A peer that sends nothing at all is another matter, and so is one from which nothing is read for a while. On the
+ * loop.
+ */
+final class DataWatch {
+    private final FullFeature connection;
+    private final EventLoop loop;
+    private final long limitMs;
+    private EventLoop.Timer timer = () -> {};
+    private boolean running;
+    private boolean stopped;
+
+    DataWatch(FullFeature connection, EventLoop loop, long limitMs) {
+        this.connection = connection;
+        this.loop = loop;
+        this.limitMs = limitMs;
+    }
+
+    /** A task waits for data. */
+    void begin() {
+        if (!running && !stopped) {
+            running = true;
+            timer = loop.schedule(this::look, limitMs / 2);
+        }
+    }
+
+    void stop() {
+        stopped = true;
+        timer.cancel();
+    }
+
+    private void look() {
+        running = false;
+        boolean waiting = false;
+        for (Task task : List.copyOf(connection.tasks())) {
+            if (task.state == Task.State.RECEIVING && task.delivered) {
+                if (connection.heardMs() - task.heardMs >= limitMs) {
+                    connection.giveUp(task);
+                } else {
+                    waiting = true;
+                }
+            }
+        }
+        if (waiting) {
+            begin();
+        }
+    }
+}

@@ -1,0 +1,81 @@
+package lunar.target;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import lunar.iscsi.CommandWindow;
+import lunar.iscsi.SerialNumbers;
+import lunar.iscsi.spi.EventLoop;
+
+/**
+ * Commands before a task management request that have not come yet. A request that is immediate overtakes them, but
+ * acts on them too: it waits for them, or takes their CmdSNs in their place, so that they are ignored when they come
+ * (RFC 7143 sections 4.2.3.3, 4.2.3.4 and 11.6.1). On the loop.
+ */
+final class MissingCommands {
+    private record Waiter(int cmdSn, CompletableFuture<Void> turn) {}
+
+    private final FullFeature connection;
+    private final CommandWindow window;
+    private final EventLoop loop;
+    private final long boundMs;
+    private final List<Waiter> waiters = new ArrayList<>();
+
+    MissingCommands(FullFeature connection, CommandWindow window, EventLoop loop, long boundMs) {
+        this.connection = connection;
+        this.window = window;
+        this.loop = loop;
+        this.boundMs = boundMs;
+    }
+
+    /** Ends when all commands before a CmdSN have come; those that take too long are done without. */
+    CompletableFuture<Void> awaitBefore(int cmdSn) {
+        if (!isMissingBefore(cmdSn)) {
+            return CompletableFuture.completedFuture(null);
+        }
+        var waiter = new Waiter(cmdSn, new CompletableFuture<>());
+        waiters.add(waiter);
+        EventLoop.Timer timer = loop.schedule(() -> plugBefore(cmdSn), boundMs);
+        var _ = waiter.turn.thenRun(timer::cancel);
+        return waiter.turn;
+    }
+
+    /** Takes the CmdSNs of all commands before one that have not come. */
+    void plugBefore(int cmdSn) {
+        while (isMissingBefore(cmdSn)) {
+            if (window.accept(window.expCmdSn(), false) != CommandWindow.Verdict.DELIVER) {
+                break; // beyond what the initiator may send: nothing to wait for
+            }
+            window.finished();
+            connection.releaseHeld();
+        }
+        waiters.removeIf(waiter -> waiter.cmdSn == cmdSn && waiter.turn.complete(null));
+    }
+
+    /** Takes the CmdSN of one command, which is before another. Fails where it cannot be still to come. */
+    boolean plug(int cmdSn, int before) {
+        if (!SerialNumbers.lessThan(cmdSn, before)
+                || SerialNumbers.lessThan(cmdSn, window.expCmdSn())
+                || SerialNumbers.lessThan(window.maxCmdSn(), cmdSn)) {
+            return false;
+        }
+        if (window.accept(cmdSn, false) == CommandWindow.Verdict.DELIVER) {
+            window.finished();
+            connection.releaseHeld();
+        }
+        return true;
+    }
+
+    /** ExpCmdSN may have moved on. */
+    void moved() {
+        if (!waiters.isEmpty()) {
+            waiters.removeIf(waiter -> !isMissingBefore(waiter.cmdSn)
+                    && waiter.turn.complete(null));
+        }
+    }
+
+    private boolean isMissingBefore(int cmdSn) {
+        return SerialNumbers.lessThan(window.expCmdSn(), cmdSn)
+                && SerialNumbers.lessOrEqual(cmdSn, window.maxCmdSn() + 1);
+    }
+}

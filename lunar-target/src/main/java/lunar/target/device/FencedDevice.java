@@ -1,0 +1,195 @@
+package lunar.target.device;
+
+import java.io.IOException;
+import java.lang.ref.WeakReference;
+import java.nio.channels.WritableByteChannel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.WeakHashMap;
+import lunar.block.BlockDevice;
+import lunar.block.BlockRequest;
+import lunar.block.BusyException;
+import lunar.block.Capability;
+import lunar.block.Extent;
+import lunar.block.Geometry;
+import lunar.block.Identity;
+import lunar.block.Limits;
+import lunar.block.StorageException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A device with a fence around what aborted commands have left in it. A request that the device does not end cannot be
+ * called back, and a write may land at any time until it ends. While its blocks are fenced, every other request that
+ * touches them fails with {@link BusyException}: so nobody reads what may still change, and no later write is
+ * overtaken by it. That makes it true to tell an initiator that its command is aborted (SAM-5 section 5.6).
+ *
+ * <p>One fence per device, however many logical units show it. Thread-safe; costs a volatile read while nothing is
+ * fenced.
+ */
+public final class FencedDevice implements BlockDevice {
+    private static final System.Logger LOG = System.getLogger("lunar.target");
+
+    /** More than these left behind in one device, and no more are let go of. */
+    static final int MAX_CONFINED = 1024;
+
+    /** Fences of the devices in use; weak, since a device has its fence as long as somebody uses it. */
+    private static final Map<BlockDevice, WeakReference<FencedDevice>> FENCES = new WeakHashMap<>();
+
+    private final BlockDevice below;
+    private final List<Confined> confined = new ArrayList<>();
+    private volatile int confinedCount;
+
+    private FencedDevice(BlockDevice below) { this.below = below; }
+
+    /** The device with its fence, which is the same one for everybody. */
+    public static FencedDevice over(BlockDevice device) {
+        if (device instanceof FencedDevice fenced) {
+            return fenced;
+        }
+        synchronized (FENCES) {
+            WeakReference<FencedDevice> known = FENCES.get(device);
+            FencedDevice fenced = known == null ? null : known.get();
+            if (fenced == null) {
+                fenced = new FencedDevice(device);
+                FENCES.put(device, new WeakReference<>(fenced));
+            }
+            return fenced;
+        }
+    }
+
+    /** What an aborted command has left in the device. */
+    public final class Confined {
+        private final BlockRequest.Operation operation;
+        private final long lba;
+        private final long blockCount;
+
+        private Confined(BlockRequest request) {
+            operation = request.operation();
+            lba = request.lba();
+            blockCount = request.blockCount();
+        }
+
+        private boolean touches(BlockRequest request) {
+            return changes(operation) && request.operation() != BlockRequest.Operation.FLUSH
+                    && request.lba() < lba + blockCount
+                    && lba < request.lba() + request.blockCount();
+        }
+
+        /** The device has let go of it: its blocks are free again. */
+        public void lift() {
+            synchronized (confined) {
+                if (confined.remove(this)) {
+                    confinedCount = confined.size();
+                }
+            }
+            LOG.log(System.Logger.Level.INFO, "{0} has ended {1}", below, this);
+        }
+
+        @Override
+        public String toString() {
+            return "an aborted " + operation + " of " + blockCount + " blocks from " + lba;
+        }
+    }
+
+    /**
+     * Fences what a submitted request may change until {@link Confined#lift}. The request must be one that the device
+     * has.
+     *
+     * @return null where too much is fenced already
+     */
+    public @Nullable Confined confine(BlockRequest request) {
+        var one = new Confined(request);
+        synchronized (confined) {
+            if (confined.size() >= MAX_CONFINED) {
+                return null;
+            }
+            confined.add(one);
+            confinedCount = confined.size();
+        }
+        LOG.log(System.Logger.Level.WARNING,
+                "{0} does not end {1}; until it does, commands for these blocks end with BUSY",
+                below,
+                one);
+        return one;
+    }
+
+    /** Requests left behind that the device has not ended. */
+    public int confinedCount() {
+        return confinedCount;
+    }
+
+    private static boolean changes(BlockRequest.Operation operation) {
+        return switch (operation) {
+            case READ, FLUSH -> false;
+            case WRITE, UNMAP, WRITE_ZEROES, COMPARE_AND_WRITE -> true;
+        };
+    }
+
+    private @Nullable BusyException refusal(BlockRequest request) {
+        if (confinedCount == 0) {
+            return null;
+        }
+        synchronized (confined) {
+            for (Confined one : confined) {
+                if (one.touches(request)) {
+                    return new BusyException(request + " touches " + one);
+                }
+            }
+        }
+        return null;
+    }
+
+    @Override
+    public void execute(BlockRequest request) throws StorageException {
+        BusyException refusal = refusal(request);
+        if (refusal != null) {
+            throw refusal;
+        }
+        below.execute(request);
+    }
+
+    @Override
+    public void submit(BlockRequest request) {
+        BusyException refusal = refusal(request);
+        if (refusal != null) {
+            request.fail(refusal);
+        } else {
+            below.submit(request);
+        }
+    }
+
+    @Override
+    public Geometry geometry() { return below.geometry(); }
+
+    @Override
+    public Limits limits() { return below.limits(); }
+
+    @Override
+    public Set<Capability> capabilities() { return below.capabilities(); }
+
+    @Override
+    public Identity identity() { return below.identity(); }
+
+    @Override
+    public boolean readOnly() { return below.readOnly(); }
+
+    @Override
+    public Extent extent(long lba) throws StorageException { return below.extent(lba); }
+
+    @Override
+    public void eraseKey() throws StorageException { below.eraseKey(); }
+
+    @Override
+    public long transferTo(long offsetBytes, long countBytes, WritableByteChannel channel)
+            throws IOException {
+        return below.transferTo(offsetBytes, countBytes, channel);
+    }
+
+    @Override
+    public void close() throws StorageException { below.close(); }
+
+    @Override
+    public String toString() { return below.toString(); }
+}

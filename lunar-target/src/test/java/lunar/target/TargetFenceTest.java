@@ -1,0 +1,130 @@
+package lunar.target;
+
+import static lunar.iscsi.TaskManagementResponseCode.FUNCTION_COMPLETE;
+import static lunar.target.TargetFixture.blocks;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.util.List;
+import lunar.block.BlockRequest;
+import lunar.iscsi.Bhs;
+import lunar.iscsi.DataIn;
+import lunar.iscsi.LogoutResponse;
+import lunar.iscsi.TaskManagementFunction;
+import lunar.scsi.Lun;
+import lunar.scsi.Status;
+import org.junit.jupiter.api.Test;
+
+/**
+ * A device that does not end a command: whoever aborts it hears within a bound, and sees nothing of it afterwards.
+ */
+class TargetFenceTest {
+    private static final int HUNG = 4;
+
+    @Test
+    void shouldCompleteAbortWithinBoundAndFenceTheBlocks() throws Exception {
+        try (var target = fixture(); var one = target.ready(1); var other = target.ready(2)) {
+            int write = hang(target, one);
+            int abort = one.manage(TaskManagementFunction.ABORT_TASK, write);
+            assertThat(one.managed(abort)).isEqualTo(FUNCTION_COMPLETE.code());
+
+            for (RawInitiator each : List.of(one, other)) {
+                assertThat(readStatus(each, HUNG, 1)).isEqualTo(Status.BUSY);
+                assertThat(readStatus(each, HUNG - 1, 2)).isEqualTo(Status.BUSY);
+                assertThat(writeStatus(each, HUNG, 0xbb)).isEqualTo(Status.BUSY);
+                assertThat(each.read(HUNG + 1, 2)).isEqualTo(blocks(2, 0));
+                assertThat(writeStatus(each, HUNG - 1, 0xcc)).isEqualTo(Status.GOOD);
+            }
+            target.device.open();
+
+            TargetFixture.await("memory comes back", () -> target.server.bufferBytesInUse() == 0);
+            assertThat(one.read(HUNG, 1)).isEqualTo(blocks(1, 0xaa));
+            assertThat(writeStatus(other, HUNG, 0xbb)).isEqualTo(Status.GOOD);
+            assertThat(one.read(HUNG, 1)).isEqualTo(blocks(1, 0xbb));
+            one.assertSilent();
+        }
+    }
+
+    @Test
+    void shouldNotFenceForReads() throws Exception {
+        try (var target = fixture(); var initiator = target.ready(1)) {
+            target.device.shut(1, request -> request.operation() == BlockRequest.Operation.READ);
+            int read = initiator.send(RawInitiator.readCdb(HUNG, 1), 512);
+            target.device.awaitArrivals();
+            int abort = initiator.manage(TaskManagementFunction.ABORT_TASK, read);
+            assertThat(initiator.managed(abort)).isEqualTo(FUNCTION_COMPLETE.code());
+
+            assertThat(writeStatus(initiator, HUNG, 0xbb)).isEqualTo(Status.GOOD);
+            target.device.open();
+            TargetFixture.await("memory comes back", () -> target.server.bufferBytesInUse() == 0);
+            initiator.assertSilent();
+        }
+    }
+
+    @Test
+    void shouldCompleteResetOfHungUnitWithinBound() throws Exception {
+        try (var target = fixture(); var one = target.ready(1); var other = target.ready(2)) {
+            hang(target, other);
+            int reset = one.manage(TaskManagementFunction.LOGICAL_UNIT_RESET, Bhs.NO_TAG);
+
+            assertThat(one.managed(reset)).isEqualTo(FUNCTION_COMPLETE.code());
+            assertThat(one.takeAttentions()).isOne();
+            assertThat(writeStatus(one, HUNG, 0xbb)).isEqualTo(Status.BUSY);
+        }
+    }
+
+    @Test
+    void shouldLogOutWithinBound() throws Exception {
+        try (var target = fixture(); var initiator = target.ready(1)) {
+            hang(target, initiator);
+            initiator.logout();
+
+            RawInitiator.Received answer = initiator.receive();
+            assertThat(answer.opcode()).isEqualTo(LogoutResponse.OPCODE);
+            assertThat(answer.bhs().int8(LogoutResponse.RESPONSE)).isZero();
+        }
+    }
+
+    @Test
+    void shouldReinstateSessionWithinBoundAndKeepItsWritesApart() throws Exception {
+        try (var target = fixture(); var old = target.ready(1)) {
+            hang(target, old);
+            try (var fresh = target.ready(1)) { // its login ends the old session
+                assertThat(writeStatus(fresh, HUNG, 0xbb)).isEqualTo(Status.BUSY);
+                target.device.open();
+                TargetFixture.await("memory comes back",
+                        () -> target.server.bufferBytesInUse() == 0);
+
+                assertThat(writeStatus(fresh, HUNG, 0xbb)).isEqualTo(Status.GOOD);
+                assertThat(fresh.read(HUNG, 1)).isEqualTo(blocks(1, 0xbb));
+            }
+        }
+    }
+
+    /** A write that the device does not end. */
+    private static int hang(TargetFixture target, RawInitiator initiator) throws Exception {
+        target.device.shut(1, request -> request.operation() == BlockRequest.Operation.WRITE
+                && request.lba() == HUNG);
+        int write = initiator.write(HUNG, blocks(1, 0xaa));
+        target.device.awaitArrivals();
+        return write;
+    }
+
+    private static Status readStatus(RawInitiator initiator, long lba, int count)
+            throws IOException {
+        initiator.send(RawInitiator.readCdb(lba, count), count * 512);
+        RawInitiator.Received answer = initiator.receive();
+        assertThat(answer.opcode()).isNotEqualTo(DataIn.OPCODE);
+        return answer.status();
+    }
+
+    private static Status writeStatus(RawInitiator initiator, long lba, int value)
+            throws IOException {
+        initiator.write(Lun.ZERO, lba, blocks(1, value));
+        return initiator.receive().status();
+    }
+
+    private static TargetFixture fixture() throws IOException {
+        return new TargetFixture(TargetFixture.limits(15_000, 30_000, 100));
+    }
+}
