@@ -15,19 +15,22 @@ import lunar.iscsi.CommandWindow;
  * @param maxQueuedBytes answers that a connection's peer has not taken; beyond it nothing more is read from it
  * @param idleMs a connection that has been silent so long is pinged, and closed if it is silent as long again
  * @param abortTimeoutMs how long a device has to end an aborted command, which is then left behind; whoever waits for
- *        that is answered within twice the time
+ *        that is answered within twice the time, or 2 s more
  */
 public record ServerLimits(int maxConnections, long loginTimeoutMs, int commandsPerSession,
         int immediateCommandsPerSession, int maxTransferBytes, long maxBufferBytes,
         long maxBufferBytesPerSession,
         long maxQueuedBytes, long idleMs, long abortTimeoutMs) {
+    /** Time enough to leave commands behind, on a loop that has other things to do. */
+    private static final long LEAVING_MS = 2_000;
+
     /** What suits a server with some gigabytes of memory. */
     public static final ServerLimits DEFAULT = new ServerLimits(4096, 15_000, 128, 16, 4 << 20,
             512L << 20, 160L << 20, 16L << 20, 30_000, 5_000);
 
     /** How long an answer waits for commands to end: longer than it takes to leave one of them behind. */
     long answerTimeoutMs() {
-        return 2 * abortTimeoutMs;
+        return abortTimeoutMs + Math.max(abortTimeoutMs, LEAVING_MS);
     }
 
     /** How long a command may wait for its data while others of its connection come. */

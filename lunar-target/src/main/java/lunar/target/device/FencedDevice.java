@@ -80,11 +80,14 @@ public final class FencedDevice implements BlockDevice {
         /** The device has let go of it: its blocks are free again. */
         public void lift() {
             synchronized (confined) {
-                if (confined.remove(this)) {
-                    confinedCount = confined.size();
+                if (!confined.remove(this)) {
+                    return;
                 }
+                confinedCount = confined.size();
             }
-            LOG.log(System.Logger.Level.INFO, "{0} has ended {1}", below, this);
+            if (confinedCount == 0) {
+                LOG.log(System.Logger.Level.WARNING, "{0} has ended every aborted command", below);
+            }
         }
 
         @Override
@@ -101,17 +104,20 @@ public final class FencedDevice implements BlockDevice {
      */
     public @Nullable Confined confine(BlockRequest request) {
         var one = new Confined(request);
+        boolean first;
         synchronized (confined) {
             if (confined.size() >= MAX_CONFINED) {
                 return null;
             }
+            first = confined.isEmpty();
             confined.add(one);
             confinedCount = confined.size();
         }
-        LOG.log(System.Logger.Level.WARNING,
-                "{0} does not end {1}; until it does, commands for these blocks end with BUSY",
-                below,
-                one);
+        if (first) { // one line for a device that hangs, not one for each of its commands
+            LOG.log(System.Logger.Level.WARNING,
+                    "{0} does not end {1}; until it does, commands for these blocks end with BUSY",
+                    below, one);
+        }
         return one;
     }
 
