@@ -3,6 +3,7 @@ package lunar.block;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.WritableByteChannel;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
@@ -67,6 +68,11 @@ public interface BlockDevice extends AutoCloseable {
         }
         return new Extent(lba, blocks - lba, true);
     }
+
+    /**
+     * How full the device is, where it knows. Cheap: it may be asked after every write.
+     */
+    default Optional<Usage> usage() { return Optional.empty(); }
 
     /**
      * Destroys the key under which the blocks are encrypted and takes a new one: what was written before can never be

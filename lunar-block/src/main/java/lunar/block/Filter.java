@@ -1,6 +1,7 @@
 package lunar.block;
 
 import java.util.EnumSet;
+import java.util.Optional;
 import java.util.Set;
 
 /** A device over a device, which it owns. It is what the lower one is, except for what a subclass does to requests. */
@@ -40,6 +41,9 @@ abstract sealed class Filter implements BlockDevice permits EncryptFilter, Fault
 
     @Override
     public Extent extent(long lba) throws StorageException { return below.extent(lba); }
+
+    @Override
+    public final Optional<Usage> usage() { return below.usage(); }
 
     @Override
     public void eraseKey() throws StorageException { below.eraseKey(); }

@@ -132,6 +132,8 @@ public record AdditionalSense(int asc, int ascq) {
             "parameters changed");
     public static final AdditionalSense MODE_PARAMETERS_CHANGED = named(0x2a, 0x01,
             "mode parameters changed");
+    public static final AdditionalSense LOG_PARAMETERS_CHANGED = named(0x2a, 0x02,
+            "log parameters changed");
     public static final AdditionalSense RESERVATIONS_PREEMPTED = named(0x2a, 0x03,
             "reservations preempted");
     public static final AdditionalSense RESERVATIONS_RELEASED = named(0x2a, 0x04,
@@ -142,6 +144,8 @@ public record AdditionalSense(int asc, int ascq) {
             "asymmetric access state changed");
     public static final AdditionalSense CAPACITY_DATA_HAS_CHANGED = named(0x2a, 0x09,
             "capacity data has changed");
+    public static final AdditionalSense TIMESTAMP_CHANGED = named(0x2a, 0x10,
+            "timestamp changed");
     public static final AdditionalSense COPY_CANNOT_EXECUTE = named(0x2b, 0x00,
             "copy cannot execute since host cannot disconnect");
     public static final AdditionalSense COMMAND_SEQUENCE_ERROR = named(0x2c, 0x00,
@@ -164,12 +168,16 @@ public record AdditionalSense(int asc, int ascq) {
             "saving parameters not supported");
     public static final AdditionalSense MEDIUM_NOT_PRESENT = named(0x3a, 0x00,
             "medium not present");
+    public static final AdditionalSense LOGICAL_UNIT_FAILED_SELF_TEST = named(0x3e, 0x03,
+            "logical unit failed self-test");
     public static final AdditionalSense TARGET_OPERATING_CONDITIONS_CHANGED = named(0x3f, 0x00,
             "target operating conditions have changed");
     public static final AdditionalSense MICROCODE_HAS_BEEN_CHANGED = named(0x3f, 0x01,
             "microcode has been changed");
     public static final AdditionalSense INQUIRY_DATA_HAS_CHANGED = named(0x3f, 0x03,
             "INQUIRY data has changed");
+    public static final AdditionalSense DEVICE_IDENTIFIER_CHANGED = named(0x3f, 0x05,
+            "device identifier changed");
     public static final AdditionalSense REPORTED_LUNS_DATA_HAS_CHANGED = named(0x3f, 0x0e,
             "reported LUNs data has changed");
     public static final AdditionalSense MESSAGE_ERROR = named(0x43, 0x00, "message error");
@@ -197,6 +205,8 @@ public record AdditionalSense(int asc, int ascq) {
             "insufficient registration resources");
     public static final AdditionalSense FAILURE_PREDICTION_THRESHOLD_EXCEEDED = named(0x5d, 0x00,
             "failure prediction threshold exceeded");
+    public static final AdditionalSense FAILURE_PREDICTION_FALSE = named(0x5d, 0xff,
+            "failure prediction threshold exceeded (false)");
 
     /** First of the codes and qualifiers that vendors define. */
     private static final int VENDOR_SPECIFIC = 0x80;

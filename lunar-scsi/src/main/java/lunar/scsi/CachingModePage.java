@@ -23,6 +23,11 @@ public record CachingModePage(boolean saveable, Bytes parameters) implements Mod
                 writeCacheEnabled));
     }
 
+    /** A mask under which MODE SELECT may change WCE. */
+    static Bytes changeable() {
+        return ModePage.withBit(Bytes.of(new byte[LENGTH]), 0, WCE, true);
+    }
+
     /** WCE: a write may end with GOOD before it is on stable storage. */
     public boolean writeCacheEnabled() {
         return ModePage.bit(parameters, 0, WCE);

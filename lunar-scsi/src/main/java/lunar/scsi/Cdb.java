@@ -17,7 +17,10 @@ public sealed interface Cdb permits TestUnitReady, RequestSense, Inquiry, ReadCa
         GetLbaStatus, PreFetch, StartStopUnit, PreventAllowMediumRemoval,
         ReportSupportedOperationCodes, ReportSupportedTaskManagementFunctions,
         ReportTargetPortGroups, PersistentReserveIn, PersistentReserveOut, Reserve, Release,
-        OrWrite, WriteAtomic, Sanitize, FormatUnit, ReadDefectData {
+        OrWrite, WriteAtomic, Sanitize, FormatUnit, ReadDefectData,
+        LogSense, LogSelect, ReadBuffer, WriteBuffer, SendDiagnostic, ReceiveDiagnosticResults,
+        SetTargetPortGroups, ReportIdentifyingInformation, SetIdentifyingInformation,
+        ReportTimestamp, SetTimestamp {
     /** Which way data travel. */
     enum Direction {
         NONE,

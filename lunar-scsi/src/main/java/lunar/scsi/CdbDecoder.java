@@ -82,8 +82,15 @@ final class CdbDecoder {
             case PersistentReserveOut.OPCODE -> PersistentReserveOut.decode(cdb);
             case Reserve.RESERVE_6, Reserve.RESERVE_10 -> Reserve.decode(form, cdb);
             case Release.RELEASE_6, Release.RELEASE_10 -> Release.decode(form, cdb);
+            case LogSense.OPCODE -> LogSense.decode(cdb);
+            case LogSelect.OPCODE -> LogSelect.decode(cdb);
+            case ReadBuffer.OPCODE -> ReadBuffer.decode(cdb);
+            case WriteBuffer.OPCODE -> WriteBuffer.decode(cdb);
+            case SendDiagnostic.OPCODE -> SendDiagnostic.decode(cdb);
+            case ReceiveDiagnosticResults.OPCODE -> ReceiveDiagnosticResults.decode(cdb);
             case ReadCapacity16.OPCODE -> decodeServiceActionIn16(cdb);
             case ReportTargetPortGroups.OPCODE -> decodeMaintenanceIn(cdb);
+            case SetTargetPortGroups.OPCODE -> decodeMaintenanceOut(cdb);
             default -> throw InvalidCdbException.operationCode();
         };
     }
@@ -106,6 +113,19 @@ final class CdbDecoder {
             case ReportSupportedTaskManagementFunctions.SERVICE_ACTION ->
                 ReportSupportedTaskManagementFunctions
                         .decode(cdb);
+            case ReportIdentifyingInformation.SERVICE_ACTION -> ReportIdentifyingInformation
+                    .decode(cdb);
+            case ReportTimestamp.SERVICE_ACTION -> ReportTimestamp.decode(cdb);
+            default -> throw InvalidCdbException.field(1, SERVICE_ACTION_BIT);
+        };
+    }
+
+    /** MAINTENANCE OUT, A4h (SPC-5). */
+    private static Cdb decodeMaintenanceOut(MemorySegment cdb) throws InvalidCdbException {
+        return switch (serviceAction(cdb)) {
+            case SetIdentifyingInformation.SERVICE_ACTION -> SetIdentifyingInformation.decode(cdb);
+            case SetTargetPortGroups.SERVICE_ACTION -> SetTargetPortGroups.decode(cdb);
+            case SetTimestamp.SERVICE_ACTION -> SetTimestamp.decode(cdb);
             default -> throw InvalidCdbException.field(1, SERVICE_ACTION_BIT);
         };
     }

@@ -4,6 +4,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
 import lunar.scsi.SupportedOperationCode.Support;
 
 /** The commands a device server supports: answers REPORT SUPPORTED OPERATION CODES (SPC-5). Immutable. */
@@ -25,6 +26,11 @@ public final class CommandTable {
     /** Those of {@link StandardCommands#ALL} that are wanted. */
     public static CommandTable standard(Predicate<CommandDescriptor> wanted) {
         return of(StandardCommands.ALL.stream().filter(wanted).toList());
+    }
+
+    /** The same commands with their timeouts. */
+    public CommandTable withTimeouts(UnaryOperator<CommandDescriptor> timeouts) {
+        return new CommandTable(commands.stream().map(timeouts).toList());
     }
 
     /** In ascending order of operation code and service action. */

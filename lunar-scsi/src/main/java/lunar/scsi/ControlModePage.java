@@ -13,15 +13,24 @@ public record ControlModePage(boolean saveable, Bytes parameters) implements Mod
     private static final int D_SENSE = 2;
     private static final int SWP = 3;
     private static final int TAS = 6;
+    private static final int GLTSD = 1;
+    private static final int TASK_SET_FOR_EACH_NEXUS = 1 << 5;
 
     public ControlModePage {
         CdbDecoder.check("page length", parameters.length(), 0xff);
     }
 
-    /** A page with D_SENSE, SWP and TAS alone, commands being reordered at will (QUEUE ALGORITHM MODIFIER 1). */
+    /**
+     * A page of a logical unit with a task set for each nexus (TST 001b), in which commands are reordered at will
+     * (QUEUE ALGORITHM MODIFIER 1), and whose log parameters are never saved (GLTSD).
+     *
+     * @param extendedSelfTestS EXTENDED SELF-TEST COMPLETION TIME in seconds
+     */
     public static ControlModePage of(boolean descriptorSense, boolean softwareWriteProtect,
-            boolean taskAbortedStatus) {
-        Bytes parameters = Bytes.of(new byte[LENGTH]).with(1, 1 << 4);
+            boolean taskAbortedStatus, int extendedSelfTestS) {
+        CdbDecoder.check("extendedSelfTestS", extendedSelfTestS, 0xffff);
+        Bytes parameters = Bytes.of(new byte[LENGTH]).with(0, TASK_SET_FOR_EACH_NEXUS | 1 << GLTSD)
+                .with(1, 1 << 4).with(8, extendedSelfTestS >> 8).with(9, extendedSelfTestS);
         parameters = ModePage.withBit(parameters, 0, D_SENSE, descriptorSense);
         parameters = ModePage.withBit(parameters, 2, SWP, softwareWriteProtect);
         return new ControlModePage(false,
@@ -29,10 +38,9 @@ public record ControlModePage(boolean saveable, Bytes parameters) implements Mod
     }
 
     /** A mask under which MODE SELECT may change D_SENSE and SWP. */
-    static Bytes changeable(boolean descriptorSense, boolean softwareWriteProtect) {
+    static Bytes changeable() {
         Bytes mask = Bytes.of(new byte[LENGTH]);
-        return ModePage.withBit(ModePage.withBit(mask, 0, D_SENSE, descriptorSense), 2, SWP,
-                softwareWriteProtect);
+        return ModePage.withBit(ModePage.withBit(mask, 0, D_SENSE, true), 2, SWP, true);
     }
 
     /** D_SENSE: sense data come in descriptor format. */

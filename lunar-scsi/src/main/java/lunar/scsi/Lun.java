@@ -9,6 +9,9 @@ public record Lun(long value) {
     /** LUN 0. */
     public static final Lun ZERO = new Lun(0);
 
+    /** The REPORT LUNS well-known logical unit (SPC-5 section 9.2): extended addressing, W-LUN 01h. */
+    public static final Lun REPORT_LUNS = new Lun(0xc101_0000_0000_0000L);
+
     private static final int PERIPHERAL_MAX = 0xff;
     private static final int FLAT_MAX = 0x3fff;
 

@@ -13,7 +13,8 @@ import java.util.Optional;
  * </pre>
  */
 public sealed interface ModePage
-        permits CachingModePage, ControlModePage, InformationalExceptionsModePage, OtherModePage {
+        permits CachingModePage, ControlModePage, InformationalExceptionsModePage,
+        ProvisioningModePage, OtherModePage {
     /** PAGE CODE. */
     int code();
 
@@ -65,6 +66,9 @@ public sealed interface ModePage
                 default -> {
                 } // below
             }
+        }
+        if (code == ProvisioningModePage.CODE && subpage == ProvisioningModePage.SUBPAGE) {
+            return new ProvisioningModePage(saveable, parameters);
         }
         return new OtherModePage(code, subpage, saveable, parameters);
     }

@@ -134,6 +134,28 @@ public record ModeParameters(int mediumType, int deviceSpecific, Optional<Blocks
         return headerLength(form) + blocksLength(form, bytes);
     }
 
+    /**
+     * Refuses a medium type, and a block descriptor that asks for another size: only a format could make it
+     * (SBC-4). A count of 0 or of all ones stands for the one there is.
+     */
+    void checkUnchanged(CdbForm form, MemorySegment bytes, Blocks actual)
+            throws InvalidParameterListException {
+        if (mediumType != 0) {
+            throw InvalidParameterListException.field(form == CdbForm.CDB6 ? 1 : 2);
+        }
+        if (blocks.isPresent()) {
+            boolean isLong = isLong(form, bytes);
+            long count = blocks.get().blockCount();
+            int at = headerLength(form);
+            if (count != 0 && count != actual.blockCount() && count != (isLong ? -1 : UINT32_MAX)) {
+                throw InvalidParameterListException.field(at);
+            }
+            if (blocks.get().blockSize() != actual.blockSize()) {
+                throw InvalidParameterListException.field(at + (isLong ? 12 : 5));
+            }
+        }
+    }
+
     private static ModeParameters of(CdbForm form, MemorySegment bytes, long end,
             List<ModePage> pages) {
         int mediumType = BigEndian.int8(bytes, form == CdbForm.CDB6 ? 1 : 2);

@@ -5,7 +5,8 @@ import java.lang.foreign.MemorySegment;
 /**
  * REPORT LUNS (SPC-5): the logical units an initiator may use.
  *
- * @param select SELECT REPORT: 0 the ordinary, 1 the well-known, 2 all logical units
+ * @param select SELECT REPORT: 0 the ordinary, 1 the well-known, 2 all logical units, 10h to 12h those that are
+ *        administrative, or below the addressed one
  * @param allocationLength most bytes to return
  */
 public record ReportLuns(int select, long allocationLength) implements Cdb {

@@ -23,6 +23,8 @@ public final class StandardCommands {
             RELEASE(6)            | 17 11 00 00 00 04
             MODE SENSE(6)         | 1A 08 FF FF FF 04
             START STOP UNIT       | 1B 01 00 0F F7 04
+            RECEIVE DIAGNOSTIC RESULTS | 1C 01 FF FF FF 04
+            SEND DIAGNOSTIC       | 1D F7 00 FF FF 04
             PREVENT ALLOW MEDIUM REMOVAL | 1E 00 00 00 03 04
             READ CAPACITY(10)     | 25 00 00 00 00 00 00 00 00 04
             READ(10)              | 28 F8 FF FF FF FF 3F FF FF 04
@@ -32,12 +34,16 @@ public final class StandardCommands {
             PRE-FETCH(10)         | 34 02 FF FF FF FF 3F FF FF 04
             SYNCHRONIZE CACHE(10) | 35 02 FF FF FF FF 3F FF FF 04
             READ DEFECT DATA(10)  | 37 00 1F 00 00 00 00 FF FF 04
+            WRITE BUFFER          | 3B 1F FF FF FF FF FF FF FF 04
+            READ BUFFER(10)       | 3C 1F FF FF FF FF FF FF FF 04
             WRITE SAME(10)        | 41 FE FF FF FF FF 3F FF FF 04
             UNMAP                 | 42 01 00 00 00 00 3F FF FF 04
             SANITIZE, OVERWRITE           + 48 A1 00 00 00 00 00 FF FF 04
             SANITIZE, BLOCK ERASE         + 48 A2 00 00 00 00 00 FF FF 04
             SANITIZE, CRYPTOGRAPHIC ERASE + 48 A3 00 00 00 00 00 FF FF 04
             SANITIZE, EXIT FAILURE MODE   + 48 BF 00 00 00 00 00 FF FF 04
+            LOG SELECT            | 4C 03 FF FF 00 00 00 FF FF 04
+            LOG SENSE             | 4D 01 FF FF 00 FF FF FF FF 04
             MODE SELECT(10)       | 55 13 00 00 00 00 00 FF FF 04
             RESERVE(10)           | 56 11 00 00 00 00 00 00 00 04
             RELEASE(10)           | 57 11 00 00 00 00 00 00 00 04
@@ -67,9 +73,14 @@ public final class StandardCommands {
             READ CAPACITY(16)     + 9E 10 00 00 00 00 00 00 00 00 FF FF FF FF 00 04
             GET LBA STATUS        + 9E 12 FF FF FF FF FF FF FF FF FF FF FF FF FF 04
             REPORT LUNS           | A0 00 FF 00 00 00 FF FF FF FF 00 04
+            REPORT IDENTIFYING INFORMATION   + A3 05 00 00 00 00 FF FF FF FF FE 04
             REPORT TARGET PORT GROUPS        + A3 EA 00 00 00 00 FF FF FF FF 00 04
             REPORT SUPPORTED OPERATION CODES + A3 0C 87 FF FF FF FF FF FF FF 00 04
             REPORT SUPPORTED TASK MANAGEMENT FUNCTIONS + A3 0D 80 00 00 00 FF FF FF FF 00 04
+            REPORT TIMESTAMP                 + A3 0F 00 00 00 00 FF FF FF FF 00 04
+            SET IDENTIFYING INFORMATION      + A4 06 00 00 00 00 FF FF FF FF FE 04
+            SET TARGET PORT GROUPS           + A4 0A 00 00 00 00 FF FF FF FF 00 04
+            SET TIMESTAMP                    + A4 0F 00 00 00 00 FF FF FF FF 00 04
             READ(12)              | A8 F8 FF FF FF FF FF FF FF FF 3F 04
             WRITE(12)             | AA F8 FF FF FF FF FF FF FF FF 3F 04
             WRITE AND VERIFY(12)  | AE F6 FF FF FF FF FF FF FF FF 3F 04

@@ -36,11 +36,17 @@ public record StandardInquiry(int qualifier, int deviceType, boolean removable, 
     public static final int CONTROLLER = 0x0c;
     /** PERIPHERAL DEVICE TYPE of an object-based storage device. */
     public static final int OSD = 0x11;
+    /** PERIPHERAL DEVICE TYPE of a well-known logical unit. */
+    public static final int WELL_KNOWN = 0x1e;
     /** PERIPHERAL DEVICE TYPE of nothing. */
     public static final int UNKNOWN = 0x1f;
 
-    /** SAM-5, SPC-4, SBC-3 and iSCSI, no versions claimed (SPC-5). */
-    private static final List<Integer> DISK_STANDARDS = List.of(0x00a0, 0x0460, 0x04c0, 0x0960);
+    /** SAM-5, SPC-4, SPC-5, SBC-3, SBC-4 and iSCSI, no versions claimed (SPC-5). */
+    private static final List<Integer> DISK_STANDARDS = List.of(0x00a0, 0x0460, 0x05c0, 0x04c0,
+            0x0600, 0x0960);
+    /** SAM-5, SPC-4, SPC-5 and iSCSI. */
+    private static final List<Integer> WELL_KNOWN_STANDARDS = List.of(0x00a0, 0x0460, 0x05c0,
+            0x0960);
     private static final int SPC4 = 6;
 
     private static final int MIN_LENGTH = 5;
@@ -71,6 +77,12 @@ public record StandardInquiry(int qualifier, int deviceType, boolean removable, 
                 false, true, vendor, product, revision, DISK_STANDARDS);
     }
 
+    /** A well-known logical unit (SPC-5 chapter 9). */
+    public static StandardInquiry wellKnown(String vendor, String product, String revision) {
+        return new StandardInquiry(0, WELL_KNOWN, false, SPC4, false, true, false, 0, false, false,
+                false, false, true, vendor, product, revision, WELL_KNOWN_STANDARDS);
+    }
+
     /** What a target says of a LUN where nothing is (SPC-5, qualifier 3). */
     public static StandardInquiry nothing(String vendor, String product, String revision) {
         return new StandardInquiry(3, UNKNOWN, false, SPC4, false, true, false, 0, false, false,
@@ -88,6 +100,13 @@ public record StandardInquiry(int qualifier, int deviceType, boolean removable, 
     public StandardInquiry withRemovable(boolean value) {
         return new StandardInquiry(qualifier, deviceType, value, version, normalAca, hierarchical,
                 storageController, tpgs, thirdPartyCopy, protect, enclosure, multiPort,
+                commandQueuing, vendor, product, revision, versionDescriptors);
+    }
+
+    /** The same with MULTIP. */
+    public StandardInquiry withMultiPort(boolean value) {
+        return new StandardInquiry(qualifier, deviceType, removable, version, normalAca,
+                hierarchical, storageController, tpgs, thirdPartyCopy, protect, enclosure, value,
                 commandQueuing, vendor, product, revision, versionDescriptors);
     }
 

@@ -65,6 +65,13 @@ public record TargetPortGroups(boolean extended, int implicitTransitionTimeS, Li
         }
     }
 
+    /** STATUS CODE: a SET TARGET PORT GROUPS has changed the state. */
+    public static final int CHANGED_EXPLICITLY = 1;
+    /** STATUS CODE: the device has changed the state by itself. */
+    public static final int CHANGED_IMPLICITLY = 2;
+
+    /** T_SUP, U_SUP, S_SUP, AN_SUP and AO_SUP of the supported states. */
+    public static final int SUPPORTS_ALL_BUT_OFFLINE = 0x8f;
     /** AO_SUP of the supported states. */
     public static final int SUPPORTS_ACTIVE_OPTIMIZED = 0x01;
 

@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
  */
 public sealed interface VpdPage extends ParameterData permits SupportedVpdPages, UnitSerialNumber,
         DeviceIdentification, ExtendedInquiry, BlockLimits, BlockDeviceCharacteristics,
-        LogicalBlockProvisioning, OtherVpdPage {
+        LogicalBlockProvisioning, ModePagePolicy, ScsiPorts, OtherVpdPage {
     /** Bytes before the content. */
     int HEADER_LENGTH = 4;
 
@@ -23,11 +23,14 @@ public sealed interface VpdPage extends ParameterData permits SupportedVpdPages,
 
     /** The page with its header, of a connected disk. */
     @Override
-    default byte[] bytes() {
+    default byte[] bytes() { return bytes(StandardInquiry.DISK); }
+
+    /** The page with its header, of a connected device of some type. */
+    default byte[] bytes(int deviceType) {
         byte[] content = content();
         byte[] array = new byte[HEADER_LENGTH + content.length];
         var bytes = MemorySegment.ofArray(array);
-        BigEndian.int8(bytes, 0, StandardInquiry.DISK);
+        BigEndian.int8(bytes, 0, deviceType);
         BigEndian.int8(bytes, 1, pageCode());
         BigEndian.int16(bytes, 2, content.length);
         System.arraycopy(content, 0, array, HEADER_LENGTH, content.length);
@@ -58,6 +61,8 @@ public sealed interface VpdPage extends ParameterData permits SupportedVpdPages,
             case BlockLimits.CODE -> BlockLimits.decode(content);
             case BlockDeviceCharacteristics.CODE -> BlockDeviceCharacteristics.decode(content);
             case LogicalBlockProvisioning.CODE -> LogicalBlockProvisioning.decode(content);
+            case ModePagePolicy.CODE -> ModePagePolicy.decode(content);
+            case ScsiPorts.CODE -> ScsiPorts.decode(content);
             default -> new OtherVpdPage(code, Bytes.of(content));
         };
     }

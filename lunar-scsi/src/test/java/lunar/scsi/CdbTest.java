@@ -54,6 +54,17 @@ class CdbTest {
             "041000000000 | FormatUnit[protectionInformation=0, longList=false, parameterList=true, completeList=false, defectListFormat=0, fastFormat=0]",
             "37001d00000000002000 | ReadDefectData[form=CDB10, primaryList=true, grownList=true, listFormat=5, firstIndex=0, allocationLength=32]",
             "1b0000000200 | StartStopUnit[immediate=false, powerConditionModifier=0, powerCondition=0, noFlush=false, loadEject=true, start=false]",
+            "4d014d0200000300fc00 | LogSense[savePages=true, control=1, page=13, subpage=2, parameterPointer=3, allocationLength=252]",
+            "4c03c0000000000010 00 | LogSelect[reset=true, savePages=true, control=3, page=0, subpage=0, parameterListLength=16]",
+            "3c2a0100000200010000 | ReadBuffer[modeSpecific=1, mode=10, buffer=1, offset=2, allocationLength=256]",
+            "3b020000001000020000 | WriteBuffer[modeSpecific=0, mode=2, buffer=0, offset=16, parameterListLength=512]",
+            "1db700000400 | SendDiagnostic[selfTestCode=5, pageFormat=true, selfTest=true, deviceOffline=true, unitOffline=true, parameterListLength=4]",
+            "1c0100010000 | ReceiveDiagnosticResults[pageValid=true, page=0, allocationLength=256]",
+            "a40a0000000000000008 0000 | SetTargetPortGroups[parameterListLength=8]",
+            "a3050000000000000100 0400 | ReportIdentifyingInformation[allocationLength=256, type=2]",
+            "a4060000000000000010 0000 | SetIdentifyingInformation[parameterListLength=16, type=0]",
+            "a30f0000000000000010 0000 | ReportTimestamp[allocationLength=16]",
+            "a40f000000000000000c 0000 | SetTimestamp[parameterListLength=12]",
             "5f01050000000000 1800 | PersistentReserveOut[serviceAction=1, scope=0, type=5, parameterListLength=24]"})
     void shouldReadFieldsWhereTheStandardHasThem(String hex, String text) throws Exception {
         assertThat(Cdb.decode(Golden.bytes(hex))).hasToString(text);
@@ -119,7 +130,7 @@ class CdbTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"010000000000", "3b000000000000000000", "7f000000000000180009",
+    @ValueSource(strings = {"010000000000", "3d000000000000000000", "7f000000000000180009",
             "c00000000000", "ff0000000000", "7f", "dd", "a1000000", "84"})
     void shouldRejectUnknownOperationCodes(String hex) {
         assertThatExceptionOfType(InvalidCdbException.class)

@@ -64,6 +64,21 @@ class ParameterDataTest {
                 of(new BlockDeviceCharacteristics(1, 2, 3, true, 1, 2), VpdPage::decode),
                 of(new LogicalBlockProvisioning(1, true, false, true, 1, true, 2),
                         VpdPage::decode),
+                of(ModePagePolicy.shared(), VpdPage::decode),
+                of(new ScsiPorts(List.of(new ScsiPorts.Port(1, designators.designators()),
+                        new ScsiPorts.Port(0x1234, List.of()))), VpdPage::decode),
+                of(StandardInquiry.wellKnown("LUNAR", "luns", "0.1").withMultiPort(true),
+                        StandardInquiry::decode),
+                of(new TargetPortGroupStates(List.of(
+                        new TargetPortGroupStates.Wanted(State.STANDBY, 1),
+                        new TargetPortGroupStates.Wanted(State.ACTIVE_OPTIMIZED, 0x1234))),
+                        TargetPortGroupStates::decode),
+                of(new Timestamp(3, 0x1234_5678_9abcL), Timestamp::decode),
+                of(new IdentifyingInformation(Bytes.ofHex("414200")),
+                        IdentifyingInformation::decode),
+                of(LogPage.of(LogPage.READ_ERRORS, List.of(LogParameter.counter(5, 1L << 40),
+                        LogParameter.list(6, (byte) 1))), LogPage::decode),
+                of(new LogPage(0, 0xff, Bytes.ofHex("000000ff")), LogPage::decode),
                 of(new OtherVpdPage(0xc0, Bytes.ofHex("010203")), VpdPage::decode),
                 of(new CapacityData10(5, 4096), CapacityData10::decode),
                 of(new CapacityData16(1L << 40, 4096, 2, 3, true, true, 0x3fff),
@@ -133,6 +148,28 @@ class ParameterDataTest {
         assertThat(it.value.encode(MemorySegment.ofArray(new byte[3]), 0xffff_ffffL))
                 .isEqualTo(Math.min(3, whole.length));
     }
+
+    @Test
+    void shouldWriteThePrimaryParameterDataAsTheStandardHasThem() {
+        assertThat(hex(ModePagePolicy.shared())).isEqualTo("00870004" + "3fff0000");
+        assertThat(hex(new ScsiPorts(List.of(new ScsiPorts.Port(2,
+                List.of(Designator.ofPort(new Identifier.RelativeTargetPort(2))))))))
+                .isEqualTo("00880014" + "0000000200000000" + "0000000851940004" + "00000002");
+        assertThat(hex(new TargetPortGroupStates(
+                List.of(new TargetPortGroupStates.Wanted(State.UNAVAILABLE, 0x102)))))
+                .isEqualTo("00000000" + "03000102");
+        assertThat(hex(new Timestamp(3, 0x0102_0304_0506L)))
+                .isEqualTo("000a0300010203040506" + "0000");
+        assertThat(hex(new IdentifyingInformation(Bytes.ofHex("4142")))).isEqualTo("000000024142");
+        assertThat(hex(IdentifyingInformation.supported()))
+                .isEqualTo("00000008" + "00000200" + "04000100");
+        LogPage page = LogPage.of(LogPage.WRITE_ERRORS, List.of(LogParameter.counter(5, 258)));
+        assertThat(hex(page)).isEqualTo("8200000c" + "00052208" + "0000000000000102");
+        assertThat(page.parameters().getFirst().number()).isEqualTo(258);
+        assertThat(Lun.REPORT_LUNS.number()).isEqualTo(-1);
+    }
+
+    private static String hex(ParameterData data) { return Bytes.of(data.bytes()).toString(); }
 
     @Test
     void shouldMakeTheSameNameOfTheSameDevice() {

@@ -4,7 +4,7 @@ import java.util.Random;
 
 /** Makes any CDB that {@link Cdb} can hold. */
 final class RandomCdbs {
-    static final int KINDS = 32;
+    static final int KINDS = 43;
 
     private static final CdbForm[] ALL = CdbForm.values();
     private static final CdbForm[] LONG = {CdbForm.CDB10, CdbForm.CDB12, CdbForm.CDB16};
@@ -97,6 +97,17 @@ final class RandomCdbs {
                 yield new ReadDefectData(ten ? CdbForm.CDB10 : CdbForm.CDB12, flag(), flag(),
                         bits(3), ten ? 0 : uint32(), ten ? bits(16) : uint32());
             }
+            case 32 -> new LogSense(flag(), bits(2), bits(6), bits(8), bits(16), bits(16));
+            case 33 -> new LogSelect(flag(), flag(), bits(2), bits(6), bits(8), bits(16));
+            case 34 -> new ReadBuffer(bits(3), bits(5), bits(8), bits(24), bits(24));
+            case 35 -> new WriteBuffer(bits(3), bits(5), bits(8), bits(24), bits(24));
+            case 36 -> new SendDiagnostic(bits(3), flag(), flag(), flag(), flag(), bits(16));
+            case 37 -> new ReceiveDiagnosticResults(flag(), bits(8), bits(16));
+            case 38 -> new SetTargetPortGroups(uint32());
+            case 39 -> new ReportIdentifyingInformation(uint32(), bits(7));
+            case 40 -> new SetIdentifyingInformation(uint32(), bits(7));
+            case 41 -> new ReportTimestamp(uint32());
+            case 42 -> new SetTimestamp(uint32());
             default -> throw new AssertionError(kind);
         };
     }

@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.WritableByteChannel;
 import java.util.EnumSet;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.locks.StampedLock;
@@ -22,6 +23,7 @@ import lunar.block.MiscompareException;
 import lunar.block.OutOfRangeException;
 import lunar.block.Size;
 import lunar.block.StorageException;
+import lunar.block.Usage;
 
 /**
  * Blocks in native memory, {@code ram:1GiB}. Memory is taken when a block is first written, in chunks of 256 KiB, so
@@ -49,6 +51,7 @@ public final class MemoryDevice implements BlockDevice {
     private final Geometry geometry;
     private final Limits limits;
     private final Identity identity = Identity.of("memory", UUID.randomUUID());
+    private final long maxBytes;
     private final MemoryChunks chunks;
     private final StampedLock[] stripes;
     /** Shared by channels that are being fed from chunks, which must not be reused meanwhile. */
@@ -61,6 +64,7 @@ public final class MemoryDevice implements BlockDevice {
         int transferBlocks = MAX_TRANSFER_BYTES / geometry.blockSize();
         this.limits = new Limits(transferBlocks, transferBlocks / 16, geometry.blockCount(),
                 geometry.blockCount(), MAX_COMPARE_BYTES / geometry.blockSize(), 64, 1);
+        this.maxBytes = Math.min(maxBytes, geometry.sizeBytes());
         this.chunks = new MemoryChunks(geometry.sizeBytes(), maxBytes);
         this.stripes = new StampedLock[STRIPES];
         for (int i = 0; i < STRIPES; i++) {
@@ -117,6 +121,13 @@ public final class MemoryDevice implements BlockDevice {
     /** Bytes of memory in use for blocks: whole chunks. */
     public long allocatedBytes() {
         return chunks.allocatedBytes();
+    }
+
+    /** Memory in use, and what is left to the limit, or to the last block. */
+    @Override
+    public Optional<Usage> usage() {
+        long used = allocatedBytes();
+        return Optional.of(new Usage(used, Math.max(0, maxBytes - used)));
     }
 
     @Override

@@ -15,6 +15,7 @@ final class TargetNode {
     private final TargetPort port;
     private final Set<Session> sessions = ConcurrentHashMap.newKeySet();
 
+    /** @throws IOException when the saved state of a unit cannot be read */
     TargetNode(TargetSpec spec, int portalGroupTag, ServerLimits limits) throws IOException {
         this.spec = spec;
         port = new TargetPort(spec.name(), portalGroupTag, 1);

@@ -32,6 +32,7 @@ import lunar.iscsi.TaskReporting;
 import lunar.iscsi.spi.PduReceiver;
 import lunar.iscsi.spi.Transport;
 import lunar.iscsi.spi.TransportProvider;
+import lunar.scsi.TargetPortGroups;
 import lunar.target.device.Buffers;
 
 /**
@@ -123,6 +124,20 @@ public final class TargetServer implements AutoCloseable {
         CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new))
                 .completeOnTimeout(null, grace.toMillis(), TimeUnit.MILLISECONDS).join();
         close();
+    }
+
+    /**
+     * Changes the asymmetric access state of a portal group of a target (SPC-5 section 5.18): hosts with several paths
+     * then choose another one, or come back.
+     *
+     * @throws IllegalArgumentException when there is no such target or group, or the state is none to be in
+     */
+    public void changeAccess(String targetName, int portalGroupTag, TargetPortGroups.State state) {
+        TargetNode target = targets.get(targetName);
+        if (target == null) {
+            throw new IllegalArgumentException("no target " + targetName);
+        }
+        target.device().changeAccess(portalGroupTag, state);
     }
 
     /**

@@ -137,6 +137,9 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
     public Lun lun() { return lun; }
 
     @Override
+    public DeviceServer server() { return server; }
+
+    @Override
     public MemorySegment cdbBytes() { return cdbBytes; }
 
     @Override

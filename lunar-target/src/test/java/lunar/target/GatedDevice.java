@@ -2,6 +2,7 @@ package lunar.target;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -13,7 +14,9 @@ import lunar.block.Devices;
 import lunar.block.Geometry;
 import lunar.block.Identity;
 import lunar.block.Limits;
+import lunar.block.MediumException;
 import lunar.block.StorageException;
+import lunar.block.Usage;
 
 /** Memory whose submitted requests wait behind a gate while it is shut, as a disk that hangs. */
 final class GatedDevice implements BlockDevice {
@@ -21,6 +24,8 @@ final class GatedDevice implements BlockDevice {
     private final List<BlockRequest> waiting = new ArrayList<>();
     private CountDownLatch arrived = new CountDownLatch(0);
     private Predicate<BlockRequest> shut = _ -> false;
+    private final List<String> seen = new ArrayList<>();
+    private volatile boolean failing;
 
     GatedDevice(String uri) throws StorageException { below = Devices.open(uri); }
 
@@ -59,9 +64,23 @@ final class GatedDevice implements BlockDevice {
     /** Requests that wait at the gate. */
     synchronized int waitingCount() { return waiting.size(); }
 
+    /** What was asked of the device since it was last asked this, in order. */
+    synchronized List<String> requests() {
+        List<String> until = List.copyOf(seen);
+        seen.clear();
+        return until;
+    }
+
+    /** From now on no block can be read. */
+    void failReads() { failing = true; }
+
+    @Override
+    public Optional<Usage> usage() { return below.usage(); }
+
     @Override
     public void submit(BlockRequest request) {
         synchronized (this) {
+            seen.add(request.toString());
             if (shut.test(request)) {
                 waiting.add(request);
                 arrived.countDown();
@@ -72,7 +91,12 @@ final class GatedDevice implements BlockDevice {
     }
 
     @Override
-    public void execute(BlockRequest request) throws StorageException { below.execute(request); }
+    public void execute(BlockRequest request) throws StorageException {
+        if (failing && request.operation() == BlockRequest.Operation.READ) {
+            throw new MediumException("no block can be read");
+        }
+        below.execute(request);
+    }
 
     @Override
     public Geometry geometry() { return below.geometry(); }

@@ -180,6 +180,25 @@ final class RawInitiator implements AutoCloseable {
         return answer;
     }
 
+    /** Sends a command with all of its data-out as immediate data and waits for its response. */
+    Received commandOut(byte[] cdb, byte[] data) throws IOException {
+        int itt = write(nextItt++, cmdSn++, cdb, data, data.length, true);
+        Received answer = receive();
+        assertThat(answer.bhs.itt()).isEqualTo(itt);
+        return answer;
+    }
+
+    /** A command for a LUN, without data-out. */
+    Received command(Lun lun, byte[] cdb, int expectedInBytes) throws IOException {
+        int itt = nextItt++;
+        send(new ScsiCommand(false, true, expectedInBytes > 0, false, TaskAttribute.SIMPLE, 0, lun,
+                itt, expectedInBytes, cmdSn++, expStatSn, MemorySegment.ofArray(cdb), 0),
+                new byte[0]);
+        Received answer = receive();
+        assertThat(answer.bhs.itt()).isEqualTo(itt);
+        return answer;
+    }
+
     /** WRITE(10) of whole blocks, all of them immediate data. */
     int write(long lba, byte[] data) throws IOException {
         return write(nextItt++, cmdSn++, writeCdb(lba, data.length / 512), data, data.length, true);

@@ -11,6 +11,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import lunar.target.unit.StateStore;
+import lunar.target.unit.UnitSpec;
 
 /** A server with one target and one LUN of 1 MiB behind a gate. Closing checks that nothing leaked. */
 final class TargetFixture implements AutoCloseable {
@@ -24,8 +26,19 @@ final class TargetFixture implements AutoCloseable {
 
     /** With more units of 1 MiB, at the LUNs from 1 on. */
     TargetFixture(ServerLimits limits, int moreUnits) throws IOException {
+        this(limits, moreUnits, StateStore.inMemory());
+    }
+
+    /** A unit whose state is kept in a store. */
+    TargetFixture(StateStore state) throws IOException {
+        this(ServerLimits.DEFAULT, 0, state);
+    }
+
+    private TargetFixture(ServerLimits limits, int moreUnits, StateStore state)
+            throws IOException {
         device = new GatedDevice("ram:1MiB");
-        TargetSpec spec = TargetSpec.of(RawInitiator.TARGET).withLun(0, device);
+        TargetSpec spec = TargetSpec.of(RawInitiator.TARGET).withLun(0,
+                UnitSpec.of(device).withState(state));
         for (int lun = 1; lun <= moreUnits; lun++) {
             more.add(new GatedDevice("ram:1MiB"));
             spec = spec.withLun(lun, more.getLast());

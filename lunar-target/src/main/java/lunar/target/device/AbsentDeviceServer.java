@@ -1,6 +1,7 @@
 package lunar.target.device;
 
 import java.util.List;
+import java.util.stream.Stream;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.Cdb;
 import lunar.scsi.Inquiry;
@@ -51,18 +52,22 @@ public final class AbsentDeviceServer implements DeviceServer {
         }
     }
 
-    /** REPORT LUNS is the same whatever LUN it is sent to (SPC-5 section 6.34). */
+    /**
+     * REPORT LUNS is the same whatever LUN it is sent to (SPC-5 section 6.34). There is no administrative logical unit,
+     * so nothing lies below one.
+     */
     static void reportLuns(ScsiTask task, ReportLuns report, ScsiTarget target) {
-        List<Lun> luns;
-        switch (report.select()) {
-            case 0x00, 0x02 -> luns = target.luns();
-            case 0x01 -> luns = List.of(); // well-known ones only
-            default -> {
-                task.checkCondition(Sense.invalidFieldInCdb(2, 7));
-                return;
-            }
+        List<Lun> luns = switch (report.select()) {
+            case 0x00, 0x11 -> target.luns();
+            case 0x01 -> List.of(Lun.REPORT_LUNS);
+            case 0x02 -> Stream.concat(target.luns().stream(), Stream.of(Lun.REPORT_LUNS)).toList();
+            case 0x10, 0x12 -> List.of();
+            default -> null;
+        };
+        if (luns == null) {
+            task.checkCondition(Sense.invalidFieldInCdb(2, 7));
+        } else {
+            task.good(new LunList(luns).bytes(), BlockDeviceServer.cut(report.allocationLength()));
         }
-        task.good(new LunList(luns).bytes(),
-                (int) Math.min(report.allocationLength(), Integer.MAX_VALUE));
     }
 }

@@ -1,10 +1,14 @@
 package lunar.target.device;
 
+import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.util.BitSet;
+import java.util.EnumSet;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import lunar.block.BlockDevice;
+import lunar.block.BlockRequest;
 import lunar.block.Capability;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.CapacityData10;
@@ -12,16 +16,21 @@ import lunar.scsi.CapacityData16;
 import lunar.scsi.Cdb;
 import lunar.scsi.CommandDescriptor;
 import lunar.scsi.CommandTable;
+import lunar.scsi.InformationalExceptionsModePage;
 import lunar.scsi.Inquiry;
 import lunar.scsi.InvalidCdbException;
 import lunar.scsi.ReadCapacity10;
 import lunar.scsi.ReadCapacity16;
 import lunar.scsi.ReportLuns;
 import lunar.scsi.ReportSupportedOperationCodes;
+import lunar.scsi.ReportSupportedTaskManagementFunctions;
 import lunar.scsi.RequestSense;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
+import lunar.scsi.StartStopUnit;
 import lunar.scsi.Status;
+import lunar.scsi.TaskManagementSupport;
+import lunar.scsi.VerifyBlocks;
 
 /**
  * A direct-access block device (SPC-5, SBC-4) over a {@link BlockDevice}. Says which command needs which data, and
@@ -31,6 +40,11 @@ final class BlockDeviceServer implements DeviceServer {
     private static final int ACTION_BITS = 5;
     private static final int ACTION_MASK = 0x1f;
     private static final int SANITIZE = 0x48;
+
+    /** All but CLEAR ACA and WAKEUP. */
+    private static final Set<TaskManagementSupport.Function> FUNCTIONS = EnumSet.complementOf(
+            EnumSet.of(TaskManagementSupport.Function.CLEAR_ACA,
+                    TaskManagementSupport.Function.WAKEUP));
 
     private final ScsiTarget target;
     private final LogicalUnit unit;
@@ -42,7 +56,8 @@ final class BlockDeviceServer implements DeviceServer {
     /** Operation code and service action of every command in the table, for a look-up at every command. */
     private final BitSet known = new BitSet();
 
-    BlockDeviceServer(ScsiTarget target, LogicalUnit unit, int maxTransferBytes) {
+    BlockDeviceServer(ScsiTarget target, LogicalUnit unit, int maxTransferBytes)
+            throws IOException {
         this.target = target;
         this.unit = unit;
         device = unit.device();
@@ -59,8 +74,15 @@ final class BlockDeviceServer implements DeviceServer {
         new EraseCommands(unit, mode).register(commands);
         new ReservationCommands(target, unit).register(commands);
         new AtomicCommands(device, blocks, maxTransferBlocks).register(commands);
+        new PortGroupCommands(target, unit.access()).register(commands);
+        var selfTest = new SelfTest(device);
+        new DiagnosticCommands(selfTest).register(commands);
+        new LogCommands(target, unit, selfTest).register(commands);
+        new BufferCommands().register(commands);
+        new IdentityCommands(target, unit, System::currentTimeMillis).register(commands);
         table = commands.table(command -> command.opcode() != SANITIZE
-                || EraseCommands.supports(device, command.serviceAction().orElse(0)));
+                || EraseCommands.supports(device, command.serviceAction().orElse(0)))
+                .withTimeouts(CommandTimeouts::of);
         for (CommandDescriptor command : table.commands()) {
             for (int action = 0; action <= ACTION_MASK; action++) {
                 if (command.serviceAction().isEmpty()
@@ -79,7 +101,11 @@ final class BlockDeviceServer implements DeviceServer {
                         .good(capacity16().bytes(), cut(capacity.allocationLength())))
                 .on(ReportLuns.class, Access.FREE,
                         (task, report) -> AbsentDeviceServer.reportLuns(task, report, target))
-                .on(ReportSupportedOperationCodes.class, Access.FREE, this::supportedCommands);
+                .on(ReportSupportedOperationCodes.class, Access.FREE, this::supportedCommands)
+                .on(ReportSupportedTaskManagementFunctions.class, Access.FREE,
+                        (task, report) -> task.good(
+                                new TaskManagementSupport(FUNCTIONS, report.repd()).bytes(),
+                                cut(report.allocationLength())));
     }
 
     @Override
@@ -110,6 +136,9 @@ final class BlockDeviceServer implements DeviceServer {
         if (reportsAttention(task)) {
             return;
         }
+        if (unit.access().refuses(task)) {
+            return;
+        }
         if (unit.reservations().conflict(task.nexus(), handler.access())) {
             task.end(Status.RESERVATION_CONFLICT);
             return;
@@ -121,11 +150,12 @@ final class BlockDeviceServer implements DeviceServer {
                 return;
             }
         }
+        count(task.cdb());
         handler.execute(task);
     }
 
     private void requestSense(ScsiTask task, RequestSense command) {
-        Sense sense = unit.medium().running().map(LongOperation::sense).orElse(Sense.NONE);
+        Sense sense = unit.medium().running().map(LongOperation::sense).orElseGet(this::pollable);
         task.good(sense.encode(command.descriptorFormat()), command.allocationLength());
     }
 
@@ -150,6 +180,38 @@ final class BlockDeviceServer implements DeviceServer {
         return true;
     }
 
+    /** Counts what cannot be told from the requests at the device. */
+    private void count(Cdb cdb) {
+        switch (cdb) {
+            case VerifyBlocks verify -> unit.counters().verifies.processed(verify.blockCount());
+            case StartStopUnit startStop when startStop.start() ->
+                unit.counters().starts.increment();
+            default -> {
+                // counted at the device, or not at all
+            }
+        }
+    }
+
+    @Override
+    public void failed(ScsiTask task) {
+        LogCounters counters = unit.counters();
+        if (task.cdb() instanceof VerifyBlocks) {
+            counters.verifies.failed();
+        } else if (task.request().operation() == BlockRequest.Operation.READ) {
+            counters.reads.failed();
+        } else {
+            counters.writes.failed();
+        }
+    }
+
+    /** What REQUEST SENSE tells while no unit attention is pending (SPC-5 section 6.39). */
+    private Sense pollable() {
+        return unit.modes()
+                .simulatedException() == InformationalExceptionsModePage.ON_REQUEST
+                        ? Sense.of(SenseKey.NO_SENSE, AdditionalSense.FAILURE_PREDICTION_FALSE)
+                        : Sense.NONE;
+    }
+
     private void supportedCommands(ScsiTask task, ReportSupportedOperationCodes command) {
         try {
             task.good(table.answer(command).bytes(), cut(command.allocationLength()));
@@ -157,9 +219,6 @@ final class BlockDeviceServer implements DeviceServer {
             task.checkCondition(e.sense());
         }
     }
-
-    @Override
-    public void reset() { mode.reset(); }
 
     @Override
     public boolean descriptorSense() { return mode.descriptorSense(); }

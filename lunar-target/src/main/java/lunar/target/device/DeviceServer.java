@@ -14,11 +14,11 @@ public interface DeviceServer {
      */
     void execute(ScsiTask task);
 
-    /** The logical unit is reset; see {@link LogicalUnit#reset}. Any thread. */
-    default void reset() {}
-
     /** Whether sense data go out in descriptor format (D_SENSE of the Control mode page). */
     default boolean descriptorSense() {
         return false;
     }
+
+    /** The medium has failed a request of this task: for who counts that. */
+    default void failed(ScsiTask task) {}
 }

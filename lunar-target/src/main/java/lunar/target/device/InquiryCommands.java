@@ -9,13 +9,17 @@ import lunar.block.Identity;
 import lunar.block.Limits;
 import lunar.scsi.BlockDeviceCharacteristics;
 import lunar.scsi.BlockLimits;
+import lunar.scsi.Bytes;
 import lunar.scsi.Designator;
 import lunar.scsi.DeviceIdentification;
 import lunar.scsi.ExtendedInquiry;
 import lunar.scsi.Identifier;
 import lunar.scsi.Inquiry;
 import lunar.scsi.LogicalBlockProvisioning;
+import lunar.scsi.ModePagePolicy;
 import lunar.scsi.Naa;
+import lunar.scsi.OtherVpdPage;
+import lunar.scsi.ScsiPorts;
 import lunar.scsi.Sense;
 import lunar.scsi.StandardInquiry;
 import lunar.scsi.SupportedVpdPages;
@@ -24,7 +28,8 @@ import lunar.scsi.VpdPage;
 
 /** INQUIRY: the standard data and the pages of vital product data (SPC-5 section 6.7, SBC-4 section 6.6). */
 final class InquiryCommands {
-    private static final int PORT_GROUP = 1;
+    private static final int MANAGEMENT_NETWORK_ADDRESSES = 0x85;
+    private static final int EXPLICIT_AND_IMPLICIT = 3;
     /** What a turning disk claims; nothing depends on the number. */
     private static final int ROTATIONS_PER_MINUTE = 7200;
 
@@ -47,11 +52,13 @@ final class InquiryCommands {
             Identity identity = device.identity();
             task.good(
                     StandardInquiry.disk(identity.vendor(), identity.product(), identity.revision())
+                            .withTpgs(EXPLICIT_AND_IMPLICIT)
+                            .withMultiPort(target.ports().size() > 1)
                             .withRemovable(unit.spec().removable()).bytes(),
                     command.allocationLength());
             return;
         }
-        List<VpdPage> pages = pages();
+        List<VpdPage> pages = pages(task.nexus().port());
         if (command.page() == SupportedVpdPages.CODE) {
             task.good(SupportedVpdPages.of(pages).bytes(), command.allocationLength());
             return;
@@ -66,27 +73,37 @@ final class InquiryCommands {
     }
 
     /** The pages of this unit, by ascending code. */
-    private List<VpdPage> pages() {
+    private List<VpdPage> pages(TargetPort port) {
         var pages = new ArrayList<VpdPage>();
         pages.add(new UnitSerialNumber(device.identity().serial()));
-        pages.add(identification());
-        pages.add(new ExtendedInquiry(false, false, false, false, true, true, false, 252));
+        pages.add(identification(port));
+        pages.add(new OtherVpdPage(MANAGEMENT_NETWORK_ADDRESSES, Bytes.EMPTY));
+        pages.add(new ExtendedInquiry(false, false, true, true, true, true, false,
+                UnitModes.MAX_SENSE_BYTES));
+        pages.add(ModePagePolicy.shared());
+        pages.add(ports());
         pages.add(blockLimits());
         pages.add(characteristics());
         pages.add(provisioning());
         return pages;
     }
 
-    private DeviceIdentification identification() {
+    private DeviceIdentification identification(TargetPort port) {
         Identity identity = device.identity();
-        String portName = target.name() + ",t,0x0001";
         return new DeviceIdentification(List.of(
                 Designator.ofUnit(Naa.locallyAssigned(identity.uuid())),
                 Designator.ofUnit(new Identifier.T10VendorId(identity.vendor(), identity.serial())),
-                Designator.ofPort(new Identifier.RelativeTargetPort(PORT_GROUP)),
-                Designator.ofPort(new Identifier.TargetPortGroup(PORT_GROUP)),
-                Designator.ofPort(new Identifier.ScsiName(portName)),
+                Designator.ofPort(new Identifier.RelativeTargetPort(port.relativeId())),
+                Designator.ofPort(new Identifier.TargetPortGroup(port.tag())),
+                Designator.ofPort(new Identifier.ScsiName(port.name())),
                 Designator.ofDevice(new Identifier.ScsiName(target.name()))));
+    }
+
+    private ScsiPorts ports() {
+        return new ScsiPorts(target.ports().stream()
+                .map(port -> new ScsiPorts.Port(port.relativeId(),
+                        List.of(Designator.ofPort(new Identifier.ScsiName(port.name())))))
+                .toList());
     }
 
     private BlockLimits blockLimits() {
@@ -118,7 +135,9 @@ final class InquiryCommands {
 
     private LogicalBlockProvisioning provisioning() {
         boolean unmap = device.supports(Capability.UNMAP);
-        return new LogicalBlockProvisioning(0, unmap, unmap, unmap, unmap ? 1 : 0, false,
+        return new LogicalBlockProvisioning(
+                device.usage().isPresent() ? Thresholds.exponent(device) : 0, unmap, unmap, unmap,
+                unmap ? 1 : 0, false,
                 unmap ? LogicalBlockProvisioning.THIN : 0);
     }
 }

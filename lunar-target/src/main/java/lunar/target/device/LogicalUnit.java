@@ -11,18 +11,28 @@ public final class LogicalUnit {
     private final Reservations reservations;
     private final FencedDevice device;
     private final Buffers.Share share = new Buffers.Share();
+    private final UnitModes modes;
+    private final LogCounters counters = new LogCounters();
+    private final Thresholds thresholds;
+    private final AsymmetricAccess access;
     private final DeviceServer server;
 
     /**
+     * With the state that was saved.
+     *
      * @param target whose unit this is
      * @param maxTransferBytes longest data of one command
-     * @throws IOException when the unit's saved state cannot be read
+     * @throws IOException when the saved state cannot be read, or is damaged
      */
     public LogicalUnit(ScsiTarget target, UnitSpec spec, int maxTransferBytes)
             throws IOException {
         this.spec = spec;
         reservations = new Reservations(spec.state());
-        device = FencedDevice.over(spec.device());
+        modes = new UnitModes(spec);
+        thresholds = new Thresholds(target, this, modes, spec.device());
+        device = FencedDevice
+                .over(new UnitDevice(spec.device(), modes, counters, thresholds));
+        access = new AsymmetricAccess(target, this);
         server = new BlockDeviceServer(target, this, maxTransferBytes);
     }
 
@@ -32,10 +42,23 @@ public final class LogicalUnit {
 
     Reservations reservations() { return reservations; }
 
-    /** The blocks, behind the fence that keeps commands apart from what aborted ones have left; never go past it. */
-    public BlockDevice device() {
-        return device;
-    }
+    /**
+     * The device as commands use it: with the rules of the mode pages, and behind the fence that keeps them apart from
+     * what aborted ones have left; never go past it.
+     */
+    public BlockDevice device() { return device; }
+
+    /** The mode pages. */
+    UnitModes modes() { return modes; }
+
+    /** What the log pages count. */
+    LogCounters counters() { return counters; }
+
+    /** Provisioning thresholds. */
+    Thresholds thresholds() { return thresholds; }
+
+    /** States of the target port groups. */
+    AsymmetricAccess access() { return access; }
 
     public DeviceServer server() { return server; }
 
@@ -51,7 +74,7 @@ public final class LogicalUnit {
     public void reset() {
         medium.allowRemoval();
         reservations.reset();
-        server.reset();
+        modes.reset();
     }
 
     /** A nexus is lost or was reset (SAM-5 section 6.3.4): forgets what it held. Any thread. */

@@ -3,8 +3,8 @@ package lunar.target.device;
 import lunar.block.BlockDevice;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.IllegalRequestException;
+import lunar.scsi.InformationalExceptionsModePage;
 import lunar.scsi.InvalidCdbException;
-import lunar.scsi.ModePages;
 import lunar.scsi.ModeParameters;
 import lunar.scsi.ModeSelect;
 import lunar.scsi.ModeSense;
@@ -16,12 +16,13 @@ import lunar.scsi.ModeSense;
 final class ModeCommands {
     private final ScsiTarget target;
     private final LogicalUnit unit;
+    private final UnitModes modes;
     private final BlockDevice device;
-    private volatile ModePages pages = initial();
 
     ModeCommands(ScsiTarget target, LogicalUnit unit) {
         this.target = target;
         this.unit = unit;
+        modes = unit.modes();
         device = unit.device();
     }
 
@@ -31,44 +32,58 @@ final class ModeCommands {
                         this::select);
     }
 
-    private static ModePages initial() { return ModePages.disk(true, true); }
-
-    /** A reset brings the values back that the unit began with (SPC-5 section 6.14). */
-    synchronized void reset() {
-        pages = initial();
-    }
-
-    boolean descriptorSense() { return pages.descriptorSense(); }
+    boolean descriptorSense() { return modes.descriptorSense(); }
 
     /** Whether writes are refused: by the device, or by SWP of the Control page. */
     boolean writeProtected() {
-        return device.readOnly() || unit.spec().readOnly() || pages.softwareWriteProtect();
+        return device.readOnly() || unit.spec().readOnly() || modes.softwareWriteProtect();
+    }
+
+    private ModeParameters.Blocks blocks() {
+        return new ModeParameters.Blocks(device.blockCount(), device.blockSize());
     }
 
     private void sense(ScsiTask task, ModeSense command) {
         try {
             int deviceSpecific = ModeParameters.DPO_FUA
                     | (writeProtected() ? ModeParameters.WRITE_PROTECTED : 0);
-            task.good(pages.answer(command, deviceSpecific,
-                    new ModeParameters.Blocks(device.blockCount(), device.blockSize())).bytes(),
+            task.good(modes.pages().answer(command, deviceSpecific, blocks()).bytes(),
                     command.allocationLength());
         } catch (InvalidCdbException e) {
             task.checkCondition(e.sense());
         }
     }
 
-    private synchronized void select(ScsiTask task, ModeSelect command) {
+    private void select(ScsiTask task, ModeSelect command) {
+        boolean cached = !modes.writeThrough();
+        if (command.savePages()) {
+            task.work(() -> {
+                boolean changed = modes.changeAndSave(command, task.dataOut(), blocks());
+                return then -> selected(then, changed, cached);
+            });
+            return;
+        }
         try {
-            ModePages changed = pages.change(command, task.dataOut());
-            pages = changed;
-            for (Nexus other : target.nexuses()) {
-                if (!other.equals(task.nexus())) {
-                    other.establish(unit, AdditionalSense.MODE_PARAMETERS_CHANGED);
-                }
-            }
-            task.good();
+            selected(task, modes.change(command, task.dataOut(), blocks()), cached);
         } catch (IllegalRequestException e) {
             task.checkCondition(e.sense());
+        }
+    }
+
+    private void selected(ScsiTask task, boolean changed, boolean wasCached) {
+        if (changed) {
+            target.establishForOthers(task.nexus(), unit, AdditionalSense.MODE_PARAMETERS_CHANGED);
+            if (modes.simulatedException() == InformationalExceptionsModePage.UNIT_ATTENTION) {
+                target.nexuses().forEach(nexus -> nexus.establish(unit,
+                        AdditionalSense.FAILURE_PREDICTION_FALSE));
+            }
+            unit.thresholds().check();
+        }
+        if (wasCached && modes.writeThrough()) { // what is in the cache must become stable too (SBC-4 section 4.15)
+            task.request().asFlush();
+            task.submit(device, BlockCommands::ended);
+        } else {
+            task.good();
         }
     }
 }

@@ -2,13 +2,14 @@ package lunar.target.device;
 
 import java.util.Collection;
 import java.util.Collections;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
+import lunar.scsi.AdditionalSense;
 import lunar.scsi.Lun;
+import lunar.scsi.TargetPortGroups;
 import org.jspecify.annotations.Nullable;
 
 /** A SCSI target device (SAM-5 section 4.6): its logical units and the nexuses that use them. Thread-safe. */
@@ -18,6 +19,7 @@ public final class ScsiTarget {
     private final Map<Integer, LogicalUnit> units = new ConcurrentSkipListMap<>();
     private final Set<Nexus> nexuses = ConcurrentHashMap.newKeySet();
     private final DeviceServer absent = new AbsentDeviceServer(this);
+    private final DeviceServer wellKnown = new WellKnownDeviceServer(this);
 
     /**
      * @param name iSCSI name
@@ -28,11 +30,42 @@ public final class ScsiTarget {
         this.ports = List.copyOf(ports);
     }
 
-    /** Its ports. */
-    List<TargetPort> ports() { return ports; }
+    /** Its ports: each a portal group, which is a target port group of its own. */
+    List<TargetPort> ports() {
+        return ports;
+    }
 
     /** iSCSI name. */
     public String name() { return name; }
+
+    /**
+     * Changes the asymmetric access state of a target port group for every logical unit, as an operator does (an
+     * implicit change, SPC-5 section 5.18). All nexuses hear of it.
+     *
+     * @param group tag of the portal group
+     * @throws IllegalArgumentException when there is no such group, or the state is none that a group can be in
+     */
+    public void changeAccess(int group, TargetPortGroups.State state) {
+        if (ports.stream().noneMatch(port -> port.tag() == group)) {
+            throw new IllegalArgumentException("no portal group " + group + " of " + name);
+        }
+        switch (state) {
+            case ACTIVE_OPTIMIZED, ACTIVE_NON_OPTIMIZED, STANDBY, UNAVAILABLE, TRANSITIONING ->
+                units.values().forEach(unit -> unit.access().change(group, state,
+                        TargetPortGroups.CHANGED_IMPLICITLY, null));
+            case LOGICAL_BLOCK_DEPENDENT, OFFLINE -> throw new IllegalArgumentException(
+                    "a portal group cannot be " + state);
+        }
+    }
+
+    /** Establishes a unit attention condition of a unit for every nexus but one, or for all. */
+    void establishForOthers(@Nullable Nexus but, LogicalUnit unit, AdditionalSense condition) {
+        for (Nexus nexus : nexuses) {
+            if (!nexus.equals(but)) {
+                nexus.establish(unit, condition);
+            }
+        }
+    }
 
     /** Puts a unit at a LUN. */
     public void add(int lun, LogicalUnit unit) { units.put(lun, unit); }
@@ -52,6 +85,9 @@ public final class ScsiTarget {
 
     /** Who executes commands for a LUN, be there a unit or not. */
     public DeviceServer server(Lun lun) {
+        if (lun.equals(Lun.REPORT_LUNS)) {
+            return wellKnown;
+        }
         LogicalUnit unit = unit(lun);
         return unit == null ? absent : unit.server();
     }

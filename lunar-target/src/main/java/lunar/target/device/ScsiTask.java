@@ -29,6 +29,9 @@ public interface ScsiTask {
     /** The LUN that the initiator named. */
     Lun lun();
 
+    /** Who executes the command. */
+    DeviceServer server();
+
     /** The CDB as it came, additional bytes of an extended CDB included. */
     MemorySegment cdbBytes();
 

@@ -34,6 +34,7 @@ public final class StorageSense {
                 Sense sense = of(task.request(), failure);
                 if (sense.key() == SenseKey.MEDIUM_ERROR
                         || sense.key() == SenseKey.HARDWARE_ERROR) {
+                    task.server().failed(task);
                     LOG.log(System.Logger.Level.WARNING, "LUN {0} of {1}: {2}", task.lun(),
                             task.nexus(),
                             failure.getMessage());

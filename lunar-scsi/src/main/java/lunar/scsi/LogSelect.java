@@ -1,0 +1,54 @@
+package lunar.scsi;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * LOG SELECT (SPC-5): sets log parameters, or takes them back to their defaults.
+ *
+ * @param reset PCR: the parameters take their defaults
+ * @param savePages SP: the parameters are saved
+ * @param control PC: which values are set
+ * @param page PAGE CODE; 0 for all
+ * @param subpage SUBPAGE CODE
+ * @param parameterListLength bytes of data-out
+ */
+public record LogSelect(boolean reset, boolean savePages, int control, int page, int subpage,
+        int parameterListLength) implements Cdb {
+    /** PC: the default values of what is counted. */
+    public static final int DEFAULT_CUMULATIVE = 3;
+
+    static final int OPCODE = 0x4c;
+
+    public LogSelect {
+        CdbDecoder.check("control", control, 3);
+        CdbDecoder.check("page", page, 0x3f);
+        CdbDecoder.check("subpage", subpage, 0xff);
+        CdbDecoder.check("parameterListLength", parameterListLength, 0xffff);
+    }
+
+    static LogSelect decode(MemorySegment cdb) {
+        return new LogSelect(BigEndian.bit(cdb, 1, 1), BigEndian.bit(cdb, 1, 0),
+                BigEndian.int8(cdb, 2) >> 6, BigEndian.int8(cdb, 2) & 0x3f, BigEndian.int8(cdb, 3),
+                BigEndian.int16(cdb, 7));
+    }
+
+    @Override
+    public int opcode() { return OPCODE; }
+
+    @Override
+    public CdbForm form() { return CdbForm.CDB10; }
+
+    @Override
+    public Direction direction() {
+        return parameterListLength == 0 ? Direction.NONE : Direction.OUT;
+    }
+
+    @Override
+    public void encode(MemorySegment target) {
+        CdbDecoder.start(target, CdbForm.CDB10, OPCODE,
+                BigEndian.bit(reset, 1) | BigEndian.bit(savePages, 0));
+        BigEndian.int8(target, 2, control << 6 | page);
+        BigEndian.int8(target, 3, subpage);
+        BigEndian.int16(target, 7, parameterListLength);
+    }
+}

@@ -1,0 +1,41 @@
+package lunar.scsi;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * RECEIVE DIAGNOSTIC RESULTS (SPC-5).
+ *
+ * @param pageValid PCV: a page is asked for, rather than what the last SEND DIAGNOSTIC left
+ * @param page PAGE CODE
+ * @param allocationLength most bytes to return
+ */
+public record ReceiveDiagnosticResults(boolean pageValid, int page, int allocationLength)
+        implements Cdb {
+    static final int OPCODE = 0x1c;
+
+    public ReceiveDiagnosticResults {
+        CdbDecoder.check("page", page, 0xff);
+        CdbDecoder.check("allocationLength", allocationLength, 0xffff);
+    }
+
+    static ReceiveDiagnosticResults decode(MemorySegment cdb) {
+        return new ReceiveDiagnosticResults(BigEndian.bit(cdb, 1, 0), BigEndian.int8(cdb, 2),
+                BigEndian.int16(cdb, 3));
+    }
+
+    @Override
+    public int opcode() { return OPCODE; }
+
+    @Override
+    public CdbForm form() { return CdbForm.CDB6; }
+
+    @Override
+    public Direction direction() { return Direction.IN; }
+
+    @Override
+    public void encode(MemorySegment target) {
+        CdbDecoder.start(target, CdbForm.CDB6, OPCODE, BigEndian.bit(pageValid, 0));
+        BigEndian.int8(target, 2, page);
+        BigEndian.int16(target, 3, allocationLength);
+    }
+}

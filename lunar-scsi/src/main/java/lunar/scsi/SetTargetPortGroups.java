@@ -1,0 +1,38 @@
+package lunar.scsi;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * SET TARGET PORT GROUPS (SPC-5); data-out is a {@link TargetPortGroupStates}.
+ *
+ * @param parameterListLength bytes of data-out
+ */
+public record SetTargetPortGroups(long parameterListLength) implements Cdb {
+    static final int OPCODE = 0xa4;
+    static final int SERVICE_ACTION = 0x0a;
+
+    public SetTargetPortGroups {
+        CdbDecoder.check("parameterListLength", parameterListLength, 0xffff_ffffL);
+    }
+
+    static SetTargetPortGroups decode(MemorySegment cdb) {
+        return new SetTargetPortGroups(BigEndian.int32(cdb, 6));
+    }
+
+    @Override
+    public int opcode() { return OPCODE; }
+
+    @Override
+    public CdbForm form() { return CdbForm.CDB12; }
+
+    @Override
+    public Direction direction() {
+        return parameterListLength == 0 ? Direction.NONE : Direction.OUT;
+    }
+
+    @Override
+    public void encode(MemorySegment target) {
+        CdbDecoder.start(target, CdbForm.CDB12, OPCODE, SERVICE_ACTION);
+        BigEndian.int32(target, 6, parameterListLength);
+    }
+}

@@ -1,0 +1,38 @@
+package lunar.scsi;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * SET TIMESTAMP (SPC-5); data-out is a {@link Timestamp}.
+ *
+ * @param parameterListLength bytes of data-out
+ */
+public record SetTimestamp(long parameterListLength) implements Cdb {
+    static final int OPCODE = 0xa4;
+    static final int SERVICE_ACTION = 0x0f;
+
+    public SetTimestamp {
+        CdbDecoder.check("parameterListLength", parameterListLength, 0xffff_ffffL);
+    }
+
+    static SetTimestamp decode(MemorySegment cdb) {
+        return new SetTimestamp(BigEndian.int32(cdb, 6));
+    }
+
+    @Override
+    public int opcode() { return OPCODE; }
+
+    @Override
+    public CdbForm form() { return CdbForm.CDB12; }
+
+    @Override
+    public Direction direction() {
+        return parameterListLength == 0 ? Direction.NONE : Direction.OUT;
+    }
+
+    @Override
+    public void encode(MemorySegment target) {
+        CdbDecoder.start(target, CdbForm.CDB12, OPCODE, SERVICE_ACTION);
+        BigEndian.int32(target, 6, parameterListLength);
+    }
+}

@@ -1,0 +1,54 @@
+package lunar.scsi;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * WRITE BUFFER (SPC-5).
+ *
+ * @param modeSpecific MODE SPECIFIC
+ * @param mode MODE
+ * @param buffer BUFFER ID
+ * @param offset BUFFER OFFSET in bytes
+ * @param parameterListLength bytes of data-out
+ */
+public record WriteBuffer(int modeSpecific, int mode, int buffer, int offset,
+        int parameterListLength) implements Cdb {
+    /** MODE: data of the buffer. */
+    public static final int DATA = 0x02;
+    /** MODE: the data that this initiator has written last, for a test of the way to and fro. */
+    public static final int ECHO = 0x0a;
+
+    static final int OPCODE = 0x3b;
+
+    public WriteBuffer {
+        CdbDecoder.check("modeSpecific", modeSpecific, 7);
+        CdbDecoder.check("mode", mode, 0x1f);
+        CdbDecoder.check("buffer", buffer, 0xff);
+        CdbDecoder.check("offset", offset, 0xff_ffff);
+        CdbDecoder.check("parameterListLength", parameterListLength, 0xff_ffff);
+    }
+
+    static WriteBuffer decode(MemorySegment cdb) {
+        return new WriteBuffer(BigEndian.int8(cdb, 1) >> 5, BigEndian.int8(cdb, 1) & 0x1f,
+                BigEndian.int8(cdb, 2), BigEndian.int24(cdb, 3), BigEndian.int24(cdb, 6));
+    }
+
+    @Override
+    public int opcode() { return OPCODE; }
+
+    @Override
+    public CdbForm form() { return CdbForm.CDB10; }
+
+    @Override
+    public Direction direction() {
+        return parameterListLength == 0 ? Direction.NONE : Direction.OUT;
+    }
+
+    @Override
+    public void encode(MemorySegment target) {
+        CdbDecoder.start(target, CdbForm.CDB10, OPCODE, modeSpecific << 5 | mode);
+        BigEndian.int8(target, 2, buffer);
+        BigEndian.int24(target, 3, offset);
+        BigEndian.int24(target, 6, parameterListLength);
+    }
+}

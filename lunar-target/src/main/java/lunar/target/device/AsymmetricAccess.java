@@ -1,0 +1,106 @@
+package lunar.target.device;
+
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import lunar.scsi.AdditionalSense;
+import lunar.scsi.Cdb;
+import lunar.scsi.Inquiry;
+import lunar.scsi.LogSelect;
+import lunar.scsi.LogSense;
+import lunar.scsi.ModeSelect;
+import lunar.scsi.ModeSense;
+import lunar.scsi.PersistentReserveIn;
+import lunar.scsi.PersistentReserveOut;
+import lunar.scsi.ReadBuffer;
+import lunar.scsi.ReceiveDiagnosticResults;
+import lunar.scsi.ReportLuns;
+import lunar.scsi.ReportTargetPortGroups;
+import lunar.scsi.RequestSense;
+import lunar.scsi.SendDiagnostic;
+import lunar.scsi.Sense;
+import lunar.scsi.SenseKey;
+import lunar.scsi.SetTargetPortGroups;
+import lunar.scsi.TargetPortGroups.State;
+import lunar.scsi.WriteBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asymmetric access states of a logical unit: one for each target port group, which is an iSCSI portal group (SPC-5
+ * section 5.18). They last as long as the process. Thread-safe.
+ */
+final class AsymmetricAccess {
+    /** A state, and why it was last changed. */
+    record GroupState(State state, int statusCode) {}
+
+    private static final GroupState INITIAL = new GroupState(State.ACTIVE_OPTIMIZED, 0);
+
+    /** Commands that pass in the unavailable state (SPC-5 section 5.18.2.4.5). */
+    private static final Set<Class<? extends Cdb>> ALWAYS = Set.of(Inquiry.class, ReportLuns.class,
+            ReportTargetPortGroups.class, SetTargetPortGroups.class, RequestSense.class);
+    /** More that pass in the standby state (section 5.18.2.4.4). */
+    private static final Set<Class<? extends Cdb>> STANDBY = Set.of(LogSelect.class, LogSense.class,
+            ModeSelect.class, ModeSense.class, SendDiagnostic.class,
+            ReceiveDiagnosticResults.class, PersistentReserveIn.class, PersistentReserveOut.class);
+
+    private final ScsiTarget target;
+    private final LogicalUnit unit;
+    private final Map<Integer, GroupState> groups = new ConcurrentHashMap<>();
+    /** For a look at every command: no group has ever been anything but active. */
+    private volatile boolean allActive = true;
+
+    AsymmetricAccess(ScsiTarget target, LogicalUnit unit) {
+        this.target = target;
+        this.unit = unit;
+    }
+
+    GroupState of(int group) { return groups.getOrDefault(group, INITIAL); }
+
+    /**
+     * Changes the state of a group; nexuses other than the one that asked for it hear of it.
+     *
+     * @param by who asked, or null for the device itself
+     */
+    synchronized void change(int group, State state, int statusCode, @Nullable Nexus by) {
+        boolean same = of(group).state() == state;
+        groups.put(group, new GroupState(state, statusCode));
+        if (!isActive(state)) {
+            allActive = false;
+        }
+        if (!same) {
+            target.establishForOthers(by, unit, AdditionalSense.ASYMMETRIC_ACCESS_STATE_CHANGED);
+        }
+    }
+
+    private static boolean isActive(State state) {
+        return state == State.ACTIVE_OPTIMIZED || state == State.ACTIVE_NON_OPTIMIZED;
+    }
+
+    /** Ends a command that may not pass in the state of the port by which it came. */
+    boolean refuses(ScsiTask task) {
+        if (allActive) {
+            return false;
+        }
+        State state = of(task.nexus().port().tag()).state();
+        if (isActive(state) || passes(task.cdb(), state)) {
+            return false;
+        }
+        task.checkCondition(Sense.of(SenseKey.NOT_READY, switch (state) {
+            case STANDBY -> AdditionalSense.TARGET_PORT_IN_STANDBY_STATE;
+            case TRANSITIONING -> AdditionalSense.ASYMMETRIC_ACCESS_STATE_TRANSITION;
+            default -> AdditionalSense.TARGET_PORT_IN_UNAVAILABLE_STATE;
+        }));
+        return true;
+    }
+
+    private static boolean passes(Cdb cdb, State state) {
+        return switch (cdb) {
+            case ReadBuffer buffer -> buffer.mode() == ReadBuffer.ECHO
+                    || buffer.mode() == ReadBuffer.ECHO_DESCRIPTOR;
+            case WriteBuffer buffer -> buffer.mode() == WriteBuffer.ECHO;
+            case SetTargetPortGroups _ -> state != State.TRANSITIONING;
+            default -> ALWAYS.contains(cdb.getClass())
+                    || (state == State.STANDBY && STANDBY.contains(cdb.getClass()));
+        };
+    }
+}

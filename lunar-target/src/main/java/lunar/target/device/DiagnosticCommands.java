@@ -1,0 +1,104 @@
+package lunar.target.device;
+
+import java.util.function.Consumer;
+import lunar.scsi.AdditionalSense;
+import lunar.scsi.InvalidParameterListException;
+import lunar.scsi.ReceiveDiagnosticResults;
+import lunar.scsi.SendDiagnostic;
+import lunar.scsi.Sense;
+import lunar.scsi.SenseKey;
+
+/** SEND DIAGNOSTIC and RECEIVE DIAGNOSTIC RESULTS (SPC-5 sections 6.42 and 6.31). */
+final class DiagnosticCommands {
+    /** The page of supported diagnostic pages, which is the only one: itself, of one byte. */
+    private static final byte[] SUPPORTED_PAGES = {0, 0, 0, 1, 0};
+    private static final int MAX_LIST_BYTES = 4096;
+
+    private final SelfTest selfTest;
+
+    DiagnosticCommands(SelfTest selfTest) { this.selfTest = selfTest; }
+
+    void register(CommandSet commands) {
+        commands.on(SendDiagnostic.class, Access.CONTROL,
+                send -> Math.min(send.parameterListLength(), MAX_LIST_BYTES), this::send)
+                .on(ReceiveDiagnosticResults.class, Access.FREE, this::receive);
+    }
+
+    private void send(ScsiTask task, SendDiagnostic command) {
+        int code = command.selfTestCode();
+        if (command.parameterListLength() != 0 && (code != 0 || command.selfTest())) {
+            task.checkCondition(Sense.invalidFieldInCdb(3, 7));
+            return;
+        }
+        if (command.selfTest()) {
+            if (code != 0) {
+                task.checkCondition(Sense.invalidFieldInCdb(1, 7));
+            } else {
+                run(task, 0, false, false);
+            }
+            return;
+        }
+        switch (code) {
+            case 0 -> takePage(task, command);
+            case SendDiagnostic.BACKGROUND_SHORT -> run(task, code, false, true);
+            case SendDiagnostic.BACKGROUND_EXTENDED -> run(task, code, true, true);
+            case SendDiagnostic.FOREGROUND_SHORT -> run(task, code, false, false);
+            case SendDiagnostic.FOREGROUND_EXTENDED -> run(task, code, true, false);
+            case SendDiagnostic.ABORT_BACKGROUND -> {
+                if (selfTest.stop()) {
+                    task.good();
+                } else {
+                    task.checkCondition(Sense.invalidFieldInCdb(1, 7));
+                }
+            }
+            default -> task.checkCondition(Sense.invalidFieldInCdb(1, 7));
+        }
+    }
+
+    /** A page: the one of supported pages, to be asked for by RECEIVE DIAGNOSTIC RESULTS. */
+    private static void takePage(ScsiTask task, SendDiagnostic command) {
+        var list = task.dataOut();
+        if (command.parameterListLength() == 0) {
+            task.good();
+        } else if (!command.pageFormat()) {
+            task.checkCondition(Sense.invalidFieldInCdb(1, 4));
+        } else if (list.byteSize() < 4) {
+            task.checkCondition(InvalidParameterListException.length().sense());
+        } else if (list.get(java.lang.foreign.ValueLayout.JAVA_BYTE, 0) != 0) {
+            task.checkCondition(InvalidParameterListException.field(0).sense());
+        } else {
+            task.good();
+        }
+    }
+
+    private void run(ScsiTask task, int code, boolean extended, boolean background) {
+        if (!selfTest.begin()) {
+            task.checkCondition(
+                    Sense.of(SenseKey.NOT_READY, AdditionalSense.SELF_TEST_IN_PROGRESS));
+        } else if (background) {
+            Thread.ofVirtual().name("lunar-self-test")
+                    .start(() -> selfTest.run(code, extended, () -> false));
+            task.good();
+        } else {
+            task.work(() -> ended(selfTest.run(code, extended, task::aborted)));
+        }
+    }
+
+    private static Consumer<ScsiTask> ended(SelfTest.Outcome outcome) {
+        return switch (outcome) {
+            case PASSED -> ScsiTask::good;
+            case FAILED -> task -> task.checkCondition(Sense.of(SenseKey.HARDWARE_ERROR,
+                    AdditionalSense.LOGICAL_UNIT_FAILED_SELF_TEST));
+            case ABORTED -> task -> task.checkCondition(
+                    Sense.of(SenseKey.ABORTED_COMMAND, AdditionalSense.NONE));
+        };
+    }
+
+    private void receive(ScsiTask task, ReceiveDiagnosticResults command) {
+        if (command.pageValid() && command.page() != 0) {
+            task.checkCondition(Sense.invalidFieldInCdb(2, 7));
+        } else {
+            task.good(SUPPORTED_PAGES, command.allocationLength());
+        }
+    }
+}

@@ -1,0 +1,67 @@
+package lunar.target.device;
+
+import java.util.List;
+import java.util.stream.IntStream;
+import lunar.scsi.InvalidParameterListException;
+import lunar.scsi.ReportTargetPortGroups;
+import lunar.scsi.SetTargetPortGroups;
+import lunar.scsi.TargetPortGroupStates;
+import lunar.scsi.TargetPortGroupStates.Wanted;
+import lunar.scsi.TargetPortGroups;
+
+/** REPORT and SET TARGET PORT GROUPS (SPC-5 sections 6.36 and 6.45). */
+final class PortGroupCommands {
+    /** Seconds within which a transition ends that the device has begun. */
+    private static final int TRANSITION_S = 60;
+
+    private final ScsiTarget target;
+    private final AsymmetricAccess access;
+
+    PortGroupCommands(ScsiTarget target, AsymmetricAccess access) {
+        this.target = target;
+        this.access = access;
+    }
+
+    void register(CommandSet commands) {
+        commands.on(ReportTargetPortGroups.class, Access.FREE, this::report)
+                .on(SetTargetPortGroups.class, Access.CONTROL,
+                        SetTargetPortGroups::parameterListLength, this::set);
+    }
+
+    private void report(ScsiTask task, ReportTargetPortGroups command) {
+        List<TargetPortGroups.Group> groups = target.ports().stream().map(port -> {
+            AsymmetricAccess.GroupState group = access.of(port.tag());
+            return new TargetPortGroups.Group(port.tag(), false, group.state(),
+                    TargetPortGroups.SUPPORTS_ALL_BUT_OFFLINE, group.statusCode(),
+                    List.of(port.relativeId()));
+        }).toList();
+        task.good(new TargetPortGroups(command.extended(), command.extended() ? TRANSITION_S : 0,
+                groups).bytes(), BlockDeviceServer.cut(command.allocationLength()));
+    }
+
+    /** Checks the whole list, then changes all of it. */
+    private void set(ScsiTask task, SetTargetPortGroups command) {
+        if (command.parameterListLength() == 0) {
+            task.good(); // no error, and nothing changed
+            return;
+        }
+        try {
+            List<Wanted> wanted = TargetPortGroupStates.decode(task.dataOut()).wanted();
+            int unknown = IntStream.range(0, wanted.size())
+                    .filter(i -> target.ports().stream()
+                            .noneMatch(port -> port.tag() == wanted.get(i).group()))
+                    .findFirst().orElse(-1);
+            if (unknown >= 0) {
+                throw InvalidParameterListException
+                        .field(TargetPortGroupStates.LENGTH * (unknown + 1) + 2);
+            }
+            for (Wanted one : wanted) {
+                access.change(one.group(), one.state(), TargetPortGroups.CHANGED_EXPLICITLY,
+                        task.nexus());
+            }
+            task.good();
+        } catch (InvalidParameterListException e) {
+            task.checkCondition(e.sense());
+        }
+    }
+}

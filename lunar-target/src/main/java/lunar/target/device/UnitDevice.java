@@ -1,0 +1,131 @@
+package lunar.target.device;
+
+import java.io.IOException;
+import java.nio.channels.WritableByteChannel;
+import java.util.Optional;
+import java.util.Set;
+import lunar.block.BlockDevice;
+import lunar.block.BlockRequest;
+import lunar.block.Capability;
+import lunar.block.Extent;
+import lunar.block.Geometry;
+import lunar.block.Identity;
+import lunar.block.Limits;
+import lunar.block.StorageException;
+import lunar.block.Usage;
+
+/**
+ * The device of a logical unit as its commands see it: counts what they read and write, makes each change stable
+ * before it ends while the write cache is off (WCE 0, SBC-4 section 6.5.6), and looks at the thresholds after it.
+ * Requests go straight through where neither is asked for.
+ */
+final class UnitDevice implements BlockDevice {
+    private final BlockDevice below;
+    private final UnitModes modes;
+    private final LogCounters counters;
+    private final Thresholds thresholds;
+
+    UnitDevice(BlockDevice below, UnitModes modes, LogCounters counters, Thresholds thresholds) {
+        this.below = below;
+        this.modes = modes;
+        this.counters = counters;
+        this.thresholds = thresholds;
+    }
+
+    @Override
+    public void submit(BlockRequest request) {
+        counters.count(request);
+        if (changes(request) && (modes.writeThrough() || modes.watchesThresholds())) {
+            submitObserved(request);
+        } else {
+            below.submit(request);
+        }
+    }
+
+    private void submitObserved(BlockRequest request) {
+        boolean stable = modes.writeThrough();
+        boolean carriesFua = stable && below.supports(Capability.FUA)
+                && request.operation() == BlockRequest.Operation.WRITE;
+        BlockRequest copy = new BlockRequest();
+        if (carriesFua) {
+            copy.asWrite(request.lba(), request.blockCount(), request.buffer(), true);
+        } else {
+            copy.asCopyOf(request);
+        }
+        below.submit(copy.onCompletion((_, failure) -> {
+            if (failure != null) {
+                request.fail(failure);
+            } else if (stable && !carriesFua) {
+                below.submit(new BlockRequest().asFlush().onCompletion((_, late) -> {
+                    if (late != null) {
+                        request.fail(late);
+                    } else {
+                        changed(request);
+                    }
+                }));
+            } else {
+                changed(request);
+            }
+        }));
+    }
+
+    private void changed(BlockRequest request) {
+        thresholds.check();
+        request.succeed();
+    }
+
+    @Override
+    public void execute(BlockRequest request) throws StorageException {
+        counters.count(request);
+        below.execute(request);
+        if (changes(request)) {
+            if (modes.writeThrough()) {
+                below.flush();
+            }
+            thresholds.check();
+        }
+    }
+
+    private static boolean changes(BlockRequest request) {
+        return switch (request.operation()) {
+            case READ, FLUSH -> false;
+            case WRITE, UNMAP, WRITE_ZEROES, COMPARE_AND_WRITE -> true;
+        };
+    }
+
+    @Override
+    public Geometry geometry() { return below.geometry(); }
+
+    @Override
+    public Limits limits() { return below.limits(); }
+
+    @Override
+    public Set<Capability> capabilities() { return below.capabilities(); }
+
+    @Override
+    public Identity identity() { return below.identity(); }
+
+    @Override
+    public boolean readOnly() { return below.readOnly(); }
+
+    @Override
+    public Extent extent(long lba) throws StorageException { return below.extent(lba); }
+
+    @Override
+    public Optional<Usage> usage() { return below.usage(); }
+
+    @Override
+    public void eraseKey() throws StorageException { below.eraseKey(); }
+
+    @Override
+    public long transferTo(long offsetBytes, long countBytes, WritableByteChannel channel)
+            throws IOException {
+        return below.transferTo(offsetBytes, countBytes, channel);
+    }
+
+    @Override
+    public void close() throws StorageException { below.close(); }
+
+    @Override
+    public String toString() { return below.toString(); }
+}

@@ -1,0 +1,103 @@
+package lunar.target;
+
+import static lunar.target.PrimaryCommandsTest.cdb;
+import static lunar.target.PrimaryCommandsTest.in;
+import static lunar.target.TargetFixture.blocks;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import lunar.scsi.LogPage;
+import lunar.scsi.LogParameter;
+import lunar.scsi.Status;
+import org.junit.jupiter.api.Test;
+
+/** Log pages and self-tests (SPC-5). */
+class LogAndDiagnosticsTest {
+    private static final byte[] READY = new byte[6];
+
+    @Test
+    void shouldListLogPagesWithAndWithoutSubpages() throws Exception {
+        try (var target = new TargetFixture(); var initiator = target.ready(1)) {
+            assertThat(in(initiator, "4d00 40 00 00 0000 0100 00", 256))
+                    .isEqualTo(cdb("80000008 00 02 03 05 0c 0e 10 2f"));
+            assertThat(in(initiator, "4d00 40 ff 00 0000 0100 00", 256)).isEqualTo(cdb(
+                    "c0ff0012 0000 00ff 0200 0300 0500 0c00 0e00 1000 2f00"));
+            assertThat(sense(initiator, "4d00 4d 00 00 0000 0100 00")).isEqualTo(0x05_24_00);
+            assertThat(sense(initiator, "4d01 42 00 00 0000 0100 00")).as("SP")
+                    .isEqualTo(0x05_24_00);
+            assertThat(sense(initiator, "4d00 42 00 00 0007 0100 00")).as("no such parameter")
+                    .isEqualTo(0x05_24_00);
+        }
+    }
+
+    @Test
+    void shouldCountWhatIsReadWrittenAndVerified() throws Exception {
+        try (var target = new TargetFixture();
+                var initiator = target.ready(1);
+                var other = target.ready(2)) {
+            initiator.commandOut(RawInitiator.writeCdb(0, 3), blocks(3, 1));
+            initiator.read(0, 2);
+            assertThat(initiator.command(cdb("2f00 00000000 00 0004 00"), 0).status())
+                    .isEqualTo(Status.GOOD);
+            assertThat(count(initiator, LogPage.WRITE_ERRORS)).isEqualTo(3 * 512);
+            assertThat(count(initiator, LogPage.VERIFY_ERRORS)).isEqualTo(4 * 512);
+            assertThat(count(initiator, LogPage.READ_ERRORS))
+                    .as("a verify reads too").isEqualTo((2 + 4) * 512);
+
+            assertThat(initiator.command(cdb("4c02 42 00 00 00 00 0000 00"), 0).status())
+                    .isEqualTo(Status.GOOD);
+            assertThat(count(initiator, LogPage.WRITE_ERRORS)).isZero();
+            assertThat(count(initiator, LogPage.VERIFY_ERRORS)).isNotZero();
+            assertThat(other.command(READY, 0).sense()).isEqualTo(0x06_2a_02);
+        }
+    }
+
+    @Test
+    void shouldTestTheMediumAndRememberTheOutcome() throws Exception {
+        try (var target = new TargetFixture(); var initiator = target.ready(1)) {
+            assertThat(sense(initiator, "1d04 00 0000 00")).as("default self-test").isZero();
+            assertThat(sense(initiator, "1dc0 00 0000 00")).as("foreground extended").isZero();
+            assertThat(sense(initiator, "1d80 00 0000 00")).as("abort of nothing")
+                    .isEqualTo(0x05_24_00);
+            target.device.failReads();
+            assertThat(sense(initiator, "1da0 00 0000 00")).as("foreground short")
+                    .isEqualTo(0x04_3e_03);
+            List<LogParameter> results = page(initiator, LogPage.SELF_TEST_RESULTS).parameters();
+            assertThat(results).hasSize(20);
+            assertThat(results.get(0).value().toString())
+                    .isEqualTo("a7000000" + "0000000000000000" + "043e0300");
+            assertThat(results.get(1).value().toString())
+                    .isEqualTo("c0000000" + "ffffffffffffffff" + "00000000");
+            assertThat(results.get(2).value().at(0)).isZero();
+
+            assertThat(sense(initiator, "1d20 00 0000 00")).as("background short").isZero();
+            TargetFixture.await("the outcome of the test in the background",
+                    () -> newest(initiator) == 0x27);
+            assertThat(in(initiator, "1c01 00 0100 00", 256)).isEqualTo(cdb("0000000100"));
+            assertThat(sense(initiator, "1c01 01 0100 00")).isEqualTo(0x05_24_00);
+        }
+    }
+
+    private static int newest(RawInitiator initiator) {
+        try {
+            return page(initiator, LogPage.SELF_TEST_RESULTS).parameters().getFirst().value().at(0);
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static LogPage page(RawInitiator initiator, int code) throws Exception {
+        return LogPage.decode(MemorySegment.ofArray(in(initiator,
+                String.format("4d00 %02x 00 00 0000 1000 00", 0x40 | code), 4096)));
+    }
+
+    private static long count(RawInitiator initiator, int code) throws Exception {
+        return page(initiator, code).parameters().getFirst().number();
+    }
+
+    private static int sense(RawInitiator initiator, String hex) throws IOException {
+        return initiator.command(cdb(hex), 0).sense();
+    }
+}
