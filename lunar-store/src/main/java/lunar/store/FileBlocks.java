@@ -8,6 +8,7 @@ import java.nio.channels.WritableByteChannel;
 import java.util.ArrayDeque;
 import java.util.EnumSet;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import lunar.block.Capability;
 import lunar.block.Extent;
@@ -119,6 +120,11 @@ final class FileBlocks implements AutoCloseable {
     /** The run of blocks from this one on that are all in a hole or all not; empty where nobody knows. */
     Optional<Extent> extent(long lba, Geometry geometry) throws IOException {
         return puncher == null ? Optional.empty() : puncher.extent(lba, geometry);
+    }
+
+    /** Bytes that the file takes in its file system; empty where nobody tells. */
+    OptionalLong allocatedBytes() {
+        return puncher == null ? OptionalLong.empty() : puncher.file().allocatedBytes();
     }
 
     void force() throws IOException { file.force(); }

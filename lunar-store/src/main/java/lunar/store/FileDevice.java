@@ -3,7 +3,10 @@ package lunar.store;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.WritableByteChannel;
+import java.nio.file.FileStore;
 import java.nio.file.Path;
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.locks.StampedLock;
 import lunar.block.BlockDevice;
@@ -18,6 +21,8 @@ import lunar.block.MiscompareException;
 import lunar.block.NotSupportedException;
 import lunar.block.OutOfRangeException;
 import lunar.block.StorageException;
+import lunar.block.Usage;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Blocks in a file, {@code file:disk.img?size=1GiB}, or on a whole disk, {@code disk:/dev/sdb}. The file is locked
@@ -39,6 +44,8 @@ public final class FileDevice implements BlockDevice {
     private final Identity identity;
     private final FileOptions options;
     private final FileBlocks blocks;
+    /** Where the file takes room; null for a disk, which has all of it. */
+    private final @Nullable FileStore store;
     private final Workers workers;
     /** Shared by every request, exclusive to close. */
     private final StampedLock gate = new StampedLock();
@@ -48,12 +55,13 @@ public final class FileDevice implements BlockDevice {
     private volatile boolean closed;
 
     FileDevice(String name, Geometry geometry, Identity identity, FileOptions options,
-            FileBlocks blocks) {
+            FileBlocks blocks, @Nullable FileStore store) {
         this.name = name;
         this.geometry = geometry;
         this.identity = identity;
         this.options = options;
         this.blocks = blocks;
+        this.store = store;
         this.capabilities = blocks.capabilities();
         int blockSize = geometry.blockSize();
         int transferBlocks = MAX_TRANSFER_BYTES / blockSize;
@@ -178,6 +186,28 @@ public final class FileDevice implements BlockDevice {
             return blocks.extent(lba, geometry).orElse(rest);
         } catch (IOException e) {
             throw IoFailure.of("extent at " + lba + " of " + name, e);
+        } finally {
+            gate.unlockRead(entered);
+        }
+    }
+
+    /** {@inheritDoc} What the file takes, and what its file system still has for it. */
+    @Override
+    public Optional<Usage> usage() {
+        if (store == null) {
+            return Optional.empty();
+        }
+        long entered = gate.readLock();
+        try {
+            OptionalLong used = closed ? OptionalLong.empty() : blocks.allocatedBytes();
+            if (used.isEmpty()) {
+                return Optional.empty();
+            }
+            long holes = Math.max(0, sizeBytes() - used.getAsLong());
+            return Optional.of(
+                    new Usage(used.getAsLong(), Math.min(holes, store.getUsableSpace())));
+        } catch (IOException _) {
+            return Optional.empty();
         } finally {
             gate.unlockRead(entered);
         }

@@ -125,7 +125,7 @@ final class FileOpening {
         var uuid = UUID.nameUUIDFromBytes(("file:" + real).getBytes(StandardCharsets.UTF_8));
         var blocks = new FileBlocks(handle, puncher(real, sizeBytes, options), alignmentBytes);
         return new FileDevice("file:" + path, geometry, Identity.of("file", uuid), options,
-                blocks);
+                blocks, Files.getFileStore(real));
     }
 
     static int alignmentBytes(Path real, long sizeBytes, FileOptions options) throws IOException {

@@ -30,6 +30,12 @@ final class LinuxFile implements AutoCloseable {
     private static final int SEEK_END = 2;
     private static final int SEEK_DATA = 3;
     private static final int SEEK_HOLE = 4;
+    private static final int AT_EMPTY_PATH = 0x1000;
+    private static final int STATX_BLOCKS = 0x400;
+    /** Size of struct statx, and the offset of stx_blocks in it: the same on every processor. */
+    private static final int STATX_BYTES = 256;
+    private static final int STX_BLOCKS = 48;
+    private static final int SECTOR_BYTES = 512;
     private static final int EINTR = 4;
     private static final int EIO = 5;
     private static final int EPERM = 1;
@@ -110,6 +116,21 @@ final class LinuxFile implements AutoCloseable {
         return seek(offsetBytes, SEEK_HOLE);
     }
 
+    /** Bytes that the file takes in its file system, by statx(2); empty where the system does not tell. */
+    OptionalLong allocatedBytes() {
+        if (calls.statxHandle().isEmpty()) {
+            return OptionalLong.empty();
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment found = arena.allocate(STATX_BYTES, Long.BYTES);
+            int failed = calls.statx(arena.allocate(Calls.STATE), descriptor,
+                    arena.allocateFrom(""), found);
+            return failed == 0 && (found.get(ValueLayout.JAVA_INT, 0) & STATX_BLOCKS) != 0
+                    ? OptionalLong.of(found.get(ValueLayout.JAVA_LONG, STX_BLOCKS) * SECTOR_BYTES)
+                    : OptionalLong.empty();
+        }
+    }
+
     private OptionalLong seek(long offsetBytes, int whence) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(Calls.STATE);
@@ -148,7 +169,8 @@ final class LinuxFile implements AutoCloseable {
 
     /** One handle per function, found once. */
     private record Calls(MethodHandle openHandle, MethodHandle fallocateHandle,
-            MethodHandle seekHandle, MethodHandle closeHandle) {
+            MethodHandle seekHandle, MethodHandle closeHandle,
+            Optional<MethodHandle> statxHandle) {
         static final MemoryLayout STATE = Linker.Option.captureStateLayout();
         static final Optional<Calls> LOOKUP = lookup();
         private static final VarHandle ERRNO = STATE
@@ -187,7 +209,12 @@ final class LinuxFile implements AutoCloseable {
                             errno),
                     linker.downcallHandle(close.get(),
                             FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT),
-                            errno)));
+                            errno),
+                    symbols.find("statx").map(statx -> linker.downcallHandle(statx,
+                            FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT,
+                                    ValueLayout.ADDRESS, ValueLayout.JAVA_INT,
+                                    ValueLayout.JAVA_INT, ValueLayout.ADDRESS),
+                            errno))));
         }
 
         static int errno(MemorySegment state) { return (int) ERRNO.get(state, 0L); }
@@ -221,6 +248,15 @@ final class LinuxFile implements AutoCloseable {
                 return (int) closeHandle.invokeExact(state, descriptor);
             } catch (Throwable e) {
                 throw new AssertionError("close(2)", e);
+            }
+        }
+
+        int statx(MemorySegment state, int descriptor, MemorySegment path, MemorySegment into) {
+            try {
+                return (int) statxHandle.orElseThrow().invokeExact(state, descriptor, path,
+                        AT_EMPTY_PATH, STATX_BLOCKS, into);
+            } catch (Throwable e) {
+                throw new AssertionError("statx(2)", e);
             }
         }
     }

@@ -30,6 +30,7 @@ import lunar.block.DeviceGoneException;
 import lunar.block.MediumException;
 import lunar.block.NoSpaceException;
 import lunar.block.StorageException;
+import lunar.block.Usage;
 import lunar.block.WriteProtectedException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -68,6 +69,20 @@ class FileDeviceTest {
             try (FileDevice byLink = FileDevice.open(file, large)) {
                 assertThat(byLink.identity()).isEqualTo(identity);
             }
+        }
+    }
+
+    @Test
+    void shouldTellHowMuchRoomItTakes() throws IOException {
+        assumeTrue(LinuxFile.isAvailable());
+        try (FileDevice device = FileDevice.open(file, FileOptions.BUFFERED.creating(4 << 20))) {
+            long before = device.usage().orElseThrow().usedBytes();
+            device.writeThrough(0, filled(1 << 20, 1));
+            Usage after = device.usage().orElseThrow();
+            assertThat(after.usedBytes() - before).isGreaterThanOrEqualTo(1 << 20);
+            assertThat(after.availableBytes()).isBetween(0L, (4L << 20) - after.usedBytes());
+            device.unmap(0, 2048);
+            assertThat(device.usage().orElseThrow().usedBytes()).isLessThan(after.usedBytes());
         }
     }
 
