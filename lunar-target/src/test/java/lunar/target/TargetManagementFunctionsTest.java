@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import lunar.iscsi.AsyncEvent;
 import lunar.iscsi.AsyncMessage;
@@ -176,9 +177,12 @@ class TargetManagementFunctionsTest {
     void shouldBringModePagesBackWithAReset() throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             byte[] select = {0x15, 0x10, 0, 0, 16, 0};
-            byte[] descriptorSense = {0, 0, 0, 0, 0x0a, 0x0a, 4, 0x10, 0, 0, 0, 0, 0, 0, 0, 0};
             byte[] sense = {0x1a, 8, 0x0a, 0, (byte) 0xff, 0};
             byte[] before = initiator.command(sense, 255).data();
+            byte[] descriptorSense = Arrays.copyOf(before, 16);
+            Arrays.fill(descriptorSense, 0, 4, (byte) 0);
+            descriptorSense[4] = 0x0a; // without PS
+            descriptorSense[6] |= 4;
             initiator.write(initiator.newTag(), initiator.useCmdSn(), select, descriptorSense, 16,
                     true);
             assertThat(initiator.receive().status()).isEqualTo(Status.GOOD);

@@ -6,6 +6,7 @@ import java.nio.channels.WritableByteChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.WeakHashMap;
 import lunar.block.BlockDevice;
@@ -17,6 +18,7 @@ import lunar.block.Geometry;
 import lunar.block.Identity;
 import lunar.block.Limits;
 import lunar.block.StorageException;
+import lunar.block.Usage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -183,6 +185,9 @@ public final class FencedDevice implements BlockDevice {
 
     @Override
     public Extent extent(long lba) throws StorageException { return below.extent(lba); }
+
+    @Override
+    public Optional<Usage> usage() { return below.usage(); }
 
     @Override
     public void eraseKey() throws StorageException { below.eraseKey(); }
