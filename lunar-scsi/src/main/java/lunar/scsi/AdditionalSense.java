@@ -50,6 +50,8 @@ public record AdditionalSense(int asc, int ascq) {
             "logical unit communication failure");
     public static final AdditionalSense COMMUNICATION_TIMEOUT = named(0x08, 0x01,
             "logical unit communication time-out");
+    public static final AdditionalSense UNREACHABLE_COPY_TARGET = named(0x08,
+            0x04, "unreachable copy target");
     public static final AdditionalSense ERROR_LOG_OVERFLOW = named(0x0a, 0x00,
             "error log overflow");
     public static final AdditionalSense WARNING = named(0x0b, 0x00, "warning");
@@ -60,6 +62,10 @@ public record AdditionalSense(int asc, int ascq) {
             "write error, auto reallocation failed");
     public static final AdditionalSense NOT_ENOUGH_UNSOLICITED_DATA = named(0x0c, 0x0d,
             "write error, not enough unsolicited data");
+    public static final AdditionalSense INCORRECT_COPY_TARGET_DEVICE_TYPE = named(0x0d, 0x03,
+            "incorrect copy target device type");
+    public static final AdditionalSense COPY_TARGET_DEVICE_DATA_UNDERRUN = named(0x0d,
+            0x04, "copy target device data underrun");
     public static final AdditionalSense INVALID_INFORMATION_UNIT = named(0x0e, 0x00,
             "invalid information unit");
     public static final AdditionalSense GUARD_CHECK_FAILED = named(0x10, 0x01,
@@ -88,6 +94,20 @@ public record AdditionalSense(int asc, int ascq) {
             "access denied, no access rights");
     public static final AdditionalSense LBA_OUT_OF_RANGE = named(0x21, 0x00,
             "logical block address out of range");
+    public static final AdditionalSense UNSUPPORTED_TOKEN_TYPE = named(0x23,
+            0x01, "invalid token operation, unsupported token type");
+    public static final AdditionalSense TOKEN_UNKNOWN = named(0x23,
+            0x04, "invalid token operation, token unknown");
+    public static final AdditionalSense TOKEN_CORRUPT = named(0x23,
+            0x05, "invalid token operation, token corrupt");
+    public static final AdditionalSense TOKEN_REVOKED = named(0x23,
+            0x06, "invalid token operation, token revoked");
+    public static final AdditionalSense TOKEN_EXPIRED = named(0x23,
+            0x07, "invalid token operation, token expired");
+    public static final AdditionalSense TOKEN_DELETED = named(0x23,
+            0x09, "invalid token operation, token deleted");
+    public static final AdditionalSense INVALID_TOKEN_LENGTH = named(0x23,
+            0x0a, "invalid token operation, invalid token length");
     public static final AdditionalSense INVALID_FIELD_IN_CDB = named(0x24, 0x00,
             "invalid field in CDB");
     public static final AdditionalSense LOGICAL_UNIT_NOT_SUPPORTED = named(0x25, 0x00,
@@ -108,6 +128,10 @@ public record AdditionalSense(int asc, int ascq) {
             "too many segment descriptors");
     public static final AdditionalSense UNSUPPORTED_SEGMENT_DESCRIPTOR_TYPE = named(0x26, 0x09,
             "unsupported segment descriptor type code");
+    public static final AdditionalSense UNEXPECTED_INEXACT_SEGMENT = named(0x26,
+            0x0a, "unexpected inexact segment");
+    public static final AdditionalSense INVALID_OPERATION_FOR_COPY = named(0x26,
+            0x0c, "invalid operation for copy source or destination");
     public static final AdditionalSense WRITE_PROTECTED = named(0x27, 0x00, "write protected");
     public static final AdditionalSense HARDWARE_WRITE_PROTECTED = named(0x27, 0x01,
             "hardware write protected");
@@ -203,6 +227,8 @@ public record AdditionalSense(int asc, int ascq) {
             "insufficient resources");
     public static final AdditionalSense INSUFFICIENT_REGISTRATION_RESOURCES = named(0x55, 0x04,
             "insufficient registration resources");
+    public static final AdditionalSense INSUFFICIENT_RESOURCES_TO_CREATE_ROD_TOKEN = named(0x55,
+            0x0d, "insufficient resources to create ROD token");
     public static final AdditionalSense FAILURE_PREDICTION_THRESHOLD_EXCEEDED = named(0x5d, 0x00,
             "failure prediction threshold exceeded");
     public static final AdditionalSense FAILURE_PREDICTION_FALSE = named(0x5d, 0xff,

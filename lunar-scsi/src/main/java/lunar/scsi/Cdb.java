@@ -20,7 +20,8 @@ public sealed interface Cdb permits TestUnitReady, RequestSense, Inquiry, ReadCa
         OrWrite, WriteAtomic, Sanitize, FormatUnit, ReadDefectData,
         LogSense, LogSelect, ReadBuffer, WriteBuffer, SendDiagnostic, ReceiveDiagnosticResults,
         SetTargetPortGroups, ReportIdentifyingInformation, SetIdentifyingInformation,
-        ReportTimestamp, SetTimestamp {
+        ReportTimestamp, SetTimestamp, ExtendedCopy, PopulateToken, WriteUsingToken,
+        CopyOperationAbort, ReceiveCopyResults {
     /** Which way data travel. */
     enum Direction {
         NONE,

@@ -88,6 +88,8 @@ final class CdbDecoder {
             case WriteBuffer.OPCODE -> WriteBuffer.decode(cdb);
             case SendDiagnostic.OPCODE -> SendDiagnostic.decode(cdb);
             case ReceiveDiagnosticResults.OPCODE -> ReceiveDiagnosticResults.decode(cdb);
+            case ExtendedCopy.OPCODE -> ExtendedCopy.decodeThirdPartyCopyOut(cdb);
+            case ReceiveCopyResults.OPCODE -> ReceiveCopyResults.decode(cdb);
             case ReadCapacity16.OPCODE -> decodeServiceActionIn16(cdb);
             case ReportTargetPortGroups.OPCODE -> decodeMaintenanceIn(cdb);
             case SetTargetPortGroups.OPCODE -> decodeMaintenanceOut(cdb);

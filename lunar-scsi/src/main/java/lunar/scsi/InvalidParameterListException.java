@@ -12,6 +12,13 @@ public final class InvalidParameterListException extends IllegalRequestException
                 AdditionalSense.PARAMETER_LIST_LENGTH_ERROR));
     }
 
+    /** Another additional sense, with the byte in error. */
+    public static InvalidParameterListException of(AdditionalSense additional, int byteAt) {
+        return new InvalidParameterListException(
+                Sense.of(SenseKey.ILLEGAL_REQUEST, additional).withSpecific(
+                        new FieldPointer(false, Math.min(byteAt, 0xffff), FieldPointer.NO_BIT)));
+    }
+
     /** INVALID FIELD IN PARAMETER LIST (26h/00h), with the byte in error. */
     public static InvalidParameterListException field(int byteAt) {
         return field(byteAt, FieldPointer.NO_BIT);

@@ -6,6 +6,7 @@ import java.util.OptionalLong;
 import lunar.scsi.SenseSpecific.FieldPointer;
 import lunar.scsi.SenseSpecific.Progress;
 import lunar.scsi.SenseSpecific.RetryCount;
+import lunar.scsi.SenseSpecific.SegmentPointer;
 
 /**
  * The two formats of sense data.
@@ -41,6 +42,7 @@ final class SenseFormat {
     private static final int DIRECT_ACCESS = 0x0d;
 
     private static final int POINTS_INTO_CDB = 0x40;
+    private static final int POINTS_INTO_SEGMENT = 0x20;
     private static final int BIT_POINTER_VALID = 0x08;
     private static final long UINT32_MAX = 0xffff_ffffL;
 
@@ -191,6 +193,11 @@ final class SenseFormat {
                         | (bit == FieldPointer.NO_BIT ? 0 : BIT_POINTER_VALID | bit));
                 BigEndian.int16(bytes, at + 1, byteAt);
             }
+            case SegmentPointer(boolean inSegment, int byteAt, int bit) -> {
+                BigEndian.int8(bytes, at, VALID | (inSegment ? POINTS_INTO_SEGMENT : 0)
+                        | (bit == FieldPointer.NO_BIT ? 0 : BIT_POINTER_VALID | bit));
+                BigEndian.int16(bytes, at + 1, byteAt);
+            }
             case Progress(int of65536) -> BigEndian.int24(bytes, at, VALID << 16 | of65536);
             case RetryCount(int count) -> BigEndian.int24(bytes, at, VALID << 16 | count);
         }
@@ -206,6 +213,9 @@ final class SenseFormat {
         return switch (key) {
             case ILLEGAL_REQUEST -> Optional.of(
                     new FieldPointer((first & POINTS_INTO_CDB) != 0, value,
+                            (first & BIT_POINTER_VALID) != 0 ? first & 7 : FieldPointer.NO_BIT));
+            case COPY_ABORTED -> Optional.of(
+                    new SegmentPointer((first & POINTS_INTO_SEGMENT) != 0, value,
                             (first & BIT_POINTER_VALID) != 0 ? first & 7 : FieldPointer.NO_BIT));
             case NO_SENSE, NOT_READY -> Optional.of(new Progress(value));
             case RECOVERED_ERROR, MEDIUM_ERROR, HARDWARE_ERROR -> Optional.of(

@@ -29,6 +29,25 @@ public sealed interface SenseSpecific {
         }
     }
 
+    /**
+     * Which byte of the parameter list, or of a segment descriptor of it, made a copy fail (SPC-5 section 4.5.2.4.5).
+     *
+     * @param inSegment SD: counted from the start of the segment descriptor
+     */
+    record SegmentPointer(boolean inSegment, int byteAt, int bit) implements SenseSpecific {
+        public SegmentPointer {
+            if (byteAt < 0 || byteAt > 0xffff || bit < FieldPointer.NO_BIT || bit > 7) {
+                throw new IllegalArgumentException("byte " + byteAt + " bit " + bit);
+            }
+        }
+
+        @Override
+        public String toString() {
+            return (inSegment ? "segment" : "parameter list") + " byte " + byteAt
+                    + (bit == FieldPointer.NO_BIT ? "" : " bit " + bit);
+        }
+    }
+
     /** How far a long operation is, in parts of 65536. */
     record Progress(int of65536) implements SenseSpecific {
         public Progress {

@@ -96,6 +96,13 @@ public record StandardInquiry(int qualifier, int deviceType, boolean removable, 
                 multiPort, commandQueuing, vendor, product, revision, versionDescriptors);
     }
 
+    /** The same with 3PC. */
+    public StandardInquiry withThirdPartyCopy(boolean value) {
+        return new StandardInquiry(qualifier, deviceType, removable, version, normalAca,
+                hierarchical, storageController, tpgs, value, protect, enclosure, multiPort,
+                commandQueuing, vendor, product, revision, versionDescriptors);
+    }
+
     /** The same with RMB. */
     public StandardInquiry withRemovable(boolean value) {
         return new StandardInquiry(qualifier, deviceType, value, version, normalAca, hierarchical,

@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
  */
 public sealed interface VpdPage extends ParameterData permits SupportedVpdPages, UnitSerialNumber,
         DeviceIdentification, ExtendedInquiry, BlockLimits, BlockDeviceCharacteristics,
-        LogicalBlockProvisioning, ModePagePolicy, ScsiPorts, OtherVpdPage {
+        LogicalBlockProvisioning, ModePagePolicy, ScsiPorts, ThirdPartyCopy, OtherVpdPage {
     /** Bytes before the content. */
     int HEADER_LENGTH = 4;
 
@@ -58,6 +58,7 @@ public sealed interface VpdPage extends ParameterData permits SupportedVpdPages,
             case UnitSerialNumber.CODE -> UnitSerialNumber.decode(content);
             case DeviceIdentification.CODE -> DeviceIdentification.decode(content);
             case ExtendedInquiry.CODE -> ExtendedInquiry.decode(content);
+            case ThirdPartyCopy.CODE -> ThirdPartyCopy.decode(content);
             case BlockLimits.CODE -> BlockLimits.decode(content);
             case BlockDeviceCharacteristics.CODE -> BlockDeviceCharacteristics.decode(content);
             case LogicalBlockProvisioning.CODE -> LogicalBlockProvisioning.decode(content);

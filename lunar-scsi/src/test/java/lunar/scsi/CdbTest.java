@@ -53,6 +53,12 @@ class CdbTest {
             "48a100000000000204 00 | Sanitize[serviceAction=1, immediate=true, zoneNoReset=false, unrestrictedExit=true, parameterListLength=516]",
             "041000000000 | FormatUnit[protectionInformation=0, longList=false, parameterList=true, completeList=false, defectListFormat=0, fastFormat=0]",
             "37001d00000000002000 | ReadDefectData[form=CDB10, primaryList=true, grownList=true, listFormat=5, firstIndex=0, allocationLength=32]",
+            "8301 0000000000000000 00000058 0000 | ExtendedCopy[longIdentifier=true, parameterListLength=88]",
+            "8310 00000000 00000007 00000020 0000 | PopulateToken[listIdentifier=7, parameterListLength=32, group=0]",
+            "8311 00000000 00000007 00000228 0300 | WriteUsingToken[listIdentifier=7, parameterListLength=552, group=3]",
+            "831c 00000007 00000000 00000000 0000 | CopyOperationAbort[listIdentifier=7]",
+            "8400 07 00000000000000 0000000c 0000 | ReceiveCopyResults[serviceAction=0, listIdentifier=7, allocationLength=12]",
+            "8407 01020304 00000000 00000400 0000 | ReceiveCopyResults[serviceAction=7, listIdentifier=16909060, allocationLength=1024]",
             "1b0000000200 | StartStopUnit[immediate=false, powerConditionModifier=0, powerCondition=0, noFlush=false, loadEject=true, start=false]",
             "4d014d0200000300fc00 | LogSense[savePages=true, control=1, page=13, subpage=2, parameterPointer=3, allocationLength=252]",
             "4c03c0000000000010 00 | LogSelect[reset=true, savePages=true, control=3, page=0, subpage=0, parameterListLength=16]",
@@ -131,7 +137,7 @@ class CdbTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"010000000000", "3d000000000000000000", "7f000000000000180009",
-            "c00000000000", "ff0000000000", "7f", "dd", "a1000000", "84"})
+            "c00000000000", "ff0000000000", "7f", "dd", "a1000000", "85"})
     void shouldRejectUnknownOperationCodes(String hex) {
         assertThatExceptionOfType(InvalidCdbException.class)
                 .isThrownBy(() -> Cdb.decode(Golden.bytes(hex)))

@@ -4,7 +4,7 @@ import java.util.Random;
 
 /** Makes any CDB that {@link Cdb} can hold. */
 final class RandomCdbs {
-    static final int KINDS = 43;
+    static final int KINDS = 48;
 
     private static final CdbForm[] ALL = CdbForm.values();
     private static final CdbForm[] LONG = {CdbForm.CDB10, CdbForm.CDB12, CdbForm.CDB16};
@@ -108,6 +108,14 @@ final class RandomCdbs {
             case 40 -> new SetIdentifyingInformation(uint32(), bits(7));
             case 41 -> new ReportTimestamp(uint32());
             case 42 -> new SetTimestamp(uint32());
+            case 43 -> new ExtendedCopy(flag(), uint32());
+            case 44 -> new PopulateToken(uint32(), uint32(), bits(6));
+            case 45 -> new WriteUsingToken(uint32(), uint32(), bits(6));
+            case 46 -> new CopyOperationAbort(uint32());
+            case 47 -> {
+                int action = new int[]{0, 1, 3, 4, 5, 6, 7}[random.nextInt(7)];
+                yield new ReceiveCopyResults(action, action >= 5 ? uint32() : bits(8), uint32());
+            }
             default -> throw new AssertionError(kind);
         };
     }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import lunar.target.device.CopyService;
 import lunar.target.device.LogicalUnit;
 import lunar.target.device.ScsiTarget;
 import lunar.target.device.TargetPort;
@@ -16,10 +17,11 @@ final class TargetNode {
     private final Set<Session> sessions = ConcurrentHashMap.newKeySet();
 
     /** @throws IOException when the saved state of a unit cannot be read */
-    TargetNode(TargetSpec spec, int portalGroupTag, ServerLimits limits) throws IOException {
+    TargetNode(TargetSpec spec, int portalGroupTag, ServerLimits limits, CopyService copies)
+            throws IOException {
         this.spec = spec;
         port = new TargetPort(spec.name(), portalGroupTag, 1);
-        device = new ScsiTarget(spec.name(), List.of(port));
+        device = new ScsiTarget(spec.name(), List.of(port), copies);
         for (var lun : spec.luns().entrySet()) {
             device.add(lun.getKey(),
                     new LogicalUnit(device, lun.getValue(), limits.maxTransferBytes()));

@@ -34,6 +34,7 @@ import lunar.iscsi.spi.Transport;
 import lunar.iscsi.spi.TransportProvider;
 import lunar.scsi.TargetPortGroups;
 import lunar.target.device.Buffers;
+import lunar.target.device.CopyService;
 
 /**
  * An iSCSI target server: portals, target nodes and their sessions. Started by {@link Builder#start}; runs until
@@ -67,8 +68,9 @@ public final class TargetServer implements AutoCloseable {
         offer = from.offer;
         discoveryChap = from.discoveryChap;
         buffers = new Buffers(limits.maxTransferBytes(), limits.maxBufferBytes());
+        var copies = new CopyService();
         for (TargetSpec spec : from.targets.values()) {
-            targets.put(spec.name(), new TargetNode(spec, PORTAL_GROUP_TAG, limits));
+            targets.put(spec.name(), new TargetNode(spec, PORTAL_GROUP_TAG, limits, copies));
         }
         loops = provider().start("lunar-target", from.loopCount);
         try {

@@ -172,6 +172,15 @@ final class RawInitiator implements AutoCloseable {
         return itt;
     }
 
+    /** A command for any LUN, with immediate data or with data-in. */
+    int send(Lun lun, byte[] cdb, byte[] data, int expectedInBytes) throws IOException {
+        int itt = nextItt++;
+        send(new ScsiCommand(false, true, expectedInBytes > 0, data.length > 0,
+                TaskAttribute.SIMPLE, 0, lun, itt, expectedInBytes + data.length, cmdSn++,
+                expStatSn, MemorySegment.ofArray(cdb), 0), data);
+        return itt;
+    }
+
     /** Sends a command and waits for its response, which must be the next PDU. */
     Received command(byte[] cdb, int expectedInBytes) throws IOException {
         int itt = send(cdb, expectedInBytes);

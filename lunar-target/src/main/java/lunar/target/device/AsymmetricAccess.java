@@ -76,6 +76,11 @@ final class AsymmetricAccess {
         return state == State.ACTIVE_OPTIMIZED || state == State.ACTIVE_NON_OPTIMIZED;
     }
 
+    /** Whether the medium can be used through a port. */
+    boolean isActive(TargetPort port) {
+        return allActive || isActive(of(port.tag()).state());
+    }
+
     /** Ends a command that may not pass in the state of the port by which it came. */
     boolean refuses(ScsiTask task) {
         if (allActive) {

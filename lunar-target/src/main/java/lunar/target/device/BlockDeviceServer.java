@@ -80,6 +80,9 @@ final class BlockDeviceServer implements DeviceServer {
         new LogCommands(target, unit, selfTest).register(commands);
         new BufferCommands().register(commands);
         new IdentityCommands(target, unit, System::currentTimeMillis).register(commands);
+        new ExtendedCopyCommands(target, unit).register(commands);
+        new RodTokenCommands(target, unit).register(commands);
+        new CopyResultCommands(unit).register(commands);
         table = commands.table(command -> command.opcode() != SANITIZE
                 || EraseCommands.supports(device, command.serviceAction().orElse(0)))
                 .withTimeouts(CommandTimeouts::of);
@@ -151,6 +154,9 @@ final class BlockDeviceServer implements DeviceServer {
             }
         }
         count(task.cdb());
+        if (target.copies().tokens().any()) { // rare; most hosts never make any
+            WrittenBlocks.revokeTokens(target.copies().tokens(), unit.store(), task);
+        }
         handler.execute(task);
     }
 

@@ -54,7 +54,8 @@ final class InquiryCommands {
                     StandardInquiry.disk(identity.vendor(), identity.product(), identity.revision())
                             .withTpgs(EXPLICIT_AND_IMPLICIT)
                             .withMultiPort(target.ports().size() > 1)
-                            .withRemovable(unit.spec().removable()).bytes(),
+                            .withRemovable(unit.spec().removable()).withThirdPartyCopy(true)
+                            .bytes(),
                     command.allocationLength());
             return;
         }
@@ -82,6 +83,7 @@ final class InquiryCommands {
                 UnitModes.MAX_SENSE_BYTES));
         pages.add(ModePagePolicy.shared());
         pages.add(ports());
+        pages.add(CopyLimits.page(device));
         pages.add(blockLimits());
         pages.add(characteristics());
         pages.add(provisioning());
@@ -89,14 +91,21 @@ final class InquiryCommands {
     }
 
     private DeviceIdentification identification(TargetPort port) {
-        Identity identity = device.identity();
-        return new DeviceIdentification(List.of(
-                Designator.ofUnit(Naa.locallyAssigned(identity.uuid())),
-                Designator.ofUnit(new Identifier.T10VendorId(identity.vendor(), identity.serial())),
+        var designators = new ArrayList<>(unitDesignators(device));
+        designators.addAll(List.of(
                 Designator.ofPort(new Identifier.RelativeTargetPort(port.relativeId())),
                 Designator.ofPort(new Identifier.TargetPortGroup(port.tag())),
                 Designator.ofPort(new Identifier.ScsiName(port.name())),
                 Designator.ofDevice(new Identifier.ScsiName(target.name()))));
+        return new DeviceIdentification(designators);
+    }
+
+    /** The names of the unit itself, by which copies find it; the best comes first. */
+    static List<Designator> unitDesignators(BlockDevice device) {
+        Identity identity = device.identity();
+        return List.of(Designator.ofUnit(Naa.locallyAssigned(identity.uuid())),
+                Designator.ofUnit(
+                        new Identifier.T10VendorId(identity.vendor(), identity.serial())));
     }
 
     private ScsiPorts ports() {

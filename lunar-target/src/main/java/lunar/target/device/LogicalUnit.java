@@ -48,6 +48,16 @@ public final class LogicalUnit {
      */
     public BlockDevice device() { return device; }
 
+    /** The medium, which may stand behind other units too: two that are equal are one. Only to compare. */
+    BlockDevice store() {
+        return spec.device();
+    }
+
+    /** Whether writes are refused: by the device, by what the unit is, or by SWP of the Control page. */
+    boolean writeProtected() {
+        return device.readOnly() || spec.readOnly() || modes.softwareWriteProtect();
+    }
+
     /** The mode pages. */
     UnitModes modes() { return modes; }
 

@@ -36,7 +36,7 @@ final class ModeCommands {
 
     /** Whether writes are refused: by the device, or by SWP of the Control page. */
     boolean writeProtected() {
-        return device.readOnly() || unit.spec().readOnly() || modes.softwareWriteProtect();
+        return unit.writeProtected();
     }
 
     private ModeParameters.Blocks blocks() {

@@ -33,6 +33,7 @@ public final class Nexus {
     private final Aborter aborter;
     private final Registrant registrant;
     private final Map<LogicalUnit, Attentions> attentions = new ConcurrentHashMap<>();
+    private final Map<LogicalUnit, CopyOperations> copies = new ConcurrentHashMap<>();
 
     public Nexus(String initiatorName, Isid isid, TargetPort port, Aborter aborter) {
         this.initiatorName = initiatorName;
@@ -91,8 +92,14 @@ public final class Nexus {
         return attentions(unit).pending();
     }
 
+    /** The copy operations that it has begun at a unit. */
+    CopyOperations copies(LogicalUnit unit) {
+        return copies.computeIfAbsent(unit, _ -> new CopyOperations());
+    }
+
     /** Forgets what was kept for a unit that is no more. */
     void forget(LogicalUnit unit) {
+        copies.remove(unit);
         attentions.remove(unit);
     }
 

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 public final class ScsiTarget {
     private final String name;
     private final List<TargetPort> ports;
+    private final CopyService copies;
     private final Map<Integer, LogicalUnit> units = new ConcurrentSkipListMap<>();
     private final Set<Nexus> nexuses = ConcurrentHashMap.newKeySet();
     private final DeviceServer absent = new AbsentDeviceServer(this);
@@ -24,11 +25,16 @@ public final class ScsiTarget {
     /**
      * @param name iSCSI name
      * @param ports its ports, of which every nexus uses one
+     * @param copies what its copies share with those of other targets
      */
-    public ScsiTarget(String name, List<TargetPort> ports) {
+    public ScsiTarget(String name, List<TargetPort> ports, CopyService copies) {
         this.name = name;
         this.ports = List.copyOf(ports);
+        this.copies = copies;
     }
+
+    /** What its copies share with those of other targets. */
+    CopyService copies() { return copies; }
 
     /** Its ports: each a portal group, which is a target port group of its own. */
     List<TargetPort> ports() {

@@ -44,7 +44,8 @@ public final class StorageSense {
         }
     }
 
-    private static Sense of(BlockRequest request, StorageException failure) {
+    /** Sense data of a request that failed. */
+    static Sense of(BlockRequest request, StorageException failure) {
         return switch (failure) {
             case MediumException _ -> Sense.of(SenseKey.MEDIUM_ERROR,
                     request.operation() == BlockRequest.Operation.READ

@@ -1,0 +1,219 @@
+package lunar.target.device;
+
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import lunar.block.BlockDevice;
+import lunar.block.Capability;
+import lunar.scsi.AdditionalSense;
+import lunar.scsi.BlockRange;
+import lunar.scsi.Bytes;
+import lunar.scsi.CapacityData16;
+import lunar.scsi.CscdDescriptor;
+import lunar.scsi.Identifier;
+import lunar.scsi.InvalidParameterListException;
+import lunar.scsi.PopulateToken;
+import lunar.scsi.PopulateTokenList;
+import lunar.scsi.RodToken;
+import lunar.scsi.Sense;
+import lunar.scsi.SenseKey;
+import lunar.scsi.Status;
+import lunar.scsi.WriteUsingToken;
+import lunar.scsi.WriteUsingTokenList;
+
+/** POPULATE TOKEN and WRITE USING TOKEN (SBC-4 sections 5.12 and 5.59), which Windows calls offloaded data transfer. */
+final class RodTokenCommands {
+    private static final int INACTIVITY_AT = 4;
+    private static final int ROD_TYPE_AT = 8;
+    private static final int POPULATE_RANGES_AT = 16;
+    private static final int WRITE_RANGES_AT = 536;
+
+    private final ScsiTarget target;
+    private final LogicalUnit unit;
+    private final BlockDevice device;
+
+    RodTokenCommands(ScsiTarget target, LogicalUnit unit) {
+        this.target = target;
+        this.unit = unit;
+        device = unit.device();
+    }
+
+    void register(CommandSet commands) {
+        commands.on(PopulateToken.class, Access.READ,
+                command -> Math.min(command.parameterListLength(),
+                        CopyLimits.MAX_TOKEN_LIST_BYTES),
+                this::populate)
+                .on(WriteUsingToken.class, Access.WRITE,
+                        command -> Math.min(command.parameterListLength(),
+                                CopyLimits.MAX_TOKEN_LIST_BYTES),
+                        this::write);
+    }
+
+    private static MemorySegment list(ScsiTask task, long length)
+            throws InvalidParameterListException {
+        if (task.dataOut().byteSize() < Math.min(length, CopyLimits.MAX_TOKEN_LIST_BYTES)) {
+            throw InvalidParameterListException.length();
+        }
+        return task.dataOut();
+    }
+
+    private void populate(ScsiTask task, PopulateToken command) {
+        if (command.parameterListLength() == 0) { // no error, and nothing to do
+            task.good();
+            return;
+        }
+        try {
+            var list = PopulateTokenList.decode(list(task, command.parameterListLength()),
+                    CopyLimits.MAX_RANGES);
+            long inactivity = list.inactivitySeconds();
+            if (inactivity > RodTokens.MAX_INACTIVITY_SECONDS) {
+                throw InvalidParameterListException.field(INACTIVITY_AT);
+            }
+            long type = list.rodType().orElse(RodToken.ANY_POINT_IN_TIME);
+            if (type != RodToken.CHANGE_VULNERABLE && type != RodToken.ANY_POINT_IN_TIME) {
+                throw InvalidParameterListException.field(ROD_TYPE_AT);
+            }
+            requireRanges(list.ranges(), POPULATE_RANGES_AT);
+            var operation = new CopyOperation(PopulateToken.SERVICE_ACTION, false);
+            task.nexus().copies(unit).begin(command.listIdentifier(), operation);
+            make(task, list.ranges(),
+                    inactivity == 0 ? RodTokens.DEFAULT_INACTIVITY_SECONDS : inactivity, operation);
+        } catch (InvalidParameterListException e) {
+            task.checkCondition(e.sense());
+        } catch (CopyException e) {
+            CopyWork.end(task, e);
+        }
+    }
+
+    /** Nothing is copied: the token stands for the blocks where they are, until they are written. */
+    private void make(ScsiTask task, List<BlockRange> ranges, long inactivity,
+            CopyOperation operation) throws CopyException {
+        var source = new CopySource.Blocks(device, unit.store(), ranges);
+        try {
+            RodTokens.Rod rod = target.copies().tokens().create(task.nexus().initiatorName(),
+                    source, inactivity, (identifier, secret) -> token(identifier, secret, source));
+            operation.token(rod.token());
+            operation.copied(source.byteCount());
+            operation.end(Status.GOOD, null);
+            task.good();
+        } catch (CopyException e) {
+            operation.end(e.status(), e.sense());
+            throw e;
+        }
+    }
+
+    private RodToken token(long identifier, Bytes secret, CopySource.Blocks source) {
+        boolean thin = device.supports(Capability.UNMAP);
+        int exponent = Integer.numberOfTrailingZeros(
+                device.geometry().physicalBlockSize() / device.blockSize());
+        return new RodToken(RodToken.CHANGE_VULNERABLE, identifier,
+                CscdDescriptor.disk(InquiryCommands.unitDesignators(device).getFirst(),
+                        device.blockSize()),
+                source.byteCount(), new CapacityData16(device.blockCount() - 1,
+                        device.blockSize(), 0, exponent, thin, thin, 0),
+                new Identifier.ScsiName(target.name()), secret);
+    }
+
+    private void requireRanges(List<BlockRange> ranges, int at)
+            throws InvalidParameterListException, CopyException {
+        if (BlockRange.count(ranges) > CopyLimits.maxTokenBlocks(device)) {
+            throw InvalidParameterListException.field(at);
+        }
+        long blocks = device.blockCount();
+        for (BlockRange range : ranges) {
+            if (range.lba() < 0 || range.lba() > blocks
+                    || range.blockCount() > blocks - range.lba()) {
+                throw new CopyException(
+                        Sense.of(SenseKey.ILLEGAL_REQUEST, AdditionalSense.LBA_OUT_OF_RANGE));
+            }
+        }
+    }
+
+    private void write(ScsiTask task, WriteUsingToken command) {
+        if (command.parameterListLength() == 0) { // no error, and nothing to do
+            task.good();
+            return;
+        }
+        try {
+            var list = WriteUsingTokenList.decode(list(task, command.parameterListLength()),
+                    CopyLimits.MAX_RANGES);
+            requireRanges(list.ranges(), WRITE_RANGES_AT);
+            if (unit.writeProtected()) {
+                throw new CopyException(
+                        Sense.of(SenseKey.DATA_PROTECT, AdditionalSense.WRITE_PROTECTED));
+            }
+            var operation = new CopyOperation(WriteUsingToken.SERVICE_ACTION, list.immediate());
+            task.nexus().copies(unit).begin(command.listIdentifier(), operation);
+            CopyWork.start(task, operation, list.immediate(), () -> write(list, operation));
+        } catch (InvalidParameterListException e) {
+            task.checkCondition(e.sense());
+        } catch (CopyException e) {
+            CopyWork.end(task, e);
+        }
+    }
+
+    /** Blocks until done. */
+    private void write(WriteUsingTokenList list, CopyOperation operation)
+            throws CopyException, InterruptedException {
+        if (RodToken.type(list.token()) == RodToken.ZEROES) {
+            if (!RodToken.hasValidLength(list.token())) {
+                throw new CopyException(Sense.of(SenseKey.ILLEGAL_REQUEST,
+                        AdditionalSense.INVALID_TOKEN_LENGTH));
+            }
+            write(list, new CopySource.Zeroes(), operation, () -> {});
+            return;
+        }
+        RodTokens tokens = target.copies().tokens();
+        RodTokens.Rod rod = tokens.use(list.token());
+        try {
+            requireApart(rod.source(), list.ranges());
+            write(list, rod.source(), operation, () -> tokens.requireAlive(rod));
+        } finally {
+            if (list.deleteToken()) {
+                tokens.delete(rod);
+            }
+            tokens.giveBack(rod);
+        }
+    }
+
+    /** The first piece would revoke a token whose own blocks it writes. */
+    private void requireApart(CopySource.Blocks source, List<BlockRange> ranges)
+            throws CopyException {
+        for (BlockRange to : ranges) {
+            for (BlockRange from : source.ranges()) {
+                if (source.store().equals(unit.store()) && to.lba() < from.lba() + from.blockCount()
+                        && from.lba() < to.lba() + to.blockCount()) {
+                    throw new CopyException(Sense.of(SenseKey.ILLEGAL_REQUEST,
+                            AdditionalSense.INVALID_OPERATION_FOR_COPY));
+                }
+            }
+        }
+    }
+
+    private void write(WriteUsingTokenList list, CopySource source, CopyOperation operation,
+            BlockCopy.Guard guard) throws CopyException, InterruptedException {
+        int block = device.blockSize();
+        long available = source.byteCount() / block;
+        if (list.offset() < 0 || list.offset() >= available) {
+            throw new CopyException(Sense.invalidFieldInParameterList(
+                    WriteUsingTokenList.OFFSET_AT, 7));
+        }
+        MemorySegment memory = target.copies().borrow(operation);
+        try {
+            var copy = new BlockCopy(target.copies(), operation, unit, memory);
+            long at = list.offset();
+            for (BlockRange range : list.ranges()) {
+                long count = Math.min(range.blockCount(), available - at);
+                copy.copy(source, at * block, range.lba(), count, false, guard);
+                at += count;
+                if (count < range.blockCount()) { // more asked for than the token stands for
+                    throw new CopyException(Sense
+                            .of(SenseKey.COPY_ABORTED,
+                                    AdditionalSense.COPY_TARGET_DEVICE_DATA_UNDERRUN)
+                            .withInformation(at - list.offset()));
+                }
+            }
+        } finally {
+            target.copies().giveBack(memory);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+package lunar.target.device;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+import lunar.block.BlockDevice;
+import lunar.scsi.AdditionalSense;
+import lunar.scsi.BlockCopySegment;
+import lunar.scsi.CopyParameterList;
+import lunar.scsi.CscdDescriptor;
+import lunar.scsi.Designator;
+import lunar.scsi.Sense;
+import lunar.scsi.SenseKey;
+import lunar.scsi.SenseSpecific.FieldPointer;
+import lunar.scsi.SenseSpecific.SegmentPointer;
+import lunar.scsi.Status;
+
+/**
+ * Copies the segments of one EXTENDED COPY in their order, between units of one target: those that the nexus can use
+ * itself. An error ends it with COPY ABORTED and the number of the segment (SPC-5 section 5.18.7.4).
+ */
+final class SegmentCopy {
+    private final ScsiTarget target;
+    private final LogicalUnit unit;
+    private final Nexus nexus;
+    private final CopyParameterList list;
+    private final CopyOperation operation;
+
+    SegmentCopy(ScsiTarget target, LogicalUnit unit, Nexus nexus, CopyParameterList list,
+            CopyOperation operation) {
+        this.target = target;
+        this.unit = unit;
+        this.nexus = nexus;
+        this.list = list;
+        this.operation = operation;
+    }
+
+    /** Blocks until all is done. */
+    void run() throws CopyException, InterruptedException {
+        if (list.segments().isEmpty()) {
+            return;
+        }
+        MemorySegment memory = target.copies().borrow(operation);
+        try {
+            for (int i = 0; i < list.segments().size(); i++) {
+                copy(i, list.segments().get(i), memory);
+                operation.segmentDone();
+            }
+        } finally {
+            target.copies().giveBack(memory);
+        }
+    }
+
+    private void copy(int index, BlockCopySegment segment, MemorySegment memory)
+            throws CopyException {
+        LogicalUnit from = unit(index, segment.source(), BlockCopySegment.SOURCE_AT);
+        LogicalUnit to = unit(index, segment.destination(), BlockCopySegment.DESTINATION_AT);
+        requireAccess(index, from, Access.READ);
+        requireAccess(index, to, Access.WRITE);
+        if (to.writeProtected()) {
+            throw aborted(index, AdditionalSense.WRITE_PROTECTED, BlockCopySegment.DESTINATION_AT);
+        }
+        BlockDevice source = from.device();
+        BlockDevice destination = to.device();
+        long bytes = (long) segment.blockCount()
+                * (segment.destinationCount() ? destination : source).blockSize();
+        if (bytes % source.blockSize() != 0 || bytes % destination.blockSize() != 0) {
+            throw aborted(index, AdditionalSense.UNEXPECTED_INEXACT_SEGMENT,
+                    BlockCopySegment.BLOCK_COUNT_AT);
+        }
+        long sourceCount = bytes / source.blockSize();
+        long destinationCount = bytes / destination.blockSize();
+        requireRange(index, source, segment.sourceLba(), sourceCount,
+                BlockCopySegment.SOURCE_LBA_AT);
+        requireRange(index, destination, segment.destinationLba(), destinationCount,
+                BlockCopySegment.DESTINATION_LBA_AT);
+        long distance = segment.destinationLba() - segment.sourceLba();
+        boolean backwards = from.store().equals(to.store()) && distance > 0 && distance < sourceCount;
+        try {
+            new BlockCopy(target.copies(), operation, to, memory).copy(
+                    CopySource.Blocks.of(from, segment.sourceLba(), sourceCount), 0,
+                    segment.destinationLba(), destinationCount, backwards, () -> {});
+        } catch (CopyException e) { // of the third party
+            throw new CopyException(Sense.of(SenseKey.COPY_ABORTED, e.sense().additional())
+                    .withCommandSpecific(index));
+        }
+    }
+
+    /** The unit of a CSCD ID. */
+    private LogicalUnit unit(int index, int id, int at) throws CopyException {
+        if (id == CscdDescriptor.THIS_UNIT) {
+            return unit;
+        }
+        if (id < list.cscds().size() && !list.cscds().get(id).isNull()) {
+            CscdDescriptor wanted = list.cscds().get(id);
+            Optional<LogicalUnit> found = target.units().stream()
+                    .filter(it -> hasName(it, wanted.designator())).findFirst();
+            if (found.isPresent()) {
+                int size = found.get().device().blockSize();
+                if (wanted.blockLength() != 0 && wanted.blockLength() != size) {
+                    throw aborted(index, AdditionalSense.INCORRECT_COPY_TARGET_DEVICE_TYPE, at);
+                }
+                return found.get();
+            }
+        }
+        throw aborted(index, AdditionalSense.UNREACHABLE_COPY_TARGET, at);
+    }
+
+    private static boolean hasName(LogicalUnit unit, Designator name) {
+        return name.association() == Designator.Association.LOGICAL_UNIT
+                && InquiryCommands.unitDesignators(unit.device()).stream()
+                        .anyMatch(it -> it.identifier().equals(name.identifier()));
+    }
+
+    private void requireAccess(int index, LogicalUnit it, Access access) throws CopyException {
+        if (it.reservations().conflict(nexus, access)) {
+            throw new CopyException(Status.RESERVATION_CONFLICT);
+        }
+        if (!it.access().isActive(nexus.port())) {
+            throw new CopyException(
+                    Sense.of(SenseKey.COPY_ABORTED, AdditionalSense.UNREACHABLE_COPY_TARGET)
+                            .withCommandSpecific(index));
+        }
+        Optional<Sense> obstacle = it.medium().obstacle();
+        if (obstacle.isPresent()) {
+            throw new CopyException(
+                    Sense.of(SenseKey.COPY_ABORTED, obstacle.get().additional())
+                            .withCommandSpecific(index));
+        }
+    }
+
+    /** A third party's error has no additional sense of ours, but the field that asked for too much. */
+    private void requireRange(int index, BlockDevice device, long lba, long count, int at)
+            throws CopyException {
+        if (lba < 0 || lba > device.blockCount() || count > device.blockCount() - lba) {
+            throw aborted(index, AdditionalSense.NONE, at);
+        }
+    }
+
+    private static CopyException aborted(int index, AdditionalSense why, int at) {
+        return new CopyException(Sense.of(SenseKey.COPY_ABORTED, why).withCommandSpecific(index)
+                .withSpecific(new SegmentPointer(true, at, FieldPointer.NO_BIT)));
+    }
+}

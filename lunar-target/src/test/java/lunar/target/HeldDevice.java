@@ -1,0 +1,68 @@
+package lunar.target;
+
+import java.util.Set;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import lunar.block.BlockDevice;
+import lunar.block.BlockRequest;
+import lunar.block.Capability;
+import lunar.block.DeadlineException;
+import lunar.block.Devices;
+import lunar.block.Geometry;
+import lunar.block.Identity;
+import lunar.block.Limits;
+import lunar.block.StorageException;
+
+/** Memory whose blocking requests wait, each, until they are let pass. */
+final class HeldDevice implements BlockDevice {
+    private final BlockDevice below;
+    private final Semaphore passes = new Semaphore(0);
+    private final Semaphore arrivals = new Semaphore(0);
+
+    HeldDevice(String uri) throws StorageException { below = Devices.open(uri); }
+
+    /** Waits until a request has come. */
+    void awaitArrival() throws InterruptedException {
+        if (!arrivals.tryAcquire(10, TimeUnit.SECONDS)) {
+            throw new AssertionError("no request has reached the device");
+        }
+    }
+
+    /** Lets so many requests pass. */
+    void pass(int requests) { passes.release(requests); }
+
+    @Override
+    public void execute(BlockRequest request) throws StorageException {
+        arrivals.release();
+        try {
+            if (!passes.tryAcquire(30, TimeUnit.SECONDS)) {
+                throw new DeadlineException("nobody let the request pass");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new DeadlineException("interrupted");
+        }
+        below.execute(request);
+    }
+
+    @Override
+    public void submit(BlockRequest request) { below.submit(request); }
+
+    @Override
+    public Geometry geometry() { return below.geometry(); }
+
+    @Override
+    public Limits limits() { return below.limits(); }
+
+    @Override
+    public Set<Capability> capabilities() { return below.capabilities(); }
+
+    @Override
+    public Identity identity() { return below.identity(); }
+
+    @Override
+    public boolean readOnly() { return below.readOnly(); }
+
+    @Override
+    public void close() throws StorageException { below.close(); }
+}
