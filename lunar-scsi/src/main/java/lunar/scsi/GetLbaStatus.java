@@ -7,9 +7,19 @@ import java.lang.foreign.MemorySegment;
  *
  * @param lba first block asked about
  * @param allocationLength most bytes to return
- * @param reportType REPORT TYPE; 0 for all
+ * @param reportType REPORT TYPE, one of the constants
  */
 public record GetLbaStatus(long lba, long allocationLength, int reportType) implements Cdb {
+    /** Every block. */
+    public static final int ALL = 0x00;
+    /** Blocks that are not just mapped. */
+    public static final int NOT_MAPPED = 0x01;
+    public static final int MAPPED = 0x02;
+    public static final int DEALLOCATED = 0x03;
+    public static final int ANCHORED = 0x04;
+    /** Blocks whose read may fail. */
+    public static final int UNRECOVERED_ERRORS = 0x10;
+
     static final int OPCODE = 0x9e;
     static final int SERVICE_ACTION = 0x12;
 

@@ -7,9 +7,12 @@ import java.util.List;
 /**
  * GET LBA STATUS data (SBC-4).
  *
- * @param extents in ascending order, without gaps
+ * @param extents in ascending order; without gaps unless a report type leaves some out
+ * @param typeProcessed RTP: the REPORT TYPE of the command has been looked at
  */
-public record LbaStatusList(List<Extent> extents) implements ParameterData {
+public record LbaStatusList(List<Extent> extents, boolean typeProcessed)
+        implements
+        ParameterData {
     /** PROVISIONING STATUS; the ordinal is the code. */
     public enum Provisioning {
         MAPPED, DEALLOCATED, ANCHORED, UNKNOWN;
@@ -40,6 +43,11 @@ public record LbaStatusList(List<Extent> extents) implements ParameterData {
         extents = List.copyOf(extents);
     }
 
+    /** The list of a device that reports all, whatever it is asked. */
+    public LbaStatusList(List<Extent> extents) {
+        this(extents, false);
+    }
+
     /** Reads the list; extents that are cut off are left out. */
     public static LbaStatusList decode(MemorySegment bytes) throws MalformedDataException {
         if (bytes.byteSize() < HEADER_LENGTH) {
@@ -52,7 +60,7 @@ public record LbaStatusList(List<Extent> extents) implements ParameterData {
             extents.add(new Extent(BigEndian.int64(bytes, at), BigEndian.int32(bytes, at + 8),
                     Provisioning.of(BigEndian.int8(bytes, at + 12) & 0xf)));
         }
-        return new LbaStatusList(extents);
+        return new LbaStatusList(extents, BigEndian.bit(bytes, 7, 0));
     }
 
     @Override
@@ -60,6 +68,7 @@ public record LbaStatusList(List<Extent> extents) implements ParameterData {
         byte[] array = new byte[HEADER_LENGTH + EXTENT_LENGTH * extents.size()];
         var bytes = MemorySegment.ofArray(array);
         BigEndian.int32(bytes, 0, array.length - MIN_LENGTH);
+        BigEndian.int8(bytes, 7, BigEndian.bit(typeProcessed, 0));
         for (int i = 0; i < extents.size(); i++) {
             int at = HEADER_LENGTH + i * EXTENT_LENGTH;
             BigEndian.int64(bytes, at, extents.get(i).lba());

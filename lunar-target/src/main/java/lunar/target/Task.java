@@ -105,6 +105,7 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
     private @Nullable BlockDevice submittedTo;
     private FencedDevice.@Nullable Confined confined;
     private boolean takesTurns;
+    private boolean executed;
     private boolean hasOutcome;
 
     /** Data-In PDUs that the transport has not released; the buffer is theirs as long. */
@@ -362,6 +363,7 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
         } else if (declined != null) {
             end(declined);
         } else {
+            executed = true;
             guarded(() -> server.execute(this));
         }
     }
@@ -396,6 +398,9 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
         if (confined != null) {
             confined.lift();
             confined = null;
+        }
+        if (executed) {
+            server.ended(this);
         }
         tellEnded();
     }

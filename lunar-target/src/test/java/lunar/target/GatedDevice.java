@@ -11,6 +11,7 @@ import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.Capability;
 import lunar.block.Devices;
+import lunar.block.Extent;
 import lunar.block.Geometry;
 import lunar.block.Identity;
 import lunar.block.Limits;
@@ -112,6 +113,9 @@ final class GatedDevice implements BlockDevice {
 
     @Override
     public boolean readOnly() { return below.readOnly(); }
+
+    @Override
+    public Extent extent(long lba) throws StorageException { return below.extent(lba); }
 
     @Override
     public void close() throws StorageException { below.close(); }

@@ -12,6 +12,7 @@ import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
 import lunar.iscsi.Bhs;
 import lunar.iscsi.DataIn;
 import lunar.iscsi.DataOut;
@@ -207,6 +208,19 @@ final class RawInitiator implements AutoCloseable {
         assertThat(answer.bhs.itt()).isEqualTo(itt);
         return answer;
     }
+
+    /** A command given in hexadecimal, without data-out. */
+    Received command(String cdb, int expectedInBytes) throws IOException {
+        return command(bytes(cdb), expectedInBytes);
+    }
+
+    /** A command given in hexadecimal with all of its data as immediate data; waits for its response. */
+    Received commandOut(String cdb, byte[] data) throws IOException {
+        write(newTag(), useCmdSn(), bytes(cdb), data, data.length, true);
+        return receive();
+    }
+
+    static byte[] bytes(String hex) { return HexFormat.of().parseHex(hex.replace(" ", "")); }
 
     /** WRITE(10) of whole blocks, all of them immediate data. */
     int write(long lba, byte[] data) throws IOException {

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import lunar.target.unit.StateStore;
+import java.util.function.UnaryOperator;
 import lunar.target.unit.UnitSpec;
 
 /** A server with one target and one LUN of 1 MiB behind a gate. Closing checks that nothing leaked. */
@@ -26,19 +27,24 @@ final class TargetFixture implements AutoCloseable {
 
     /** With more units of 1 MiB, at the LUNs from 1 on. */
     TargetFixture(ServerLimits limits, int moreUnits) throws IOException {
-        this(limits, moreUnits, StateStore.inMemory());
+        this(limits, moreUnits, "ram:1MiB", unit -> unit);
     }
 
     /** A unit whose state is kept in a store. */
     TargetFixture(StateStore state) throws IOException {
-        this(ServerLimits.DEFAULT, 0, state);
+        this("ram:1MiB", unit -> unit.withState(state));
     }
 
-    private TargetFixture(ServerLimits limits, int moreUnits, StateStore state)
-            throws IOException {
-        device = new GatedDevice("ram:1MiB");
+    /** The same over another device, as another kind of unit. */
+    TargetFixture(String uri, UnaryOperator<UnitSpec> changes) throws IOException {
+        this(ServerLimits.DEFAULT, 0, uri, changes);
+    }
+
+    private TargetFixture(ServerLimits limits, int moreUnits, String uri,
+            UnaryOperator<UnitSpec> changes) throws IOException {
+        device = new GatedDevice(uri);
         TargetSpec spec = TargetSpec.of(RawInitiator.TARGET).withLun(0,
-                UnitSpec.of(device).withState(state));
+                changes.apply(UnitSpec.of(device)));
         for (int lun = 1; lun <= moreUnits; lun++) {
             more.add(new GatedDevice("ram:1MiB"));
             spec = spec.withLun(lun, more.getLast());

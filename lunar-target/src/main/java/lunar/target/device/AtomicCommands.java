@@ -82,7 +82,7 @@ final class AtomicCommands {
             MemorySegment both = arena.allocate(2L * most * block, 4096);
             for (long at = 0; at < data.byteSize() && !task.aborted();) {
                 long bytes = Math.min((long) most * block, data.byteSize() - at);
-                merge(command.lba() + at / block, data.asSlice(at, bytes),
+                merge(task, command.lba() + at / block, data.asSlice(at, bytes),
                         both.asSlice(0, 2 * bytes));
                 at += bytes;
             }
@@ -92,9 +92,10 @@ final class AtomicCommands {
         }
     }
 
-    private void merge(long lba, MemorySegment data, MemorySegment both) throws StorageException {
+    private void merge(ScsiTask task, long lba, MemorySegment data, MemorySegment both)
+            throws StorageException {
         long bytes = data.byteSize();
-        while (true) {
+        while (!task.aborted()) {
             device.read(lba, both.asSlice(0, bytes));
             for (long i = 0; i < bytes; i += Long.BYTES) {
                 long is = both.get(ValueLayout.JAVA_LONG_UNALIGNED, i);

@@ -215,6 +215,19 @@ final class BlockCommands {
         task.submit(device, (_, failure) -> {
             if (failure != null) {
                 StorageSense.end(task, failure);
+            } else if (device.supports(Capability.FUA)) {
+                verify(task, verify);
+            } else {
+                verifyFlushed(task, verify);
+            }
+        });
+    }
+
+    private void verifyFlushed(ScsiTask task, VerifyBlocks verify) {
+        task.request().asFlush();
+        task.submit(device, (_, failure) -> {
+            if (failure != null) {
+                StorageSense.end(task, failure);
             } else {
                 verify(task, verify);
             }

@@ -69,7 +69,8 @@ final class BlockDeviceServer implements DeviceServer {
         blocks.register(commands);
         mode.register(commands);
         new InquiryCommands(target, unit, maxTransferBlocks).register(commands);
-        new ProvisioningCommands(device, mode).register(commands);
+        new ProvisioningCommands(unit, mode).register(commands);
+        new LbaStatusCommands(unit).register(commands);
         new MediumCommands(target, unit, blocks).register(commands);
         new EraseCommands(unit, mode).register(commands);
         new ReservationCommands(target, unit).register(commands);
@@ -136,6 +137,9 @@ final class BlockDeviceServer implements DeviceServer {
     @Override
     public void execute(ScsiTask task) {
         var handler = Objects.requireNonNull(commands.handler(task.cdb()));
+        if (handler.access().needsMedium()) { // before the medium is looked at: an erasure sees it or is seen
+            unit.medium().enter();
+        }
         if (reportsAttention(task)) {
             return;
         }
@@ -158,6 +162,13 @@ final class BlockDeviceServer implements DeviceServer {
             WrittenBlocks.revokeTokens(target.copies().tokens(), unit.store(), task);
         }
         handler.execute(task);
+    }
+
+    @Override
+    public void ended(ScsiTask task) {
+        if (Objects.requireNonNull(commands.handler(task.cdb())).access().needsMedium()) {
+            unit.medium().leave();
+        }
     }
 
     private void requestSense(ScsiTask task, RequestSense command) {
@@ -232,7 +243,7 @@ final class BlockDeviceServer implements DeviceServer {
     private CapacityData16 capacity16() {
         int exponent = Integer
                 .numberOfTrailingZeros(device.geometry().physicalBlockSize() / device.blockSize());
-        boolean thin = device.supports(Capability.UNMAP);
+        boolean thin = unit.unmaps();
         return new CapacityData16(device.blockCount() - 1, device.blockSize(), 0, exponent, thin,
                 thin, 0);
     }

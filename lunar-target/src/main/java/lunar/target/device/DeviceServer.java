@@ -14,6 +14,9 @@ public interface DeviceServer {
      */
     void execute(ScsiTask task);
 
+    /** A task that was given to {@link #execute} has ended, and the device has let go of it. On the task's loop. */
+    default void ended(ScsiTask task) {}
+
     /** Whether sense data go out in descriptor format (D_SENSE of the Control mode page). */
     default boolean descriptorSense() {
         return false;

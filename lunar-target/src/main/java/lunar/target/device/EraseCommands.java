@@ -166,6 +166,7 @@ final class EraseCommands {
         Sense failure = Sense.of(SenseKey.MEDIUM_ERROR, failed);
         var outcome = new CompletableFuture<Consumer<ScsiTask>>();
         Thread.ofPlatform().daemon().name("lunar-erase").start(() -> {
+            unit.medium().awaitUnused();
             Sense ended = run(eraser, operation, failure);
             unit.medium().end(ended, mayExit);
             outcome.complete(ended == null ? ScsiTask::good : last -> last.checkCondition(ended));
@@ -186,14 +187,14 @@ final class EraseCommands {
         } catch (StorageException e) {
             LOG.log(System.Logger.Level.ERROR, "{0}: an erasure failed: {1}", device,
                     e.getMessage());
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | OutOfMemoryError e) {
             LOG.log(System.Logger.Level.ERROR, "erasing " + device, e);
         }
         return failure;
     }
 
     private void zero(LongOperation operation) throws StorageException {
-        boolean unmaps = device.supports(Capability.UNMAP);
+        boolean unmaps = unit.unmaps();
         if (!unmaps && !device.supports(Capability.WRITE_ZEROES)) {
             write(operation, MemorySegment.ofArray(new byte[device.blockSize()]), 0, 1);
             return;

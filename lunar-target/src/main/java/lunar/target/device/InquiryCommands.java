@@ -117,7 +117,7 @@ final class InquiryCommands {
 
     private BlockLimits blockLimits() {
         Limits limits = device.limits();
-        boolean unmap = device.supports(Capability.UNMAP);
+        boolean unmap = unit.unmaps();
         int physicalBlocks = device.geometry().physicalBlockSize() / device.blockSize();
         return new BlockLimits(false,
                 device.supports(Capability.COMPARE_AND_WRITE)
@@ -143,7 +143,7 @@ final class InquiryCommands {
     }
 
     private LogicalBlockProvisioning provisioning() {
-        boolean unmap = device.supports(Capability.UNMAP);
+        boolean unmap = unit.unmaps();
         return new LogicalBlockProvisioning(
                 device.usage().isPresent() ? Thresholds.exponent(device) : 0, unmap, unmap, unmap,
                 unmap ? 1 : 0, false,

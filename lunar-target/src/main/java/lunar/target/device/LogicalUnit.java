@@ -2,6 +2,7 @@ package lunar.target.device;
 
 import java.io.IOException;
 import lunar.block.BlockDevice;
+import lunar.block.Capability;
 import lunar.target.unit.UnitSpec;
 
 /** A logical unit: a device and who executes commands on it. Shared by all nexuses; thread-safe. */
@@ -69,6 +70,11 @@ public final class LogicalUnit {
 
     /** States of the target port groups. */
     AsymmetricAccess access() { return access; }
+
+    /** Whether initiators can deallocate blocks (SBC-4 section 4.7.3): the unit is thin. */
+    boolean unmaps() {
+        return device.supports(Capability.UNMAP) && !spec.thick();
+    }
 
     public DeviceServer server() { return server; }
 

@@ -3,6 +3,8 @@ package lunar.target.device;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
@@ -13,6 +15,8 @@ final class Medium {
     private static final Sense NOT_PRESENT = Sense.of(SenseKey.NOT_READY,
             AdditionalSense.MEDIUM_NOT_PRESENT);
 
+    private static final long DRAIN_CHECK_NANOS = 1_000_000;
+
     private final Set<Nexus> preventing = ConcurrentHashMap.newKeySet();
     private boolean ejected;
     private @Nullable LongOperation running;
@@ -21,6 +25,9 @@ final class Medium {
 
     /** Read by every command: true while there is nothing to look at. */
     private volatile boolean usable = true;
+
+    /** Commands at work that need the medium. */
+    private final AtomicInteger inUse = new AtomicInteger();
 
     /** Why a command that needs the medium fails now; empty where it does not. */
     Optional<Sense> obstacle() {
@@ -50,6 +57,24 @@ final class Medium {
         ejected = out;
         update();
         return changes;
+    }
+
+    /** A command that needs the medium begins; before it asks for an {@link #obstacle}. */
+    void enter() {
+        inUse.incrementAndGet();
+    }
+
+    /** A command that has entered has ended. */
+    void leave() { inUse.decrementAndGet(); }
+
+    /**
+     * Waits until the commands that had begun before the running operation have ended, so that none of them writes
+     * behind its back. Blocks.
+     */
+    void awaitUnused() {
+        while (inUse.get() != 0) {
+            LockSupport.parkNanos(DRAIN_CHECK_NANOS);
+        }
     }
 
     /** Begins an operation; false where another goes on. */

@@ -2,16 +2,11 @@ package lunar.target.device;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.ArrayList;
 import java.util.List;
 import lunar.block.BlockDevice;
 import lunar.block.Capability;
-import lunar.block.Extent;
-import lunar.block.StorageException;
 import lunar.scsi.AdditionalSense;
-import lunar.scsi.GetLbaStatus;
 import lunar.scsi.InvalidParameterListException;
-import lunar.scsi.LbaStatusList;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
 import lunar.scsi.Status;
@@ -24,21 +19,21 @@ final class ProvisioningCommands {
     /** What the Block Limits page promises. */
     static final int MAX_UNMAP_DESCRIPTORS = 256;
     private static final int PIECE_BYTES = 256 << 10;
-    private static final int MAX_EXTENTS = 256;
 
+    private final LogicalUnit unit;
     private final BlockDevice device;
     private final ModeCommands mode;
 
-    ProvisioningCommands(BlockDevice device, ModeCommands mode) {
-        this.device = device;
+    ProvisioningCommands(LogicalUnit unit, ModeCommands mode) {
+        this.unit = unit;
+        device = unit.device();
         this.mode = mode;
     }
 
     void register(CommandSet commands) {
         commands.on(WriteSame.class, Access.WRITE,
-                same -> same.noDataOut() ? 0 : device.blockSize(), this::writeSame)
-                .on(GetLbaStatus.class, Access.READ, this::status);
-        if (device.supports(Capability.UNMAP)) {
+                same -> same.noDataOut() ? 0 : device.blockSize(), this::writeSame);
+        if (unit.unmaps()) {
             commands.on(Unmap.class, Access.WRITE, Unmap::parameterListLength, this::unmap);
         }
     }
@@ -93,38 +88,12 @@ final class ProvisioningCommands {
         });
     }
 
-    /** GET LBA STATUS (SBC-4 section 5.6), from what the device knows of its holes. */
-    private void status(ScsiTask task, GetLbaStatus command) {
-        long blocks = device.blockCount();
-        if (command.lba() < 0 || command.lba() >= blocks) {
-            task.checkCondition(
-                    Sense.of(SenseKey.ILLEGAL_REQUEST, AdditionalSense.LBA_OUT_OF_RANGE));
-            return;
-        }
-        var extents = new ArrayList<LbaStatusList.Extent>();
-        long room = Math.min(MAX_EXTENTS, (command.allocationLength() - 8) / 16);
-        try {
-            for (long lba = command.lba(); lba < blocks && extents.size() < Math.max(1, room);) {
-                Extent extent = device.extent(lba);
-                long count = Math.min(extent.blockCount(), 0xffff_ffffL);
-                extents.add(new LbaStatusList.Extent(lba, count, extent.allocated()
-                        ? LbaStatusList.Provisioning.MAPPED
-                        : LbaStatusList.Provisioning.DEALLOCATED));
-                lba += count;
-            }
-            task.good(new LbaStatusList(extents).bytes(),
-                    BlockDeviceServer.cut(command.allocationLength()));
-        } catch (StorageException e) {
-            StorageSense.end(task, e);
-        }
-    }
-
     private void writeSame(ScsiTask task, WriteSame command) {
         if (readOnly(task)) {
             return;
         }
         if (command.protect() != 0 || command.anchor()
-                || (command.unmap() && !device.supports(Capability.UNMAP))) {
+                || (command.unmap() && !unit.unmaps())) {
             task.checkCondition(Sense.invalidFieldInCdb(1,
                     command.protect() != 0 ? 7 : command.anchor() ? 4 : 3));
             return;

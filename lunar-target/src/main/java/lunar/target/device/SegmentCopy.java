@@ -74,7 +74,8 @@ final class SegmentCopy {
         requireRange(index, destination, segment.destinationLba(), destinationCount,
                 BlockCopySegment.DESTINATION_LBA_AT);
         long distance = segment.destinationLba() - segment.sourceLba();
-        boolean backwards = from.store().equals(to.store()) && distance > 0 && distance < sourceCount;
+        boolean backwards = from.store().equals(to.store()) && distance > 0
+                && distance < sourceCount;
         try {
             new BlockCopy(target.copies(), operation, to, memory).copy(
                     CopySource.Blocks.of(from, segment.sourceLba(), sourceCount), 0,
