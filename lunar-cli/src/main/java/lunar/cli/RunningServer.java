@@ -3,6 +3,7 @@ package lunar.cli;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -25,6 +26,9 @@ final class RunningServer implements AutoCloseable {
 
     /** A LUN that is served. */
     record Served(String iqn, int lun, String uri, long sizeBytes) {}
+
+    /** What hosts have to log out when the server stops. */
+    private static final Duration GRACE = Duration.ofSeconds(2);
 
     private final TargetServer server;
     private final OpenDevices devices;
@@ -142,7 +146,7 @@ final class RunningServer implements AutoCloseable {
             return;
         }
         closed = true;
-        server.close();
+        server.shutDown(GRACE);
         try (devices) {
             devices.flush();
         }

@@ -29,6 +29,7 @@ import lunar.target.device.FencedDevice;
 import lunar.target.device.Nexus;
 import lunar.target.device.ScsiTask;
 import lunar.target.device.StorageSense;
+import lunar.target.device.Worker;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -103,7 +104,8 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
 
     /** Where {@link #request} is this moment. */
     private @Nullable BlockDevice submittedTo;
-    private FencedDevice.@Nullable Confined confined;
+    private @Nullable Worker worker;
+    private List<FencedDevice.Confined> confined = List.of();
     private boolean takesTurns;
     private boolean executed;
     private boolean hasOutcome;
@@ -264,11 +266,13 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
 
     @Override
     public void work(Callable<Consumer<ScsiTask>> blocking) {
-        Thread.ofVirtual().name("lunar-command").start(() -> {
+        var busy = new Worker();
+        worker = busy;
+        Thread.ofVirtual().name("lunar-command").start(() -> busy.run(() -> {
             Consumer<ScsiTask> outcome = outcome(blocking);
             ending = (_, _) -> outcome.accept(this);
             connection.resume(this, true);
-        });
+        }));
     }
 
     /** Runs the work; a failure becomes the outcome that tells it. */
@@ -294,6 +298,7 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
     /** On the loop: the device has ended what was submitted. */
     void resume() {
         submittedTo = null;
+        worker = null;
         guarded(() -> Objects.requireNonNull(ending).ended(this, failure));
     }
 
@@ -345,15 +350,23 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
      * cannot be told what that is.
      */
     boolean leaveBehind() {
-        if (state == State.EXECUTING && submittedTo instanceof FencedDevice device) {
-            confined = device.confine(request);
-            if (confined != null) {
-                state = State.LEFT_BEHIND;
-                tellEnded();
-                return true;
-            }
+        if (state != State.EXECUTING) {
+            return false;
         }
-        return false;
+        List<FencedDevice.Confined> fences = null;
+        if (submittedTo instanceof FencedDevice device) {
+            FencedDevice.Confined fence = device.confine(request);
+            fences = fence == null ? null : List.of(fence);
+        } else if (worker != null) {
+            fences = worker.leaveBehind();
+        }
+        if (fences == null) {
+            return false;
+        }
+        confined = fences;
+        state = State.LEFT_BEHIND;
+        tellEnded();
+        return true;
     }
 
     void execute() {
@@ -395,13 +408,11 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
     /** Marks the end, on the loop. */
     void markEnded() {
         state = State.ENDED;
-        if (confined != null) {
-            confined.lift();
-            confined = null;
-        }
         if (executed) {
             server.ended(this);
         }
+        confined.forEach(FencedDevice.Confined::lift);
+        confined = List.of();
         tellEnded();
     }
 

@@ -29,7 +29,7 @@ import lunar.target.device.Nexus;
  * Task management (RFC 7143 section 11.5, RFC 7144, SAM-5 chapter 7). An aborted task that a device is executing cannot
  * be called back: the answer waits until the device has ended it, or until the blocks that it may still change are
  * fenced, so that after "function complete" nothing of it is ever seen. Where neither can be had in time, because a
- * command is at work in several places, the answer is "function rejected".
+ * command is at something else than devices, the answer is "function rejected".
  *
  * <p>The data of tasks that are aborted while R2Ts are out are not waited for, as section 4.2.3.3 would have it:
  * common initiators stop sending at once, and what does come is discarded.

@@ -19,11 +19,12 @@ import lunar.block.MediumException;
 import lunar.block.StorageException;
 import lunar.block.Usage;
 
-/** Memory whose submitted requests wait behind a gate while it is shut, as a disk that hangs. */
+/** Memory whose requests wait behind a gate while it is shut, as a disk that hangs. */
 final class GatedDevice implements BlockDevice {
     private final BlockDevice below;
     private final List<BlockRequest> waiting = new ArrayList<>();
     private CountDownLatch arrived = new CountDownLatch(0);
+    private CountDownLatch opened = new CountDownLatch(0);
     private Predicate<BlockRequest> shut = _ -> false;
     private final List<String> seen = new ArrayList<>();
     private volatile boolean failing;
@@ -38,6 +39,7 @@ final class GatedDevice implements BlockDevice {
     /** Shuts the gate for some requests. */
     synchronized void shut(int requests, Predicate<BlockRequest> which) {
         shut = which;
+        opened = new CountDownLatch(1);
         arrived = new CountDownLatch(requests);
     }
 
@@ -56,6 +58,7 @@ final class GatedDevice implements BlockDevice {
         List<BlockRequest> released;
         synchronized (this) {
             shut = _ -> false;
+            opened.countDown();
             released = List.copyOf(waiting);
             waiting.clear();
         }
@@ -95,6 +98,20 @@ final class GatedDevice implements BlockDevice {
     public void execute(BlockRequest request) throws StorageException {
         if (failing && request.operation() == BlockRequest.Operation.READ) {
             throw new MediumException("no block can be read");
+        }
+        CountDownLatch gate;
+        synchronized (this) {
+            gate = opened;
+            if (shut.test(request)) {
+                arrived.countDown();
+            } else {
+                gate = new CountDownLatch(0);
+            }
+        }
+        try {
+            gate.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
         }
         below.execute(request);
     }

@@ -5,6 +5,7 @@ import static lunar.target.TargetFixture.blocks;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.List;
 import lunar.block.BlockRequest;
 import lunar.iscsi.Bhs;
@@ -58,6 +59,28 @@ class TargetFenceTest {
             target.device.open();
             TargetFixture.await("memory comes back", () -> target.server.bufferBytesInUse() == 0);
             initiator.assertSilent();
+        }
+    }
+
+    @Test
+    void shouldFenceWhatACommandOfManyStepsHasUsedAndEndIt() throws Exception {
+        try (var target = fixture(); var one = target.ready(1); var other = target.ready(2)) {
+            target.device.shut(1, request -> request.operation() == BlockRequest.Operation.READ
+                    && request.lba() == HUNG);
+            byte[] or = ByteBuffer.allocate(16).put((byte) 0x8b).put((byte) 0).putLong(HUNG)
+                    .putInt(1).array();
+            int itt = one.newTag();
+            one.write(itt, one.useCmdSn(), or, blocks(1, 0xaa), 512, true);
+            target.device.awaitArrivals();
+            int abort = one.manage(TaskManagementFunction.ABORT_TASK, itt);
+            assertThat(one.managed(abort)).isEqualTo(FUNCTION_COMPLETE.code());
+
+            assertThat(writeStatus(other, 0, 0xbb)).isEqualTo(Status.BUSY);
+            target.device.open();
+            TargetFixture.await("memory comes back", () -> target.server.bufferBytesInUse() == 0);
+
+            assertThat(writeStatus(other, 0, 0xbb)).isEqualTo(Status.GOOD);
+            assertThat(one.read(HUNG, 1)).isEqualTo(blocks(1, 0)); // its write never began
         }
     }
 

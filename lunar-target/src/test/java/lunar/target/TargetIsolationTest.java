@@ -135,6 +135,28 @@ class TargetIsolationTest {
     }
 
     @Test
+    void shouldForgetPeerThatTakesNoAnswers() throws Exception {
+        try (var target = new TargetFixture(TargetFixture.limits(15_000, 300, 100));
+                var dead = target.ready(1)) {
+            int bytes = 512 << 10;
+            for (int i = 0; i < ServerLimits.DEFAULT.commandsPerSession() / 2; i++) {
+                dead.send(RawInitiator.readCdb(0, bytes / 512), bytes);
+            }
+            TargetFixture.await("answers pile up", () -> target.server.bufferBytesInUse() > 0);
+            assertThat(target.server.bufferBytesInUse())
+                    .isLessThanOrEqualTo(ServerLimits.DEFAULT.maxBufferBytesPerSession());
+            try (var other = target.ready(2)) {
+                other.write(0, blocks(1, 1));
+                assertThat(other.receive().status()).isEqualTo(Status.GOOD);
+                other.logout();
+            }
+
+            TargetFixture.await("the peer is dropped", () -> target.server.sessionCount() == 0);
+            TargetFixture.await("memory comes back", () -> target.server.bufferBytesInUse() == 0);
+        }
+    }
+
+    @Test
     void shouldTakeAbortStormWhileAnotherSessionVerifies() throws Exception {
         try (var target = new TargetFixture(TargetFixture.limits(15_000, 30_000, 100));
                 var stormy = target.ready(1);

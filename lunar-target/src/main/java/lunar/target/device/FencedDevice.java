@@ -67,10 +67,10 @@ public final class FencedDevice implements BlockDevice {
         private final long lba;
         private final long blockCount;
 
-        private Confined(BlockRequest request) {
-            operation = request.operation();
-            lba = request.lba();
-            blockCount = request.blockCount();
+        private Confined(BlockRequest.Operation operation, long lba, long blockCount) {
+            this.operation = operation;
+            this.lba = lba;
+            this.blockCount = blockCount;
         }
 
         private boolean touches(BlockRequest request) {
@@ -105,7 +105,16 @@ public final class FencedDevice implements BlockDevice {
      * @return null where too much is fenced already
      */
     public @Nullable Confined confine(BlockRequest request) {
-        var one = new Confined(request);
+        return confine(new Confined(request.operation(), request.lba(), request.blockCount()));
+    }
+
+    /** Fences the whole device, as {@link #confine(BlockRequest)} does a part of it. */
+    @Nullable
+    Confined confine() {
+        return confine(new Confined(BlockRequest.Operation.WRITE, 0, Long.MAX_VALUE));
+    }
+
+    private @Nullable Confined confine(Confined one) {
         boolean first;
         synchronized (confined) {
             if (confined.size() >= MAX_CONFINED) {
@@ -151,6 +160,7 @@ public final class FencedDevice implements BlockDevice {
 
     @Override
     public void execute(BlockRequest request) throws StorageException {
+        Worker.using(this);
         BusyException refusal = refusal(request);
         if (refusal != null) {
             throw refusal;
@@ -160,7 +170,14 @@ public final class FencedDevice implements BlockDevice {
 
     @Override
     public void submit(BlockRequest request) {
-        BusyException refusal = refusal(request);
+        StorageException refusal = refusal(request);
+        if (refusal == null && Thread.currentThread().isVirtual()) { // a worker; the loops are not
+            try {
+                Worker.using(this);
+            } catch (StorageException e) {
+                refusal = e;
+            }
+        }
         if (refusal != null) {
             request.fail(refusal);
         } else {
