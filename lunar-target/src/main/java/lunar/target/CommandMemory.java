@@ -4,7 +4,7 @@ import lunar.target.device.Buffers;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory that the commands of a connection have. Whoever takes it belongs to a unit, and to a session, and neither
+ * The memory that the commands of a session have. Whoever takes it belongs to a unit too, and neither
  * may leave the others without. On the loop.
  */
 final class CommandMemory {

@@ -38,7 +38,7 @@ final class DataWatch {
     private void look() {
         running = false;
         boolean waiting = false;
-        for (Task task : List.copyOf(connection.tasks())) {
+        for (Task task : connection.tasks()) {
             if (task.state == Task.State.RECEIVING && task.delivered) {
                 if (connection.heardMs() - task.heardMs >= limitMs) {
                     connection.giveUp(task);

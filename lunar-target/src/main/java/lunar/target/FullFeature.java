@@ -2,15 +2,10 @@ package lunar.target;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.util.Collection;
-import java.util.HashMap;
+import java.lang.foreign.ValueLayout;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.function.Consumer;
-import java.util.function.Predicate;
 import lunar.iscsi.AsyncEvent;
 import lunar.iscsi.Bhs;
 import lunar.iscsi.BurstRules;
@@ -20,6 +15,7 @@ import lunar.iscsi.DataOut;
 import lunar.iscsi.DataOutResult;
 import lunar.iscsi.InitiatorPdu;
 import lunar.iscsi.LoginRequest;
+import lunar.iscsi.LoginResult;
 import lunar.iscsi.LogoutRequest;
 import lunar.iscsi.NopOut;
 import lunar.iscsi.ProtocolException;
@@ -65,14 +61,10 @@ final class FullFeature implements PduReceiver {
     private final BurstRules rules;
     private final Answers answers;
     private final OtherRequests others;
-    private final CommandMemory memory;
-    private final MissingCommands missing;
+    private final LoginResult login;
+    private final SessionTasks tasks;
     private final DataWatch dataWatch;
-    private final TaskAborts aborts;
     private final SilenceWatch silence;
-    private final Map<Integer, Task> tasks = new HashMap<>();
-    private final Map<Integer, Task> held = new HashMap<>();
-    private int immediateCount;
     private long lastQueuedBytes;
     private int lastTtt;
     private boolean inBatch;
@@ -86,24 +78,23 @@ final class FullFeature implements PduReceiver {
     /** The task into whose buffer the transport is reading; an abort must not give that buffer to another task. */
     private @Nullable Task filling;
 
+    /** @param login what the login of this connection ended with; of the session only the leading one's */
     FullFeature(Connection connection, TargetServer server, Transport transport, Session session,
-            int firstStatSn) {
+            LoginResult login, int firstStatSn) {
         this.connection = connection;
         this.server = server;
         this.transport = transport;
         this.session = session;
+        this.login = login;
+        tasks = session.tasks();
         window = session.window();
-        var parameters = session.login().parameters();
+        var parameters = login.parameters();
         rules = new BurstRules(parameters.firstBurstLength(), parameters.maxBurstLength(),
                 parameters.maxOutstandingR2t(), parameters.initialR2t(), parameters.immediateData(),
                 parameters.dataPduInOrder(), parameters.dataSequenceInOrder());
         answers = new Answers(transport, window, new StatusNumbering(firstStatSn), rules,
                 parameters.maxSendDataSegmentLength());
         others = new OtherRequests(this, server, session, answers);
-        memory = new CommandMemory(server.buffers(), session.taskSets());
-        missing = new MissingCommands(this, window, transport.loop(),
-                server.limits().abortTimeoutMs());
-        aborts = new TaskAborts(this, transport.loop(), server.limits().abortTimeoutMs());
         dataWatch = new DataWatch(this, transport.loop(), server.limits().dataTimeoutMs());
         silence = new SilenceWatch(transport.loop(), server.limits().idleMs(), this::ping,
                 this::endSilent);
@@ -114,15 +105,18 @@ final class FullFeature implements PduReceiver {
 
     Session session() { return session; }
 
-    /** Memory for the commands. */
-    CommandMemory memory() { return memory; }
+    /** The connection's number in its session. */
+    int cid() { return login.cid(); }
 
     Transport transport() { return transport; }
 
     Connection connection() { return connection; }
 
-    @Nullable
-    Task task(int itt) { return tasks.get(itt); }
+    /** The task of a tag that has its allegiance to this connection, or null. */
+    private @Nullable Task own(int itt) {
+        Task task = tasks.find(itt);
+        return task != null && task.connection().equals(this) ? task : null;
+    }
 
     // --- what comes ---
 
@@ -139,7 +133,7 @@ final class FullFeature implements PduReceiver {
                 yield destination(incoming, 0, length);
             }
             case DataOut.OPCODE -> {
-                yield destination(tasks.get(bhs.itt()), bhs.int32(DataOut.BUFFER_OFFSET), length);
+                yield destination(own(bhs.itt()), bhs.int32(DataOut.BUFFER_OFFSET), length);
             }
             default -> MemorySegment.NULL;
         };
@@ -187,7 +181,7 @@ final class FullFeature implements PduReceiver {
                 if (task != null) {
                     advance(task);
                 }
-                releaseHeld();
+                tasks.releaseHeld();
             }
             case DataOut.OPCODE -> dataOut(DataOut.decode(bhs), length);
             default -> other(InitiatorPdu.decode(bhs, ahs), bhs, data);
@@ -206,18 +200,18 @@ final class FullFeature implements PduReceiver {
         if (verdict == CommandWindow.Verdict.IGNORE) {
             return null;
         }
-        if (tasks.containsKey(command.itt())) {
+        if (tasks.find(command.itt()) != null) {
             if (verdict == CommandWindow.Verdict.HOLD) {
                 window.forget(command.cmdSn());
             } else {
-                finishNumbering(command.immediate());
+                if (!command.immediate()) {
+                    window.finished();
+                }
             }
             answers.reject(bhs, RejectReason.TASK_IN_PROGRESS);
             return null;
         }
-        if (command.immediate()
-                && ++immediateCount > server.limits().immediateCommandsPerSession()) {
-            immediateCount--;
+        if (command.immediate() && !tasks.admitImmediate()) {
             answers.reject(bhs, RejectReason.TOO_MANY_IMMEDIATE);
             return null;
         }
@@ -236,12 +230,9 @@ final class FullFeature implements PduReceiver {
                 command.cdb());
         task.heardMs = silence.heardMs();
         task.delivered = verdict == CommandWindow.Verdict.DELIVER;
-        tasks.put(task.itt, task);
+        tasks.add(task);
         session.taskSets().join(task, target.device().unit(command.lun()), command.attribute(),
                 session.hasLevel(RFC_7144) ? command.priority() : 0);
-        if (!task.delivered) {
-            held.put(task.cmdSn, task);
-        }
         if (command.attribute() == TaskAttribute.ACA) {
             task.refuse(ACA_REFUSED);
         } else if (command.write() && tooLong) {
@@ -254,7 +245,7 @@ final class FullFeature implements PduReceiver {
     }
 
     private void dataOut(DataOut dataOut, int length) throws ProtocolException {
-        Task task = tasks.get(dataOut.itt());
+        Task task = own(dataOut.itt());
         if (task == null || task.state != Task.State.RECEIVING) {
             return; // of a command that was aborted, or dropped for its CmdSN: to be discarded (section 11.7)
         }
@@ -264,7 +255,7 @@ final class FullFeature implements PduReceiver {
         judge(task, result);
         if (task.state == Task.State.RECEIVING) {
             advance(task);
-            releaseHeld();
+            tasks.releaseHeld();
         }
     }
 
@@ -283,7 +274,7 @@ final class FullFeature implements PduReceiver {
     }
 
     /** Executes a task if its turn has come and its data are there; else asks for the data. */
-    private void advance(Task task) {
+    void advance(Task task) {
         if (!task.delivered || task.state != Task.State.RECEIVING) {
             return;
         }
@@ -303,26 +294,52 @@ final class FullFeature implements PduReceiver {
         }
     }
 
-    void releaseHeld() {
-        while (window.nextIsHeld()) {
-            Task next = held.remove(window.releaseHeld());
-            if (next == null) { // aborted before its turn
-                window.finished();
-            } else {
-                next.delivered = true;
-                if (next.set != null) {
-                    next.set.deliver(next);
-                }
-                advance(next);
-            }
-        }
-        missing.moved();
-    }
-
     private void other(InitiatorPdu pdu, Bhs bhs, MemorySegment data) throws ProtocolException {
-        if (!(pdu instanceof SnackRequest) && !numbered(bhs)) {
+        if (pdu instanceof SnackRequest || isPong(bhs)) {
+            perform(pdu, bhs, data);
             return;
         }
+        switch (window.accept(bhs.int32(InitiatorPdu.CMD_SN), bhs.immediate())) {
+            case DELIVER -> {
+                if (!bhs.immediate()) {
+                    window.finished();
+                }
+                perform(pdu, bhs, data);
+                if (!bhs.immediate()) {
+                    tasks.releaseHeld();
+                }
+            }
+            case HOLD -> {
+                Bhs header = new Bhs()
+                        .wrap(MemorySegment.ofArray(bhs.bytes().toArray(ValueLayout.JAVA_BYTE)));
+                MemorySegment kept = MemorySegment.ofArray(data.toArray(ValueLayout.JAVA_BYTE));
+                tasks.hold(this, bhs.int32(InitiatorPdu.CMD_SN),
+                        () -> performInTurn(pdu, header, kept));
+            }
+            case IGNORE -> {
+                // As the RFC has it (section 4.2.2.1).
+            }
+        }
+    }
+
+    /** The answer to our ping; its CmdSN is not used up (section 11.18). */
+    private static boolean isPong(Bhs bhs) {
+        return bhs.opcode() == NopOut.OPCODE && bhs.itt() == Bhs.NO_TAG;
+    }
+
+    private void performInTurn(InitiatorPdu pdu, Bhs bhs, MemorySegment data) {
+        if (stopped) {
+            return;
+        }
+        try {
+            perform(pdu, bhs, data);
+            scheduleFlush();
+        } catch (ProtocolException e) {
+            connection.end("a held request: " + e.getMessage(), new ConnectionEvent.Dropped());
+        }
+    }
+
+    private void perform(InitiatorPdu pdu, Bhs bhs, MemorySegment data) throws ProtocolException {
         switch (pdu) {
             case NopOut nop -> others.nop(nop, data);
             case TextRequest text -> others.text(text, bhs, data);
@@ -333,31 +350,6 @@ final class FullFeature implements PduReceiver {
                     "a Login Request in full feature phase (RFC 7143 section 6.3)");
             case ScsiCommand _,DataOut _ -> throw new IllegalStateException(pdu.toString());
         }
-    }
-
-    /**
-     * Takes the CmdSN of a request other than a SCSI command. With one connection in a session, a gap before it is
-     * the initiator's mistake, and it is dropped like a request outside the window.
-     */
-    private boolean numbered(Bhs bhs) {
-        if (bhs.opcode() == NopOut.OPCODE && bhs.itt() == Bhs.NO_TAG) {
-            return true; // the answer to our ping; its CmdSN is not used up (section 11.18)
-        }
-        int cmdSn = bhs.int32(InitiatorPdu.CMD_SN);
-        return switch (window.accept(cmdSn, bhs.immediate())) {
-            case DELIVER -> {
-                if (!bhs.immediate()) {
-                    window.finished();
-                    releaseHeld();
-                }
-                yield true;
-            }
-            case HOLD -> {
-                window.forget(cmdSn);
-                yield false;
-            }
-            case IGNORE -> false;
-        };
     }
 
     @Override
@@ -418,43 +410,13 @@ final class FullFeature implements PduReceiver {
         }
     }
 
-    /** The device server has ended a task. On the loop. */
-    void ended(Task task) {
-        if (task.state == Task.State.LEFT_BEHIND) { // everybody has gone on without it
-            task.giveBackBuffer();
-            task.markEnded();
-            if (task.set != null) {
-                task.set.letGo();
-            }
-            return;
-        }
-        tasks.remove(task.itt);
-        finishNumbering(task.immediate);
-        if (task.immediate) {
-            immediateCount--;
-        }
+    /** Sends what a task has come to, unless nobody wants to hear it. */
+    void answer(Task task) {
         if (task.aborted() || closed) {
             task.giveBackBuffer();
         } else {
             answers.respond(task);
             scheduleFlush();
-        }
-        task.markEnded();
-        if (task.set != null) {
-            task.set.leave(task);
-        }
-        endIfDone();
-    }
-
-    private void endIfDone() {
-        if (closed && tasks.isEmpty()) {
-            server.ended(session);
-        }
-    }
-
-    private void finishNumbering(boolean immediate) {
-        if (!immediate) {
-            window.finished();
         }
     }
 
@@ -469,49 +431,7 @@ final class FullFeature implements PduReceiver {
         }
     }
 
-    // --- aborting and ending ---
-
-    /** Aborts tasks; see {@link Session#abort}. On the loop. */
-    CompletableFuture<Integer> abort(Predicate<Task> which, Consumer<List<Task>> marked) {
-        return aborts.abort(which, marked);
-    }
-
-    /** Goes on without an aborted task that its device does not end, if that can be. */
-    void leaveBehind(Task task) {
-        if (task.leaveBehind()) {
-            tasks.remove(task.itt, task);
-            finishNumbering(task.immediate);
-            if (task.immediate) {
-                immediateCount--;
-            }
-            if (task.set != null) {
-                task.set.leaveBehind(task);
-            }
-            endIfDone();
-        }
-    }
-
-    /** Ends an aborted task that has not begun; one that has ends by itself. */
-    void endUnbegun(Task task) {
-        if (task.state == Task.State.WAITING) {
-            ended(task);
-        } else if (task.state == Task.State.RECEIVING) {
-            if (task.delivered) {
-                ended(task);
-                return;
-            }
-            held.remove(task.cmdSn); // its CmdSN stays taken: it will not be sent again
-            if (closed) {
-                window.forget(task.cmdSn);
-            }
-            tasks.remove(task.itt);
-            task.giveBackBuffer();
-            task.markEnded();
-            if (task.set != null) {
-                task.set.leave(task);
-            }
-        }
-    }
+    // --- ending ---
 
     /** The data of a task have not come for too long: nobody waits for them any longer. */
     void giveUp(Task task) {
@@ -520,9 +440,13 @@ final class FullFeature implements PduReceiver {
         advance(task);
     }
 
-    Collection<Task> tasks() { return tasks.values(); }
+    /** The tasks that have their allegiance to this connection. */
+    List<Task> tasks() {
+        return tasks.all().stream().filter(task -> task.connection().equals(this)).toList();
+    }
 
-    MissingCommands missing() { return missing; }
+    /** Whether the connection can be used. */
+    boolean isOpen() { return !closed; }
 
     /** Sends an Asynchronous Message (RFC 7143 section 11.9). */
     void announce(Lun lun, AsyncEvent event, int parameter1, int parameter2, int parameter3) {
@@ -542,7 +466,7 @@ final class FullFeature implements PduReceiver {
         }
     }
 
-    /** Ends the session, whose only connection this is. On the loop. */
+    /** Ends the connection, with its session. On the loop. */
     void terminate(String why, ConnectionEvent event) {
         if (!closed) {
             connection.end(why, event);
@@ -556,9 +480,7 @@ final class FullFeature implements PduReceiver {
         dataWatch.stop();
     }
 
-    /**
-     * The connection is over, and its transport closed: aborts what is left; the session ends when the last task has.
-     */
+    /** The connection is over, and its transport closed: aborts what it has left. */
     void release() {
         if (closed) {
             return;
@@ -566,8 +488,7 @@ final class FullFeature implements PduReceiver {
         stopCommands();
         closed = true;
         filled();
-        var _ = abort(_ -> true, _ -> {}); // the last of them to end ends the session
-        endIfDone();
+        session.leave(this);
     }
 
     @Override

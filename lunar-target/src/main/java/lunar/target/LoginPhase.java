@@ -3,6 +3,7 @@ package lunar.target;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Optional;
 import lunar.iscsi.Bhs;
 import lunar.iscsi.ConnectionEvent;
 import lunar.iscsi.ConnectionState;
@@ -83,23 +84,26 @@ final class LoginPhase implements PduReceiver {
 
     private void complete(LoginAnswer answer, LoginResult result, int itt, int cmdSn) {
         over = true;
+        // The text of the answer is valid during this call only, and others may have to end first.
+        var kept = new LoginAnswer(answer.transit(), answer.more(), answer.stage(),
+                answer.nextStage(), answer.versionMax(), answer.versionActive(), answer.isid(),
+                answer.tsih(), answer.statusClass(), answer.statusDetail(),
+                MemorySegment.ofArray(answer.text().toArray(ValueLayout.JAVA_BYTE)));
         TargetNode target = result.sessionType() == SessionType.NORMAL
                 ? server.target(result.targetName().orElseThrow())
                 : null;
-        var session = new Session(result, target, transport.loop(), cmdSn,
-                server.limits());
-        if (target == null) {
-            enter(session, answer, itt);
+        Session known = target == null ? null : server.sessions().find(result.tsih());
+        if (known != null) {
+            transport.moveTo(known.loop(), () -> join(known, result, kept, itt));
             return;
         }
-        // The text of the answer is valid during this call only, and an old session may have to end first.
-        var kept = new LoginAnswer(answer.transit(), answer.more(), answer.stage(),
-                answer.nextStage(),
-                answer.versionMax(), answer.versionActive(), answer.isid(), answer.tsih(),
-                answer.statusClass(), answer.statusDetail(), MemorySegment.ofArray(
-                        answer.text().toArray(ValueLayout.JAVA_BYTE)));
+        var session = new Session(result, target, transport.loop(), cmdSn, server);
+        if (target == null) {
+            enter(session, result, answer, itt);
+            return;
+        }
         var _ = server.sessions().establish(session, target, server.limits().answerTimeoutMs())
-                .thenRun(() -> inLoop(() -> enter(session, kept, itt)));
+                .thenRun(() -> inLoop(() -> lead(session, result, kept, itt)));
     }
 
     private void inLoop(Runnable task) {
@@ -110,7 +114,8 @@ final class LoginPhase implements PduReceiver {
         }
     }
 
-    private void enter(Session session, LoginAnswer answer, int itt) {
+    /** The connection is the first of its session. */
+    private void lead(Session session, LoginResult result, LoginAnswer answer, int itt) {
         if (connection.state() != ConnectionState.IN_LOGIN) { // the peer has left
             server.ended(session);
             return;
@@ -121,10 +126,28 @@ final class LoginPhase implements PduReceiver {
                     new ConnectionEvent.LoginFailed());
             return;
         }
+        enter(session, result, answer, itt);
+    }
+
+    /** The connection is one more of a session, on whose loop this runs (RFC 7143 section 6.3.4). */
+    private void join(Session session, LoginResult result, LoginAnswer answer, int itt) {
+        if (connection.state() != ConnectionState.IN_LOGIN) {
+            return;
+        }
+        Optional<LoginStatus> refusal = session.refusal(result.cid());
+        if (refusal.isPresent()) { // it was otherwise when the login began; too late to say it in a Login Response
+            connection.end("login refused, " + refusal.get().text(),
+                    new ConnectionEvent.LoginFailed());
+            return;
+        }
+        enter(session, result, answer, itt);
+    }
+
+    private void enter(Session session, LoginResult result, LoginAnswer answer, int itt) {
         send(answer, itt, session.window().expCmdSn(), session.window().maxCmdSn());
-        transport.framing(session.login().parameters().framing(FullFeature.MAX_AHS_BYTES));
-        var fullFeature = new FullFeature(connection, server, transport, session, statSn);
-        session.connection(fullFeature);
+        transport.framing(result.parameters().framing(FullFeature.MAX_AHS_BYTES));
+        var fullFeature = new FullFeature(connection, server, transport, session, result, statSn);
+        session.join(fullFeature);
         connection.enter(fullFeature);
         transport.flush();
     }

@@ -15,14 +15,14 @@ import lunar.iscsi.spi.EventLoop;
 final class MissingCommands {
     private record Waiter(int cmdSn, CompletableFuture<Void> turn) {}
 
-    private final FullFeature connection;
+    private final SessionTasks tasks;
     private final CommandWindow window;
     private final EventLoop loop;
     private final long boundMs;
     private final List<Waiter> waiters = new ArrayList<>();
 
-    MissingCommands(FullFeature connection, CommandWindow window, EventLoop loop, long boundMs) {
-        this.connection = connection;
+    MissingCommands(SessionTasks tasks, CommandWindow window, EventLoop loop, long boundMs) {
+        this.tasks = tasks;
         this.window = window;
         this.loop = loop;
         this.boundMs = boundMs;
@@ -47,7 +47,7 @@ final class MissingCommands {
                 break; // beyond what the initiator may send: nothing to wait for
             }
             window.finished();
-            connection.releaseHeld();
+            tasks.releaseHeld();
         }
         waiters.removeIf(waiter -> waiter.cmdSn == cmdSn && waiter.turn.complete(null));
     }
@@ -61,7 +61,7 @@ final class MissingCommands {
         }
         if (window.accept(cmdSn, false) == CommandWindow.Verdict.DELIVER) {
             window.finished();
-            connection.releaseHeld();
+            tasks.releaseHeld();
         }
         return true;
     }

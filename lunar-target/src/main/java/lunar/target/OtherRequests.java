@@ -2,14 +2,15 @@ package lunar.target;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import lunar.iscsi.Bhs;
 import lunar.iscsi.ConnectionEvent;
 import lunar.iscsi.ConnectionState;
 import lunar.iscsi.LoginLimits;
-import lunar.iscsi.LogoutReason;
 import lunar.iscsi.LogoutRequest;
 import lunar.iscsi.LogoutResponseCode;
 import lunar.iscsi.NopOut;
@@ -75,24 +76,39 @@ final class OtherRequests {
     }
 
     void logout(LogoutRequest request) {
-        boolean thisOne = request.reason() == LogoutReason.CLOSE_SESSION
-                || request.cid() == session.login().cid();
-        LogoutResponseCode response = request.reason() == LogoutReason.REMOVE_FOR_RECOVERY
-                ? LogoutResponseCode.RECOVERY_NOT_SUPPORTED // ErrorRecoveryLevel below 2
-                : thisOne ? LogoutResponseCode.SUCCESS : LogoutResponseCode.CID_NOT_FOUND;
-        if (response != LogoutResponseCode.SUCCESS) {
-            loggedOut(request, response);
-            return;
+        switch (request.reason()) {
+            case CLOSE_SESSION -> close(request, session.connections(), _ -> true);
+            case CLOSE_CONNECTION -> {
+                FullFeature named = session.connection(request.cid());
+                if (named == null) {
+                    loggedOut(request, LogoutResponseCode.CID_NOT_FOUND);
+                } else {
+                    close(request, List.of(named), task -> task.connection().equals(named));
+                }
+            }
+            case REMOVE_FOR_RECOVERY -> // ErrorRecoveryLevel below 2
+                loggedOut(request, LogoutResponseCode.RECOVERY_NOT_SUPPORTED);
         }
-        // The response says that nothing of the session goes on (RFC 7143 section 11.15): first end its tasks.
-        connection.connection().happened(new ConnectionEvent.LogoutBegun());
-        var _ = connection.abort(_ -> true, _ -> {}).thenApply(_ -> LogoutResponseCode.SUCCESS)
+    }
+
+    /** The response says that nothing of these goes on (RFC 7143 section 11.15): first their tasks end. */
+    private void close(LogoutRequest request, List<FullFeature> which, Predicate<Task> tasks) {
+        if (which.contains(connection)) {
+            connection.connection().happened(new ConnectionEvent.LogoutBegun());
+        }
+        which.forEach(FullFeature::stopCommands);
+        var _ = session.abort(tasks, _ -> {}).thenApply(_ -> LogoutResponseCode.SUCCESS)
                 .completeOnTimeout(LogoutResponseCode.CLEANUP_FAILED,
-                        server.limits().answerTimeoutMs(),
-                        TimeUnit.MILLISECONDS)
+                        server.limits().answerTimeoutMs(), TimeUnit.MILLISECONDS)
                 .thenAccept(outcome -> connection.inLoop(() -> {
                     loggedOut(request, outcome);
                     connection.scheduleFlush();
+                    for (FullFeature closed : which) {
+                        if (!closed.equals(connection)) {
+                            closed.terminate("logged out through another connection",
+                                    new ConnectionEvent.SessionClosed());
+                        }
+                    }
                     if (connection.connection().state() == ConnectionState.IN_LOGOUT) {
                         connection.connection().happened(outcome == LogoutResponseCode.SUCCESS
                                 ? new ConnectionEvent.LogoutSucceeded()

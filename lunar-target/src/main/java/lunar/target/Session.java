@@ -1,7 +1,11 @@
 package lunar.target;
 
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
@@ -10,6 +14,7 @@ import lunar.iscsi.AsyncEvent;
 import lunar.iscsi.CommandWindow;
 import lunar.iscsi.ConnectionEvent;
 import lunar.iscsi.LoginResult;
+import lunar.iscsi.LoginStatus;
 import lunar.iscsi.TaskReporting;
 import lunar.iscsi.spi.EventLoop;
 import lunar.target.device.LogicalUnit;
@@ -17,7 +22,7 @@ import lunar.target.device.Nexus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One session, which is one I_T nexus (RFC 7143 section 4.4.1). Belongs to the event loop of its connection;
+ * One session, which is one I_T nexus (RFC 7143 section 4.4.1). Belongs to one event loop, as all its connections do;
  * other threads talk to it through {@link #loop}.
  */
 final class Session {
@@ -28,11 +33,19 @@ final class Session {
     private final TaskSets taskSets;
     private final @Nullable Nexus nexus;
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
-    private @Nullable FullFeature connection;
+    private final TargetServer server;
+    private final SessionTasks tasks;
+    private final Map<Integer, FullFeature> connections = new HashMap<>();
+    /** Their numbers, for other threads. */
+    private volatile Set<Integer> cids = Set.of();
+    private volatile boolean begun;
+    private volatile boolean over;
     private boolean replaced;
 
     Session(LoginResult login, @Nullable TargetNode target, EventLoop loop, int firstCmdSn,
-            ServerLimits limits) {
+            TargetServer server) {
+        ServerLimits limits = server.limits();
+        this.server = server;
         this.login = login;
         this.target = target;
         this.loop = loop;
@@ -43,6 +56,7 @@ final class Session {
                 ? null
                 : new Nexus(login.initiatorName(), login.isid(), target.port(),
                         this::abortForOthers);
+        tasks = new SessionTasks(this, server);
     }
 
     LoginResult login() { return login; }
@@ -67,12 +81,63 @@ final class Session {
 
     TaskSets taskSets() { return taskSets; }
 
+    SessionTasks tasks() { return tasks; }
+
     /** Whether another login has taken the place of this session before it began. */
     boolean replaced() {
         return replaced;
     }
 
-    void connection(FullFeature established) { connection = established; }
+    // --- its connections, on the loop ---
+
+    /** Why a connection of this number may not join now; empty where it may. Any thread. */
+    Optional<LoginStatus> refusal(int cid) {
+        if (!begun || over) {
+            return Optional.of(LoginStatus.SESSION_DOES_NOT_EXIST);
+        }
+        Set<Integer> taken = cids;
+        return !taken.contains(cid) && taken.size() >= login.parameters().maxConnections()
+                ? Optional.of(LoginStatus.TOO_MANY_CONNECTIONS)
+                : Optional.empty();
+    }
+
+    /** A connection joins; it takes the place of one with its number (connection reinstatement, section 6.3.4). */
+    void join(FullFeature connection) {
+        begun = true;
+        FullFeature old = connections.get(connection.cid());
+        if (old != null) {
+            old.connection().end("reinstated by a new login of its connection",
+                    new ConnectionEvent.Dropped());
+        }
+        connections.put(connection.cid(), connection);
+        cids = Set.copyOf(connections.keySet());
+    }
+
+    /** The open connection of a number, or null. */
+    @Nullable
+    FullFeature connection(int cid) { return connections.get(cid); }
+
+    /** A connection is over: aborts the tasks that have their allegiance to it. */
+    void leave(FullFeature connection) {
+        connections.remove(connection.cid(), connection);
+        cids = Set.copyOf(connections.keySet());
+        tasks.forgetHeld(connection);
+        var _ = tasks.abort(task -> task.connection().equals(connection), _ -> {});
+        endIfDone(); // or the last of them to end ends the session
+    }
+
+    /** The session ends when it has neither a connection nor a task. */
+    void endIfDone() {
+        if (begun && !over && connections.isEmpty() && tasks.isEmpty()) {
+            over = true;
+            server.ended(this);
+        }
+    }
+
+    /** Those that are open. */
+    List<FullFeature> connections() {
+        return List.copyOf(connections.values());
+    }
 
     /** Ends when the session has no connection and no task any more. */
     CompletableFuture<Void> ended() {
@@ -82,12 +147,10 @@ final class Session {
     /** Ends the session from any thread; see {@link #ended}. */
     void terminate(String why, ConnectionEvent event) {
         loop.execute(() -> {
-            FullFeature open = connection;
-            if (open == null) {
+            if (!begun) {
                 replaced = true; // still waiting for its own predecessor: it never begins, and ends then
-            } else {
-                open.terminate(why, event);
             }
+            connections().forEach(connection -> connection.terminate(why, event));
         });
     }
 
@@ -100,13 +163,7 @@ final class Session {
     CompletableFuture<Integer> abort(Predicate<Task> which, Consumer<List<Task>> marked) {
         var done = new CompletableFuture<Integer>();
         Runnable abort = () -> {
-            FullFeature open = connection;
-            if (open == null) {
-                marked.accept(List.of());
-                done.complete(0);
-            } else {
-                var _ = open.abort(which, marked).thenAccept(done::complete);
-            }
+            var _ = tasks.abort(which, marked).thenAccept(done::complete);
         };
         if (loop.inLoop()) {
             abort.run(); // at once: what the same batch brings after a task management request is not meant by it
@@ -118,35 +175,29 @@ final class Session {
 
     /** Somebody else ends the tasks on a unit; an initiator that wants to know is told (RFC 7143 section 4.2.3.4). */
     private CompletableFuture<Integer> abortForOthers(LogicalUnit unit, IntConsumer marked) {
-        return abort(task -> task.server.equals(unit.server()), tasks -> {
-            marked.accept(tasks.size());
-            FullFeature open = connection;
-            if (open != null && !tasks.isEmpty()
+        return abort(task -> task.server.equals(unit.server()), aborted -> {
+            marked.accept(aborted.size());
+            if (!aborted.isEmpty()
                     && login.parameters().taskReporting() == TaskReporting.FAST_ABORT) {
-                open.announce(tasks.getFirst().lun, AsyncEvent.TASK_TERMINATION, 0, 0, 0);
+                connections().forEach(connection -> connection.announce(aborted.getFirst().lun,
+                        AsyncEvent.TASK_TERMINATION, 0, 0, 0));
             }
         });
     }
 
     /** Asks the initiator to log out within some time, after which the connection is dropped. Any thread. */
     void askForLogout(long withinMs) {
-        loop.execute(() -> {
-            FullFeature open = connection;
-            if (open != null) {
-                open.connection().askForLogout(withinMs);
-            }
-        });
+        loop.execute(() -> connections()
+                .forEach(connection -> connection.connection().askForLogout(withinMs)));
     }
 
     /** Tells the initiator that its connections are dropped, and drops them (AsyncEvent 3). Any thread. */
     void drop(String why) {
         loop.execute(() -> {
-            FullFeature open = connection;
-            if (open == null) {
+            if (!begun) {
                 replaced = true;
-            } else {
-                open.drop(why);
             }
+            connections().forEach(connection -> connection.drop(why));
         });
     }
 

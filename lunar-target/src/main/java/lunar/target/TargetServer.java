@@ -41,10 +41,13 @@ import lunar.target.device.CopyService;
  * {@link #close}. Thread-safe.
  */
 public final class TargetServer implements AutoCloseable {
+    /** Connections of a session, where the initiator wants several. */
+    private static final int MAX_CONNECTIONS = 8;
+
     /** What a server wants and accepts, if nothing else is said. */
     public static final Offer DEFAULT_OFFER = Offer.DEFAULT.with(offer -> offer.taskReporting(
             List.of(TaskReporting.FAST_ABORT, TaskReporting.RESPONSE_FENCE, TaskReporting.RFC3720))
-            .protocolLevel(FullFeature.RFC_7144));
+            .protocolLevel(FullFeature.RFC_7144).maxConnections(MAX_CONNECTIONS));
 
     private static final int PORTAL_GROUP_TAG = 1;
 
@@ -230,19 +233,31 @@ public final class TargetServer implements AutoCloseable {
                     "no target " + printable(name));
         }
         if (applicant.tsih() != 0) {
-            Session joined = sessions.find(applicant.tsih());
-            return joined == null || !target.equals(joined.target())
-                    || !joined.login().initiatorName().equals(applicant.initiatorName())
-                            ? new LoginPolicy.Admission.Refuse(LoginStatus.SESSION_DOES_NOT_EXIST,
-                                    "no session with TSIH " + applicant.tsih())
-                            : new LoginPolicy.Admission.Refuse(LoginStatus.TOO_MANY_CONNECTIONS,
-                                    "the session has all its connections");
+            return join(applicant, target);
         }
         TargetSpec spec = target.spec();
         return new LoginPolicy.Admission.Accept(offer, spec.chap(),
                 spec.alias().isEmpty() ? Optional.empty() : Optional.of(spec.alias()),
                 PORTAL_GROUP_TAG,
                 sessions.newTsih(), Optional.empty());
+    }
+
+    /** A connection of a session there is: one more, or in the place of one (RFC 7143 sections 6.3.1 and 6.3.4). */
+    private LoginPolicy.Admission join(LoginPolicy.Applicant applicant, TargetNode target) {
+        Session joined = sessions.find(applicant.tsih());
+        if (joined == null || !target.equals(joined.target())
+                || !joined.login().initiatorName().equals(applicant.initiatorName())
+                || !joined.login().isid().equals(applicant.isid())) {
+            return new LoginPolicy.Admission.Refuse(LoginStatus.SESSION_DOES_NOT_EXIST,
+                    "no session with TSIH " + applicant.tsih());
+        }
+        Optional<LoginStatus> refusal = joined.refusal(applicant.cid());
+        if (refusal.isPresent()) {
+            return new LoginPolicy.Admission.Refuse(refusal.get(), "connection "
+                    + applicant.cid() + " of the session with TSIH " + applicant.tsih());
+        }
+        return new LoginPolicy.Admission.Accept(offer, target.spec().chap(), Optional.empty(),
+                PORTAL_GROUP_TAG, applicant.tsih(), Optional.of(joined.login().parameters()));
     }
 
     private static String printable(String name) { return name.replaceAll("[^\\x20-\\x7e]", "?"); }

@@ -55,7 +55,7 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
         ENDED
     }
 
-    private final FullFeature connection;
+    private FullFeature connection;
     final Lun lun;
     final int itt;
     final int cmdSn;
@@ -133,6 +133,11 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
 
     Session session() { return connection.session(); }
 
+    /** The connection that the task has its allegiance to. */
+    FullFeature connection() {
+        return connection;
+    }
+
     @Override
     public Nexus nexus() { return session().nexus(); }
 
@@ -198,12 +203,12 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
 
     @Override
     public Buffers.@Nullable Buffer borrow(int bytes) {
-        return connection.memory().take(this, bytes);
+        return session().tasks().memory().take(this, bytes);
     }
 
     @Override
     public void giveBack(Buffers.Buffer borrowed) {
-        connection.memory().give(Objects.requireNonNull(set), borrowed);
+        session().tasks().memory().give(Objects.requireNonNull(set), borrowed);
     }
 
     @Override
@@ -239,7 +244,7 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
         status = with;
         sense = why;
         dataInBytes = dataIn;
-        connection.ended(this);
+        session().tasks().ended(this);
     }
 
     @Override
@@ -441,7 +446,7 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
         Buffers.Buffer lent = buffer;
         if (lent != null && !connection.isFilling(this)) {
             buffer = null;
-            connection.memory().give(Objects.requireNonNull(set), lent);
+            session().tasks().memory().give(Objects.requireNonNull(set), lent);
         }
     }
 
@@ -451,7 +456,7 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
             return true;
         }
         giveBackBuffer();
-        buffer = connection.memory().take(this, bytes);
+        buffer = session().tasks().memory().take(this, bytes);
         return buffer != null;
     }
 }

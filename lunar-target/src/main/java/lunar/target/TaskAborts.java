@@ -8,23 +8,23 @@ import java.util.function.Predicate;
 import lunar.iscsi.spi.EventLoop;
 
 /**
- * Aborts tasks of a connection. One that a device executes cannot be called back: it is waited for, and left behind
+ * Aborts tasks of a session. One that a device executes cannot be called back: it is waited for, and left behind
  * when the device does not end it in time. On the loop.
  */
 final class TaskAborts {
-    private final FullFeature connection;
+    private final SessionTasks tasks;
     private final EventLoop loop;
     private final long patienceMs;
 
-    TaskAborts(FullFeature connection, EventLoop loop, long patienceMs) {
-        this.connection = connection;
+    TaskAborts(SessionTasks tasks, EventLoop loop, long patienceMs) {
+        this.tasks = tasks;
         this.loop = loop;
         this.patienceMs = patienceMs;
     }
 
     /** See {@link Session#abort}. */
     CompletableFuture<Integer> abort(Predicate<Task> which, Consumer<List<Task>> marked) {
-        List<Task> chosen = connection.tasks().stream().filter(which).toList();
+        List<Task> chosen = tasks.all().stream().filter(which).toList();
         List<Task> fresh = chosen.stream().filter(task -> !task.aborted()).toList();
         fresh.forEach(Task::abort); // all, before the end of one lets the next begin
         var waits = new ArrayList<CompletableFuture<Void>>();
@@ -32,12 +32,12 @@ final class TaskAborts {
             var wait = new CompletableFuture<Void>();
             waits.add(wait);
             task.whenEnded(() -> wait.complete(null));
-            connection.endUnbegun(task);
+            tasks.endUnbegun(task);
         }
         marked.accept(fresh);
         var all = CompletableFuture.allOf(waits.toArray(CompletableFuture[]::new));
         if (!all.isDone()) {
-            EventLoop.Timer timer = loop.schedule(() -> chosen.forEach(connection::leaveBehind),
+            EventLoop.Timer timer = loop.schedule(() -> chosen.forEach(tasks::leaveBehind),
                     patienceMs);
             var _ = all.thenRun(timer::cancel);
         }

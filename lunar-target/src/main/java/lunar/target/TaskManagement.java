@@ -100,7 +100,7 @@ final class TaskManagement {
             }
             case TARGET_WARM_RESET, TARGET_COLD_RESET -> {
                 // Not only a unit's commands: what has not come yet need not be waited for (section 4.2.3.4).
-                connection.missing().plugBefore(request.cmdSn());
+                session.tasks().missing().plugBefore(request.cmdSn());
                 yield reset(request, target.device().units());
             }
             case I_T_NEXUS_RESET -> afterCommandsBefore(request, () -> resetNexus(request, target));
@@ -118,7 +118,7 @@ final class TaskManagement {
 
     private CompletableFuture<Answer> afterCommandsBefore(TaskManagementRequest request,
             Supplier<CompletableFuture<Answer>> what) {
-        CompletableFuture<Void> turn = connection.missing().awaitBefore(request.cmdSn());
+        CompletableFuture<Void> turn = session.tasks().missing().awaitBefore(request.cmdSn());
         return turn.isDone() ? what.get() : turn.thenCompose(_ -> what.get()); // on the loop, both
     }
 
@@ -129,9 +129,10 @@ final class TaskManagement {
                 bounded(List.of(abortOwn(request, task -> task.server.equals(unit.server()))));
             case LOGICAL_UNIT_RESET -> reset(request, List.of(unit));
             case QUERY_TASK_SET -> now(
-                    connection.tasks().stream().anyMatch(task -> task.server.equals(unit.server()))
-                            ? FUNCTION_SUCCEEDED
-                            : FUNCTION_COMPLETE);
+                    session.tasks().all().stream()
+                            .anyMatch(task -> task.server.equals(unit.server()))
+                                    ? FUNCTION_SUCCEEDED
+                                    : FUNCTION_COMPLETE);
             case QUERY_ASYNCHRONOUS_EVENT -> {
                 Nexus.Pending attention = session.nexus().pendingAttention(unit);
                 yield attention == null
@@ -143,7 +144,7 @@ final class TaskManagement {
     }
 
     private CompletableFuture<Answer> abortTask(TaskManagementRequest request) {
-        Task task = connection.task(request.referencedTaskTag());
+        Task task = session.tasks().find(request.referencedTaskTag());
         if (task != null && task.lun.equals(request.lun())) {
             return bounded(List.of(session.abort(one -> one.equals(task), _ -> {})));
         }
@@ -152,7 +153,7 @@ final class TaskManagement {
     }
 
     private CompletableFuture<Answer> queryTask(TaskManagementRequest request) {
-        Task task = connection.task(request.referencedTaskTag());
+        Task task = session.tasks().find(request.referencedTaskTag());
         if (task != null && task.lun.equals(request.lun())) {
             return now(FUNCTION_SUCCEEDED);
         }
@@ -162,7 +163,7 @@ final class TaskManagement {
 
     /** A command that was sent and has not come counts as come, and is ignored when it does (section 11.6.1). */
     private boolean isStillToCome(TaskManagementRequest request) {
-        return connection.missing().plug(request.refCmdSn(), request.cmdSn());
+        return session.tasks().missing().plug(request.refCmdSn(), request.cmdSn());
     }
 
     /** Resets units: their tasks end in every session, and every nexus hears of it (SAM-5 section 6.3.3). */

@@ -75,12 +75,21 @@ final class RawInitiator implements AutoCloseable {
     private final Socket socket;
     private final DataInputStream in;
     private final OutputStream out;
-    private int nextItt = 1;
-    private int cmdSn = 1;
+    private final Numbers numbers;
+    private int tsih;
     private int expStatSn;
     private int maxCmdSn;
 
-    RawInitiator(TargetServer server) throws IOException {
+    /** Task tags and command numbers, which the connections of a session share. */
+    private static final class Numbers {
+        int itt = 1;
+        int cmdSn = 1;
+    }
+
+    RawInitiator(TargetServer server) throws IOException { this(server, new Numbers()); }
+
+    private RawInitiator(TargetServer server, Numbers numbers) throws IOException {
+        this.numbers = numbers;
         socket = new Socket("127.0.0.1", server.portals().getFirst().getPort());
         socket.setSoTimeout(PATIENCE_MS);
         socket.setTcpNoDelay(true);
@@ -95,6 +104,18 @@ final class RawInitiator implements AutoCloseable {
         assertThat(initiator.login(isid(qualifier), keys).status()).isZero();
         initiator.takeAttentions();
         return initiator;
+    }
+
+    /** One more connection of a session, or one in the place of another of that number, as far as it gets. */
+    RawInitiator another(TargetServer server, Isid isid, int cid) throws IOException {
+        var joined = new RawInitiator(server, numbers);
+        joined.tsih = tsih;
+        String keys = "InitiatorName=" + NAME + "\0TargetName=" + TARGET
+                + "\0SessionType=Normal\0";
+        joined.send(new LoginRequest(true, false, LoginStage.OPERATIONAL, LoginStage.FULL_FEATURE,
+                0, 0, isid, tsih, numbers.itt++, cid, numbers.cmdSn, 0),
+                keys.getBytes(StandardCharsets.UTF_8));
+        return joined;
     }
 
     static Isid isid(int qualifier) { return Isid.enterprise(0x123456, qualifier); }
@@ -118,12 +139,14 @@ final class RawInitiator implements AutoCloseable {
             text.append(key).append('\0');
         }
         send(new LoginRequest(true, false, LoginStage.OPERATIONAL, LoginStage.FULL_FEATURE, 0, 0,
-                isid, 0, nextItt++, 0, cmdSn, 0), text.toString().getBytes(StandardCharsets.UTF_8));
+                isid, 0, numbers.itt++, 0, numbers.cmdSn, 0),
+                text.toString().getBytes(StandardCharsets.UTF_8));
     }
 
     Login loginAnswer() throws IOException {
         Received answer = receive();
         assertThat(answer.opcode()).isEqualTo(LoginResponse.OPCODE);
+        tsih = answer.bhs.int16(LoginResponse.TSIH);
         return new Login(answer.bhs.int16(LoginResponse.STATUS_CLASS), answer.text());
     }
 
@@ -148,9 +171,10 @@ final class RawInitiator implements AutoCloseable {
 
     /** A command without data-out. */
     int send(byte[] cdb, int expectedInBytes) throws IOException {
-        int itt = nextItt++;
+        int itt = numbers.itt++;
         send(new ScsiCommand(false, true, expectedInBytes > 0, false, TaskAttribute.SIMPLE, 0,
-                Lun.ZERO, itt, expectedInBytes, cmdSn++, expStatSn, MemorySegment.ofArray(cdb), 0),
+                Lun.ZERO, itt, expectedInBytes, numbers.cmdSn++, expStatSn,
+                MemorySegment.ofArray(cdb), 0),
                 new byte[0]);
         return itt;
     }
@@ -158,26 +182,27 @@ final class RawInitiator implements AutoCloseable {
     /** A command without data-out, to any LUN, with any attribute and priority. */
     int send(Lun lun, TaskAttribute attribute, int priority, byte[] cdb, int expectedInBytes)
             throws IOException {
-        int itt = nextItt++;
+        int itt = numbers.itt++;
         send(new ScsiCommand(false, true, expectedInBytes > 0, false, attribute, priority, lun, itt,
-                expectedInBytes, cmdSn++, expStatSn, MemorySegment.ofArray(cdb), 0), new byte[0]);
+                expectedInBytes, numbers.cmdSn++, expStatSn, MemorySegment.ofArray(cdb), 0),
+                new byte[0]);
         return itt;
     }
 
     /** WRITE(10) of whole blocks to any LUN, all of them immediate data. */
     int write(Lun lun, long lba, byte[] data) throws IOException {
-        int itt = nextItt++;
+        int itt = numbers.itt++;
         send(new ScsiCommand(false, true, false, true, TaskAttribute.SIMPLE, 0, lun, itt,
-                data.length, cmdSn++, expStatSn,
+                data.length, numbers.cmdSn++, expStatSn,
                 MemorySegment.ofArray(writeCdb(lba, data.length / 512)), 0), data);
         return itt;
     }
 
     /** A command for any LUN, with immediate data or with data-in. */
     int send(Lun lun, byte[] cdb, byte[] data, int expectedInBytes) throws IOException {
-        int itt = nextItt++;
+        int itt = numbers.itt++;
         send(new ScsiCommand(false, true, expectedInBytes > 0, data.length > 0,
-                TaskAttribute.SIMPLE, 0, lun, itt, expectedInBytes + data.length, cmdSn++,
+                TaskAttribute.SIMPLE, 0, lun, itt, expectedInBytes + data.length, numbers.cmdSn++,
                 expStatSn, MemorySegment.ofArray(cdb), 0), data);
         return itt;
     }
@@ -192,7 +217,7 @@ final class RawInitiator implements AutoCloseable {
 
     /** Sends a command with all of its data-out as immediate data and waits for its response. */
     Received commandOut(byte[] cdb, byte[] data) throws IOException {
-        int itt = write(nextItt++, cmdSn++, cdb, data, data.length, true);
+        int itt = write(numbers.itt++, numbers.cmdSn++, cdb, data, data.length, true);
         Received answer = receive();
         assertThat(answer.bhs.itt()).isEqualTo(itt);
         return answer;
@@ -200,9 +225,9 @@ final class RawInitiator implements AutoCloseable {
 
     /** A command for a LUN, without data-out. */
     Received command(Lun lun, byte[] cdb, int expectedInBytes) throws IOException {
-        int itt = nextItt++;
+        int itt = numbers.itt++;
         send(new ScsiCommand(false, true, expectedInBytes > 0, false, TaskAttribute.SIMPLE, 0, lun,
-                itt, expectedInBytes, cmdSn++, expStatSn, MemorySegment.ofArray(cdb), 0),
+                itt, expectedInBytes, numbers.cmdSn++, expStatSn, MemorySegment.ofArray(cdb), 0),
                 new byte[0]);
         Received answer = receive();
         assertThat(answer.bhs.itt()).isEqualTo(itt);
@@ -224,7 +249,8 @@ final class RawInitiator implements AutoCloseable {
 
     /** WRITE(10) of whole blocks, all of them immediate data. */
     int write(long lba, byte[] data) throws IOException {
-        return write(nextItt++, cmdSn++, writeCdb(lba, data.length / 512), data, data.length, true);
+        return write(numbers.itt++, numbers.cmdSn++, writeCdb(lba, data.length / 512), data,
+                data.length, true);
     }
 
     /** A write with everything said. */
@@ -242,18 +268,19 @@ final class RawInitiator implements AutoCloseable {
     }
 
     int ping() throws IOException {
-        int itt = nextItt++;
-        send(new NopOut(true, Lun.ZERO, itt, Bhs.NO_TAG, cmdSn, expStatSn), new byte[0]);
+        int itt = numbers.itt++;
+        send(new NopOut(true, Lun.ZERO, itt, Bhs.NO_TAG, numbers.cmdSn, expStatSn), new byte[0]);
         return itt;
     }
 
     void answerPing(int ttt) throws IOException {
-        send(new NopOut(true, Lun.ZERO, Bhs.NO_TAG, ttt, cmdSn, expStatSn), new byte[0]);
+        send(new NopOut(true, Lun.ZERO, Bhs.NO_TAG, ttt, numbers.cmdSn, expStatSn), new byte[0]);
     }
 
     int manage(TaskManagementFunction function, int referencedTag) throws IOException {
-        int itt = nextItt++;
-        send(new TaskManagementRequest(true, function.code(), Lun.ZERO, itt, referencedTag, cmdSn,
+        int itt = numbers.itt++;
+        send(new TaskManagementRequest(true, function.code(), Lun.ZERO, itt, referencedTag,
+                numbers.cmdSn,
                 expStatSn, 0, 0), new byte[0]);
         return itt;
     }
@@ -261,7 +288,7 @@ final class RawInitiator implements AutoCloseable {
     /** A task management request with everything said. */
     int manage(TaskManagementFunction function, Lun lun, int referencedTag, int sn, int refCmdSn)
             throws IOException {
-        int itt = nextItt++;
+        int itt = numbers.itt++;
         send(new TaskManagementRequest(true, function.code(), lun, itt, referencedTag, sn,
                 expStatSn, refCmdSn, 0), new byte[0]);
         return itt;
@@ -276,17 +303,18 @@ final class RawInitiator implements AutoCloseable {
     }
 
     void logout() throws IOException {
-        send(new LogoutRequest(true, LogoutReason.CLOSE_SESSION, nextItt++, 0, cmdSn, expStatSn),
+        send(new LogoutRequest(true, LogoutReason.CLOSE_SESSION, numbers.itt++, 0, numbers.cmdSn,
+                expStatSn),
                 new byte[0]);
     }
 
     int expStatSn() { return expStatSn; }
 
-    int newTag() { return nextItt++; }
+    int newTag() { return numbers.itt++; }
 
-    int cmdSn() { return cmdSn; }
+    int cmdSn() { return numbers.cmdSn; }
 
-    int useCmdSn() { return cmdSn++; }
+    int useCmdSn() { return numbers.cmdSn++; }
 
     int maxCmdSn() { return maxCmdSn; }
 
