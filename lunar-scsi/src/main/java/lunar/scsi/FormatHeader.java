@@ -20,11 +20,23 @@ import java.lang.foreign.MemorySegment;
 public record FormatHeader(int protectionFields, boolean formatOptionsValid,
         boolean initializationPattern, boolean immediate, int protectionInterval,
         long defectListBytes) {
-    /** Reads a header of 4 or 8 bytes. */
+    /** DPRY, DCRT, STPF and IP, which need FOV. */
+    private static final int OPTIONS = 0x78;
+
+    /**
+     * Reads a header of 4 or 8 bytes.
+     *
+     * @throws InvalidParameterListException 1Ah/00h for another length, 26h/00h for options without FOV
+     */
     public static FormatHeader decode(MemorySegment bytes) throws InvalidParameterListException {
         boolean isLong = bytes.byteSize() == 8;
         if (!isLong && bytes.byteSize() != 4) {
             throw InvalidParameterListException.length();
+        }
+        int options = BigEndian.int8(bytes, 1) & OPTIONS;
+        if (options != 0 && !BigEndian.bit(bytes, 1, 7)) {
+            throw InvalidParameterListException.field(1,
+                    Integer.numberOfTrailingZeros(Integer.highestOneBit(options)));
         }
         return new FormatHeader(BigEndian.int8(bytes, 0) & 7, BigEndian.bit(bytes, 1, 7),
                 BigEndian.bit(bytes, 1, 3), BigEndian.bit(bytes, 1, 1),

@@ -413,11 +413,11 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
     /** Marks the end, on the loop. */
     void markEnded() {
         state = State.ENDED;
-        if (executed) {
-            server.ended(this);
-        }
         confined.forEach(FencedDevice.Confined::lift);
         confined = List.of();
+        if (executed) { // after the fence is gone, for which an erasure waits
+            server.ended(this);
+        }
         tellEnded();
     }
 

@@ -83,7 +83,10 @@ class AtomicCommandsTest {
             assertThat(most).isPositive().isLessThan(0xffff);
             initiator.write(initiator.newTag(), initiator.useCmdSn(), cdb16(0x9c, 0, most + 1),
                     new byte[0], 0, true);
-            assertThat(initiator.receive().sense()).isEqualTo(0x05_24_00);
+            RawInitiator.Received refused = initiator.receive();
+            assertThat(refused.sense()).isEqualTo(0x05_24_00);
+            assertThat(Arrays.copyOfRange(refused.data(), 17, 20)).as("the length's field")
+                    .isEqualTo(RawInitiator.bytes("cf000c"));
         }
     }
 

@@ -145,7 +145,8 @@ class EraseCommandsTest {
 
     @ParameterizedTest
     @CsvSource({"048000000000, '', 052400, FMTPINFO", "041000000000, 01000000, 052600, protection",
-            "041000000000, 00080000, 052600, an initialization pattern",
+            "040000000300, '', 052400, FFMT", "041000000000, 00200000, 052600, DCRT without FOV",
+            "041000000000, 00880000, 052600, an initialization pattern",
             "041000000000, 00000004, 052600, a defect list",
             "041000000000, 0000, 051a00, half a header"})
     void shouldRefuseFormatThatItCannotKeep(String cdb, String list, String sense, String what)

@@ -11,7 +11,13 @@ import lunar.scsi.OrWrite;
 import lunar.scsi.Sense;
 import lunar.scsi.WriteAtomic;
 
-/** Writes that others see whole or not at all (SBC-4 sections 4.29, 5.20 and 5.37). */
+/**
+ * Writes that others see whole or not at all (SBC-4 sections 4.29, 5.20 and 5.37). WRITE ATOMIC hands the device one
+ * request, and is there where the device has {@link Capability#ATOMIC_WRITE}: memory, whose content does not outlive a
+ * crash. Files have it not: neither a reader beside a write nor a crash finds more than single blocks whole there.
+ * ORWRITE is atomic for each block: of two at once none loses a bit of the other, nor does one overwrite a write that
+ * came between.
+ */
 final class AtomicCommands {
     private final BlockDevice device;
     private final BlockCommands blocks;

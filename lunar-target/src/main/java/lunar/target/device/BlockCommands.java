@@ -6,6 +6,7 @@ import lunar.block.BlockDevice;
 import lunar.block.Capability;
 import lunar.block.StorageException;
 import lunar.scsi.AdditionalSense;
+import lunar.scsi.Cdb;
 import lunar.scsi.CdbForm;
 import lunar.scsi.CompareAndWrite;
 import lunar.scsi.PreFetch;
@@ -16,6 +17,7 @@ import lunar.scsi.Status;
 import lunar.scsi.SynchronizeCache;
 import lunar.scsi.VerifyBlocks;
 import lunar.scsi.WriteAndVerify;
+import lunar.scsi.WriteAtomic;
 import lunar.scsi.WriteBlocks;
 import org.jspecify.annotations.Nullable;
 
@@ -334,10 +336,23 @@ final class BlockCommands {
             return true;
         }
         if (blockCount > maxBlocks) {
-            task.checkCondition(
-                    Sense.of(SenseKey.ILLEGAL_REQUEST, AdditionalSense.INVALID_FIELD_IN_CDB));
+            task.checkCondition(Sense.invalidFieldInCdb(lengthField(task.cdb()), 7));
             return true;
         }
         return false;
+    }
+
+    /** Where the number of blocks stands in a CDB. */
+    private static int lengthField(Cdb cdb) {
+        return switch (cdb) {
+            case CompareAndWrite _ -> 13;
+            case WriteAtomic _ -> 12;
+            default -> switch (cdb.form()) {
+                case CDB6 -> 4;
+                case CDB10 -> 7;
+                case CDB12 -> 6;
+                default -> 10;
+            };
+        };
     }
 }

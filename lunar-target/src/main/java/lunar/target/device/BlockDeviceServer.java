@@ -69,8 +69,8 @@ final class BlockDeviceServer implements DeviceServer {
         blocks.register(commands);
         mode.register(commands);
         new InquiryCommands(target, unit, maxTransferBlocks).register(commands);
-        new ProvisioningCommands(unit, mode).register(commands);
-        new LbaStatusCommands(unit).register(commands);
+        new ProvisioningCommands(device, mode).register(commands);
+        new LbaStatusCommands(device).register(commands);
         new MediumCommands(target, unit, blocks).register(commands);
         new EraseCommands(unit, mode).register(commands);
         new ReservationCommands(target, unit).register(commands);
@@ -243,7 +243,7 @@ final class BlockDeviceServer implements DeviceServer {
     private CapacityData16 capacity16() {
         int exponent = Integer
                 .numberOfTrailingZeros(device.geometry().physicalBlockSize() / device.blockSize());
-        boolean thin = unit.unmaps();
+        boolean thin = device.supports(Capability.UNMAP);
         return new CapacityData16(device.blockCount() - 1, device.blockSize(), 0, exponent, thin,
                 thin, 0);
     }

@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class EraseCommands {
     private static final System.Logger LOG = System.getLogger("lunar.target");
+    private static final int RESERVED_FAST_FORMAT = 3;
     private static final int PIECE_BYTES = 1 << 20;
 
     /** What an operation does to the device; blocks until done. */
@@ -106,6 +107,9 @@ final class EraseCommands {
         try {
             if (command.protectionInformation() != 0) {
                 throw InvalidCdbException.field(1, 7);
+            }
+            if (command.fastFormat() == RESERVED_FAST_FORMAT) {
+                throw InvalidCdbException.field(4, 1);
             }
             boolean immediate = false;
             if (command.parameterList()) {
@@ -194,7 +198,7 @@ final class EraseCommands {
     }
 
     private void zero(LongOperation operation) throws StorageException {
-        boolean unmaps = unit.unmaps();
+        boolean unmaps = device.supports(Capability.UNMAP);
         if (!unmaps && !device.supports(Capability.WRITE_ZEROES)) {
             write(operation, MemorySegment.ofArray(new byte[device.blockSize()]), 0, 1);
             return;

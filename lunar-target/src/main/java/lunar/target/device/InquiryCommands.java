@@ -117,7 +117,7 @@ final class InquiryCommands {
 
     private BlockLimits blockLimits() {
         Limits limits = device.limits();
-        boolean unmap = unit.unmaps();
+        boolean unmap = device.supports(Capability.UNMAP);
         int physicalBlocks = device.geometry().physicalBlockSize() / device.blockSize();
         return new BlockLimits(false,
                 device.supports(Capability.COMPARE_AND_WRITE)
@@ -143,7 +143,7 @@ final class InquiryCommands {
     }
 
     private LogicalBlockProvisioning provisioning() {
-        boolean unmap = unit.unmaps();
+        boolean unmap = device.supports(Capability.UNMAP);
         return new LogicalBlockProvisioning(
                 device.usage().isPresent() ? Thresholds.exponent(device) : 0, unmap, unmap, unmap,
                 unmap ? 1 : 0, false,

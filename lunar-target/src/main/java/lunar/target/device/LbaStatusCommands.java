@@ -18,13 +18,9 @@ final class LbaStatusCommands {
     private static final int HEADER_LENGTH = 8;
     private static final int EXTENT_LENGTH = 16;
 
-    private final LogicalUnit unit;
     private final BlockDevice device;
 
-    LbaStatusCommands(LogicalUnit unit) {
-        this.unit = unit;
-        device = unit.device();
-    }
+    LbaStatusCommands(BlockDevice device) { this.device = device; }
 
     void register(CommandSet commands) {
         commands.on(GetLbaStatus.class, Access.READ, this::status);
@@ -53,10 +49,7 @@ final class LbaStatusCommands {
         long room = Math.clamp((command.allocationLength() - HEADER_LENGTH) / EXTENT_LENGTH, 1,
                 MAX_EXTENTS);
         for (long lba = command.lba(); lba < blocks && extents.size() < room && !task.aborted();) {
-            // A thick unit has all of its blocks, whatever the device made of those it never wrote.
-            Extent extent = unit.unmaps()
-                    ? device.extent(lba)
-                    : new Extent(lba, blocks - lba, true);
+            Extent extent = device.extent(lba);
             long count = Math.min(extent.blockCount(), 0xffff_ffffL);
             Provisioning provisioning = extent.allocated()
                     ? Provisioning.MAPPED

@@ -2,7 +2,6 @@ package lunar.target.device;
 
 import java.io.IOException;
 import lunar.block.BlockDevice;
-import lunar.block.Capability;
 import lunar.target.unit.UnitSpec;
 
 /** A logical unit: a device and who executes commands on it. Shared by all nexuses; thread-safe. */
@@ -32,7 +31,7 @@ public final class LogicalUnit {
         modes = new UnitModes(spec);
         thresholds = new Thresholds(target, this, modes, spec.device());
         device = FencedDevice
-                .over(new UnitDevice(spec.device(), modes, counters, thresholds));
+                .over(new UnitDevice(spec, modes, counters, thresholds));
         access = new AsymmetricAccess(target, this);
         server = new BlockDeviceServer(target, this, maxTransferBytes);
     }
@@ -70,11 +69,6 @@ public final class LogicalUnit {
 
     /** States of the target port groups. */
     AsymmetricAccess access() { return access; }
-
-    /** Whether initiators can deallocate blocks (SBC-4 section 4.7.3): the unit is thin. */
-    boolean unmaps() {
-        return device.supports(Capability.UNMAP) && !spec.thick();
-    }
 
     public DeviceServer server() { return server; }
 

@@ -20,20 +20,18 @@ final class ProvisioningCommands {
     static final int MAX_UNMAP_DESCRIPTORS = 256;
     private static final int PIECE_BYTES = 256 << 10;
 
-    private final LogicalUnit unit;
     private final BlockDevice device;
     private final ModeCommands mode;
 
-    ProvisioningCommands(LogicalUnit unit, ModeCommands mode) {
-        this.unit = unit;
-        device = unit.device();
+    ProvisioningCommands(BlockDevice device, ModeCommands mode) {
+        this.device = device;
         this.mode = mode;
     }
 
     void register(CommandSet commands) {
         commands.on(WriteSame.class, Access.WRITE,
                 same -> same.noDataOut() ? 0 : device.blockSize(), this::writeSame);
-        if (unit.unmaps()) {
+        if (device.supports(Capability.UNMAP)) {
             commands.on(Unmap.class, Access.WRITE, Unmap::parameterListLength, this::unmap);
         }
     }
@@ -93,7 +91,7 @@ final class ProvisioningCommands {
             return;
         }
         if (command.protect() != 0 || command.anchor()
-                || (command.unmap() && !unit.unmaps())) {
+                || (command.unmap() && !device.supports(Capability.UNMAP))) {
             task.checkCondition(Sense.invalidFieldInCdb(1,
                     command.protect() != 0 ? 7 : command.anchor() ? 4 : 3));
             return;

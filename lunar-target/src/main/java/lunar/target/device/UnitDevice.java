@@ -2,6 +2,7 @@ package lunar.target.device;
 
 import java.io.IOException;
 import java.nio.channels.WritableByteChannel;
+import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
 import lunar.block.BlockDevice;
@@ -13,20 +14,30 @@ import lunar.block.Identity;
 import lunar.block.Limits;
 import lunar.block.StorageException;
 import lunar.block.Usage;
+import lunar.target.unit.UnitSpec;
 
 /**
  * The device of a logical unit as its commands see it: counts what they read and write, makes each change stable
  * before it ends while the write cache is off (WCE 0, SBC-4 section 6.5.6), and looks at the thresholds after it.
- * Requests go straight through where neither is asked for.
+ * Requests go straight through where neither is asked for. That of a thick unit knows no holes and makes none.
  */
 final class UnitDevice implements BlockDevice {
     private final BlockDevice below;
+    private final boolean thick;
+    private final Set<Capability> capabilities;
     private final UnitModes modes;
     private final LogCounters counters;
     private final Thresholds thresholds;
 
-    UnitDevice(BlockDevice below, UnitModes modes, LogCounters counters, Thresholds thresholds) {
-        this.below = below;
+    UnitDevice(UnitSpec spec, UnitModes modes, LogCounters counters, Thresholds thresholds) {
+        below = spec.device();
+        thick = spec.thick();
+        Set<Capability> all = EnumSet.noneOf(Capability.class);
+        all.addAll(below.capabilities());
+        if (thick) {
+            all.remove(Capability.UNMAP);
+        }
+        capabilities = Set.copyOf(all);
         this.modes = modes;
         this.counters = counters;
         this.thresholds = thresholds;
@@ -100,7 +111,7 @@ final class UnitDevice implements BlockDevice {
     public Limits limits() { return below.limits(); }
 
     @Override
-    public Set<Capability> capabilities() { return below.capabilities(); }
+    public Set<Capability> capabilities() { return capabilities; }
 
     @Override
     public Identity identity() { return below.identity(); }
@@ -108,11 +119,14 @@ final class UnitDevice implements BlockDevice {
     @Override
     public boolean readOnly() { return below.readOnly(); }
 
+    /** {@inheritDoc} A thick unit has all of its blocks, whatever the device made of those it never wrote. */
     @Override
-    public Extent extent(long lba) throws StorageException { return below.extent(lba); }
+    public Extent extent(long lba) throws StorageException {
+        return thick ? BlockDevice.super.extent(lba) : below.extent(lba);
+    }
 
     @Override
-    public Optional<Usage> usage() { return below.usage(); }
+    public Optional<Usage> usage() { return thick ? Optional.empty() : below.usage(); }
 
     @Override
     public void eraseKey() throws StorageException { below.eraseKey(); }
