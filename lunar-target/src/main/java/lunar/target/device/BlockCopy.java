@@ -55,16 +55,19 @@ final class BlockCopy {
         long bytes = blockCount * block;
         for (long done = 0; done < bytes;) {
             operation.requireGoingOn();
-            Optional<Sense> obstacle = unit.medium().obstacle();
-            if (obstacle.isPresent()) {
-                throw new CopyException(obstacle.get());
-            }
+            unit.medium().enter(); // an erasure waits for this piece, and is seen before the next
             try {
+                Optional<Sense> obstacle = unit.medium().obstacle();
+                if (obstacle.isPresent()) {
+                    throw new CopyException(obstacle.get());
+                }
                 done += backwards
                         ? pieceBefore(source, at, lba, bytes - done, guard)
                         : piece(source, at + done, lba + done / block, bytes - done, guard);
             } catch (StorageException e) {
                 throw new CopyException(StorageSense.of(request, e));
+            } finally {
+                unit.medium().leave();
             }
         }
     }
@@ -99,9 +102,13 @@ final class BlockCopy {
         return bytes;
     }
 
+    private boolean unmaps() {
+        return device.supports(Capability.UNMAP) && !unit.spec().thick();
+    }
+
     /** What {@link #zero} zeroes at once. */
     private long maxZeroBytes() {
-        long blocks = device.supports(Capability.UNMAP)
+        long blocks = unmaps()
                 ? device.limits().maxUnmapBlocks()
                 : device.supports(Capability.WRITE_ZEROES)
                         ? device.limits().maxWriteZeroesBlocks()
@@ -126,7 +133,7 @@ final class BlockCopy {
 
     /** Zeroes blocks in the way that needs least room. */
     private long zero(long lba, long bytes) throws StorageException {
-        boolean unmaps = device.supports(Capability.UNMAP);
+        boolean unmaps = unmaps();
         if (!unmaps && !device.supports(Capability.WRITE_ZEROES)) {
             write(lba, memory.asSlice(0, bytes).fill((byte) 0));
             return bytes;
