@@ -5,12 +5,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * RECEIVE COPY RESULTS data of OPERATING PARAMETERS (SPC-4 section 6.22.4): what a copy manager takes. Fields of inline,
- * held and stream data, of which there are none, are 0.
+ * RECEIVE COPY RESULTS data of OPERATING PARAMETERS (SPC-4 section 6.22.4): what a copy manager takes. Fields of
+ * inline, held and stream data, of which there are none, are 0.
  *
  * <pre>
- * 0 available data   4 SNLID 0   8 CSCD descriptors   10 segment descriptors   12 bytes of these   16 bytes of a segment
- * 34 copies in all   36 copies of a nexus   37 granularity of segments, a power of 2   43 number of types   44 types
+ * 0 available data   4 SNLID 0   8 CSCD descriptors   10 segment descriptors   12 bytes of these
+ * 16 bytes of a segment   34 copies in all   36 copies of a nexus   37 granularity of segments, a power of 2
+ * 43 number of types   44 types
  * </pre>
  *
  * @param withoutIdentifier SNLID: copies need no list identifier

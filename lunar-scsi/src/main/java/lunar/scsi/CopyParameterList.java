@@ -61,8 +61,8 @@ public record CopyParameterList(boolean longIdentifier, long listIdentifier, int
     /**
      * Reads the list. Whether CSCDs and blocks exist is the caller's to check.
      *
-     * @throws InvalidParameterListException 1Ah/00h for a list that is cut or longer than the limit, 26h/06h and 26h/08h
-     *         for too many descriptors, 26h/07h and 26h/09h for types that are not known, 26h/00h for the rest
+     * @throws InvalidParameterListException 1Ah/00h for a list that is cut or longer than the limit, 26h/06h and
+     *         26h/08h for too many descriptors, 26h/07h and 26h/09h for types that are not known, 26h/00h for the rest
      */
     public static CopyParameterList decode(MemorySegment bytes, boolean longIdentifier,
             Limits limits) throws InvalidParameterListException {

@@ -27,6 +27,10 @@ public record CscdDescriptor(boolean isNull, int deviceType, int relativeInitiat
     /** CSCD ID of the logical unit that received the command. */
     public static final int THIS_UNIT = 0xffff;
 
+    /** NUL: no device. */
+    public static final CscdDescriptor NOTHING = new CscdDescriptor(true, StandardInquiry.DISK, 0,
+            Designator.ofUnit(new Identifier.Other(Identifier.BINARY, 0, Bytes.EMPTY)), false, 0);
+
     private static final int DESIGNATOR = 4;
     private static final int MAX_DESIGNATOR_LENGTH = 20;
 
@@ -55,6 +59,9 @@ public record CscdDescriptor(boolean isNull, int deviceType, int relativeInitiat
             throw InvalidParameterListException.of(
                     AdditionalSense.UNSUPPORTED_TARGET_DESCRIPTOR_TYPE, at);
         }
+        if (BigEndian.bit(list, at + 1, 5)) { // what else it says has no meaning
+            return NOTHING;
+        }
         if (BigEndian.int8(list, at + 1) >> 6 != 0) { // only a designator here, no proxy token
             throw InvalidParameterListException.field(at + 1, 7);
         }
@@ -66,8 +73,7 @@ public record CscdDescriptor(boolean isNull, int deviceType, int relativeInitiat
         if (deviceType != StandardInquiry.DISK) {
             throw InvalidParameterListException.field(at + 1, 4);
         }
-        return new CscdDescriptor(BigEndian.bit(list, at + 1, 5), deviceType,
-                BigEndian.int16(list, at + 2),
+        return new CscdDescriptor(false, deviceType, BigEndian.int16(list, at + 2),
                 Designator.decode(
                         list.asSlice(at + DESIGNATOR, Designator.HEADER_LENGTH + length)),
                 BigEndian.bit(list, at + 28, 2), BigEndian.int24(list, at + 29));

@@ -3,7 +3,8 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * POPULATE TOKEN (SBC-4 section 5.12): makes a ROD token that represents blocks; {@link PopulateTokenList} is its data-out.
+ * POPULATE TOKEN (SBC-4 section 5.12): makes a ROD token that represents blocks; its data-out is
+ * {@link PopulateTokenList}.
  *
  * @param listIdentifier by which {@link ReceiveCopyResults} asks for the outcome
  * @param parameterListLength bytes of data-out

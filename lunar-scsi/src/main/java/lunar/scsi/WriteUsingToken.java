@@ -3,7 +3,8 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * WRITE USING TOKEN (SBC-4 section 5.59): writes what a ROD token represents; {@link WriteUsingTokenList} is its data-out.
+ * WRITE USING TOKEN (SBC-4 section 5.59): writes what a ROD token represents; its data-out is
+ * {@link WriteUsingTokenList}.
  *
  * @param listIdentifier by which {@link ReceiveCopyResults} asks for the outcome
  * @param parameterListLength bytes of data-out

@@ -87,6 +87,13 @@ class CopyDataTest {
     }
 
     @Test
+    void shouldNotLookAtTheRestOfDescriptorOfNothing() throws Exception {
+        String hex = "07000020 00000000 0000001c 00000000 e43f" + "ff".repeat(30) + SEGMENT;
+        assertThat(CopyParameterList.decode(Golden.bytes(hex), false, LIMITS).cscds())
+                .containsExactly(CscdDescriptor.NOTHING);
+    }
+
+    @Test
     void shouldCountDescriptors() {
         String three = "00000060 00000000 0000001c 00000000" + CSCD.repeat(3) + SEGMENT;
         var limits = new CopyParameterList.Limits(2, 2, 1000);

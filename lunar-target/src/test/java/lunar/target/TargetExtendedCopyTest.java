@@ -10,6 +10,7 @@ import java.util.Random;
 import lunar.block.Devices;
 import lunar.iscsi.ScsiResponse;
 import lunar.scsi.BlockCopySegment;
+import lunar.scsi.CdbForm;
 import lunar.scsi.CopyOperatingParameters;
 import lunar.scsi.CopyOperationAbort;
 import lunar.scsi.CopyOperationInformation;
@@ -19,8 +20,11 @@ import lunar.scsi.Designator;
 import lunar.scsi.ExtendedCopy;
 import lunar.scsi.FailedSegmentDetails;
 import lunar.scsi.Inquiry;
+import lunar.scsi.Lun;
 import lunar.scsi.Naa;
 import lunar.scsi.ReceiveCopyResults;
+import lunar.scsi.Release;
+import lunar.scsi.Reserve;
 import lunar.scsi.ShortCopyStatus;
 import lunar.scsi.StandardInquiry;
 import lunar.scsi.Status;
@@ -128,10 +132,10 @@ class TargetExtendedCopyTest {
             CscdDescriptor known = copies.cscd(0);
             var stranger = CscdDescriptor
                     .disk(Designator.ofUnit(Naa.locallyAssigned(new java.util.UUID(1, 2))), 512);
-            var nothing = new CscdDescriptor(true, 0, 0, known.designator(), false, 512);
             var other = CscdDescriptor.disk(known.designator(), 4096);
             assertSense(copies.copy(List.of(known, stranger), segment(0, 1, 8, 0, 8)), 0x0a_08_04);
-            assertSense(copies.copy(List.of(known, nothing), segment(0, 1, 8, 0, 8)), 0x0a_08_04);
+            assertSense(copies.copy(List.of(known, CscdDescriptor.NOTHING), segment(0, 1, 8, 0, 8)),
+                    0x0a_08_04);
             assertSense(copies.copy(List.of(known), segment(0, 1, 8, 0, 8)), 0x0a_08_04);
             assertSense(copies.copy(List.of(other), segment(0, 0, 8, 0, 8)), 0x0a_0d_03);
             assertSense(copies.copy(List.of(known), segment(0, 0, 8, -1, 8)), 0x0a_00_00);
@@ -139,6 +143,48 @@ class TargetExtendedCopyTest {
             assertGood(copies.out(new ExtendedCopy(false, 0), new byte[0]));
             assertSense(copies.out(new ExtendedCopy(false, 0x7fff_ffff), new byte[100]),
                     0x05_1a_00);
+        }
+    }
+
+    @Test
+    void shouldNotWriteUnitThatAnotherNexusHasReserved() throws Exception {
+        try (var copies = new CopyFixture(Devices.open("ram:1MiB"), Devices.open("ram:1MiB"));
+                var other = RawInitiator.ready(copies.server, 2)) {
+            copies.fill(0, SEED);
+            Lun reserved = Lun.of(1);
+            other.send(reserved, new byte[6], new byte[0], 0);
+            assertThat(other.receive().status()).as("its unit attention")
+                    .isEqualTo(Status.CHECK_CONDITION);
+            other.send(reserved, new Reserve(CdbForm.CDB6).bytes(), new byte[0], 0);
+            assertGood(other.receive());
+            List<CscdDescriptor> cscds = List.of(copies.cscd(0), copies.cscd(1));
+
+            assertThat(copies.copy(cscds, segment(0, 1, 8, 0, 0)).status())
+                    .isEqualTo(Status.RESERVATION_CONFLICT);
+            assertThat(copies.content(1, 0, 4096)).isEqualTo(new byte[4096]);
+            other.send(reserved, new Release(CdbForm.CDB6).bytes(), new byte[0], 0);
+            assertGood(other.receive());
+            assertGood(copies.copy(cscds, segment(0, 1, 8, 0, 0)));
+        }
+    }
+
+    @Test
+    void shouldNotWriteUnitForReadingOnly() throws Exception {
+        try (var copies = new CopyFixture(Devices.open("ram:1MiB"), Devices.open("ram:1MiB"))) {
+            Lun guarded = Lun.of(1);
+            copies.initiator.send(guarded, new byte[6], new byte[0], 0);
+            assertThat(copies.initiator.receive().status()).isEqualTo(Status.CHECK_CONDITION);
+            copies.initiator.send(guarded, new byte[]{0x1a, 8, 0x0a, 0, 16, 0}, new byte[0], 16);
+            byte[] swp = copies.initiator.receive().data(); // the Control mode page
+            swp[0] = 0;
+            swp[4] &= 0x3f;
+            swp[8] |= 8;
+            copies.initiator.send(guarded, new byte[]{0x15, 0x10, 0, 0, 16, 0}, swp, 0);
+            assertGood(copies.initiator.receive());
+            assertSense(copies.copy(List.of(copies.cscd(0), copies.cscd(1)),
+                    segment(0, 1, 8, 0, 0)), 0x0a_27_00);
+            assertGood(copies.copy(List.of(copies.cscd(0), copies.cscd(1)),
+                    segment(1, 0, 8, 0, 0)));
         }
     }
 

@@ -9,8 +9,8 @@ import lunar.block.StorageException;
 import lunar.scsi.Sense;
 
 /**
- * Moves data to a logical unit, piece by piece: holes become holes where the destination can make some, all else is read
- * and written. Blocks; for one thread, and for one copy operation.
+ * Moves data to a logical unit, piece by piece: holes become holes where the destination can make some, all else is
+ * read and written. Blocks; for one thread, and for one copy operation.
  */
 final class BlockCopy {
     /** Zeroes written at once: between two such pieces a copy can be stopped. */

@@ -3,7 +3,7 @@ package lunar.target.device;
 import lunar.scsi.Sense;
 import lunar.scsi.Status;
 
-/** A copy that cannot go on: the sense data that say why. Without a stack trace, since hostile peers can make it often. */
+/** A copy that cannot go on: the sense data that say why. It has no stack trace: hostile peers can make it often. */
 final class CopyException extends Exception {
     private static final long serialVersionUID = 1;
 

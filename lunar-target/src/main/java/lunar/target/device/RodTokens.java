@@ -15,9 +15,9 @@ import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
 
 /**
- * The ROD tokens of a server (SPC-5 section 5.18.6). A token stands for the data as they were when it was made: the first
- * write to one of its blocks revokes it (point in time copy, change vulnerable). Whoever shows a token may read its data,
- * so nobody can guess one. Thread-safe.
+ * The ROD tokens of a server (SPC-5 section 5.18.6). A token stands for the data as they were when it was made: the
+ * first write to one of its blocks revokes it (point in time copy, change vulnerable). Whoever shows a token may read
+ * its data, so nobody can guess one. Thread-safe.
  */
 final class RodTokens {
     /** Tokens at once, and how many of them one initiator may have. */
