@@ -9,7 +9,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 import lunar.block.BlockDevice;
 import lunar.block.StorageException;
 import lunar.iscsi.ChapAlgorithm;
@@ -84,8 +83,7 @@ final class RunningServer implements AutoCloseable {
     private static TargetSpec spec(ServePlan.Target target, OpenDevices devices,
             List<Served> luns, Map<String, Secret> users, Credentials credentials)
             throws IOException, Failure {
-        TargetSpec spec = new TargetSpec(target.iqn(), target.alias(), new TreeMap<>(),
-                Optional.empty());
+        TargetSpec spec = TargetSpec.of(target.iqn()).withAlias(target.alias());
         if (target.chap().isEmpty() && target.mutualChap().isPresent()) {
             throw new Failure("target " + target.iqn() + " has mutual-chap without chap:"
                     + " the initiator proves itself first; add chap");

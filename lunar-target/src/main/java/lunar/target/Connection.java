@@ -28,6 +28,7 @@ final class Connection implements PduReceiver {
     private static final System.Logger LOG = System.getLogger("lunar.target");
 
     private final TargetServer server;
+    private final BoundPortal portal;
     private final Transport transport;
     private final Map<ConnectionTimer, EventLoop.Timer> timers = new EnumMap<>(
             ConnectionTimer.class);
@@ -37,12 +38,16 @@ final class Connection implements PduReceiver {
     private @Nullable String reason;
     private long logoutWithinMs;
 
-    Connection(TargetServer server, Transport transport, boolean refused) {
+    Connection(TargetServer server, BoundPortal portal, Transport transport, boolean refused) {
+        this.portal = portal;
         this.server = server;
         this.transport = transport;
         phase = new LoginPhase(this, server, transport, refused);
         happened(new ConnectionEvent.Accepted());
     }
+
+    /** Where it came in. */
+    BoundPortal portal() { return portal; }
 
     ConnectionState state() { return state; }
 

@@ -224,14 +224,16 @@ final class FullFeature implements PduReceiver {
                 : command.write()
                         ? Math.max(0, command.bidirectionalReadBytes())
                         : expected < 0 ? Integer.MAX_VALUE : expected;
-        var task = new Task(this, target.device().server(command.lun()), command.lun(),
+        var task = new Task(this, target.device().server(session.nexus(), command.lun()),
+                command.lun(),
                 command.itt(),
                 command.cmdSn(), command.immediate(), command.read(), command.write(), out, in,
                 command.cdb());
         task.heardMs = silence.heardMs();
         task.delivered = verdict == CommandWindow.Verdict.DELIVER;
         tasks.add(task);
-        session.taskSets().join(task, target.device().unit(command.lun()), command.attribute(),
+        session.taskSets().join(task, session.nexus().luns().unit(command.lun()),
+                command.attribute(),
                 session.hasLevel(RFC_7144) ? command.priority() : 0);
         if (command.attribute() == TaskAttribute.ACA) {
             task.refuse(ACA_REFUSED);

@@ -10,6 +10,7 @@ import lunar.iscsi.ConnectionState;
 import lunar.iscsi.LoginAnswer;
 import lunar.iscsi.LoginAsk;
 import lunar.iscsi.LoginRequest;
+import lunar.iscsi.LoginException;
 import lunar.iscsi.LoginResult;
 import lunar.iscsi.LoginStatus;
 import lunar.iscsi.ProtocolException;
@@ -37,7 +38,8 @@ final class LoginPhase implements PduReceiver {
         this.server = server;
         this.transport = transport;
         this.refused = refused;
-        login = server.newLogin(applicant -> who = "login of " + applicant.initiatorName());
+        login = server.newLogin(connection.portal(),
+                applicant -> who = "login of " + applicant.initiatorName());
         out.wrap(header);
     }
 
@@ -69,17 +71,19 @@ final class LoginPhase implements PduReceiver {
         switch (step) {
             case TargetLogin.Respond(LoginAnswer answer) ->
                 send(answer, request.itt(), cmdSn, cmdSn);
-            case TargetLogin.Fail(LoginAnswer answer, LoginStatus status, String reason) -> {
-                over = true;
-                send(answer, request.itt(), cmdSn, cmdSn);
-                connection.end(status.statusClass() == 1
-                        ? "redirected: " + reason
-                        : "login refused, " + status.text() + ": " + reason,
-                        new ConnectionEvent.LoginFailed());
-            }
+            case TargetLogin.Fail fail -> failed(fail, request.itt(), cmdSn);
             case TargetLogin.Complete(LoginAnswer answer, LoginResult result) ->
                 complete(answer, result, request.itt(), cmdSn);
         }
+    }
+
+    private void failed(TargetLogin.Fail fail, int itt, int cmdSn) {
+        over = true;
+        send(fail.answer(), itt, cmdSn, cmdSn);
+        connection.end(fail.status().statusClass() == 1
+                ? fail.reason()
+                : "login refused, " + fail.status().text() + ": " + fail.reason(),
+                new ConnectionEvent.LoginFailed());
     }
 
     private void complete(LoginAnswer answer, LoginResult result, int itt, int cmdSn) {
@@ -92,6 +96,11 @@ final class LoginPhase implements PduReceiver {
         TargetNode target = result.sessionType() == SessionType.NORMAL
                 ? server.target(result.targetName().orElseThrow())
                 : null;
+        if (target == null && result.sessionType() == SessionType.NORMAL) {
+            failed(login.fail(LoginStatus.NOT_FOUND, "the target has just been removed"), itt,
+                    cmdSn);
+            return;
+        }
         Session known = target == null ? null : server.sessions().find(result.tsih());
         if (known != null) {
             transport.moveTo(known.loop(), () -> join(known, result, kept, itt));
@@ -102,8 +111,14 @@ final class LoginPhase implements PduReceiver {
             enter(session, result, answer, itt);
             return;
         }
-        var _ = server.sessions().establish(session, target, server.limits().answerTimeoutMs())
-                .thenRun(() -> inLoop(() -> lead(session, result, kept, itt)));
+        try {
+            var _ = server.sessions()
+                    .establish(session, target, server.limits().answerTimeoutMs())
+                    .thenRun(() -> inLoop(() -> lead(session, result, kept, itt)));
+        } catch (LoginException e) {
+            failed(login.fail(LoginStatus.of(e.statusClass(), e.statusDetail()).orElseThrow(),
+                    String.valueOf(e.getMessage())), itt, cmdSn);
+        }
     }
 
     private void inLoop(Runnable task) {

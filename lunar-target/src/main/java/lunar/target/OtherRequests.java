@@ -61,8 +61,10 @@ final class OtherRequests {
                 answers.reject(bhs, RejectReason.INVALID_PDU_FIELD);
                 return;
             }
-            going = new TargetText(session.login(), asked -> server.discovered(asked, session,
-                    connection.transport()), LoginLimits.DEFAULT);
+            going = new TargetText(session.login(), asked -> server.discovery()
+                    .answer(asked, session.login(), connection.connection().portal(),
+                            connection.transport().local()),
+                    LoginLimits.DEFAULT);
             text = going;
             textItt = request.itt();
         }

@@ -54,8 +54,8 @@ final class Session {
                 target == null ? 0 : target.device().units().size());
         nexus = target == null
                 ? null
-                : new Nexus(login.initiatorName(), login.isid(), target.port(),
-                        this::abortForOthers);
+                : new Nexus(login.initiatorName(), login.isid(),
+                        target.port(login.portalGroupTag()), this::abortForOthers);
         tasks = new SessionTasks(this, server);
     }
 

@@ -7,16 +7,21 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import lunar.iscsi.ConnectionEvent;
 import lunar.iscsi.Isid;
+import lunar.iscsi.LoginException;
 import lunar.iscsi.LoginResult;
+import lunar.iscsi.LoginStatus;
 import org.jspecify.annotations.Nullable;
 
 /** The normal sessions of a server by initiator port and target (RFC 7143 section 4.4.1). Thread-safe. */
 final class Sessions {
     /** What makes a session the same session: one nexus has one (section 4.4.3.1). */
-    private record Key(TargetNode target, String initiatorName, Isid isid) {}
+    private record Key(TargetNode target, int group, String initiatorName, Isid isid) {}
 
     private final Map<Key, Session> sessions = new ConcurrentHashMap<>();
+    private final SessionLimits limits;
     private final AtomicInteger lastTsih = new AtomicInteger();
+
+    Sessions(SessionLimits limits) { this.limits = limits; }
 
     /** A TSIH that no session of now has; never 0. */
     int newTsih() {
@@ -44,11 +49,11 @@ final class Sessions {
      * 6.3.5).
      *
      * @return ends when the new session may begin; within the bound, even where a device does not let go
+     * @throws LoginException where there is no room for it, or the initiator may not use the target any more
      */
-    CompletableFuture<Void> establish(Session session, TargetNode target, long boundMs) {
-        Session old = sessions.put(key(session, target), session);
-        target.sessions().add(session);
-        target.device().begin(session.nexus());
+    CompletableFuture<Void> establish(Session session, TargetNode target, long boundMs)
+            throws LoginException {
+        Session old = put(key(session, target), session);
         if (old == null) {
             return CompletableFuture.completedFuture(null);
         }
@@ -56,17 +61,48 @@ final class Sessions {
         return old.ended().copy().completeOnTimeout(null, boundMs, TimeUnit.MILLISECONDS);
     }
 
+    private synchronized @Nullable Session put(Key key, Session session) throws LoginException {
+        if (!sessions.containsKey(key)) {
+            requireRoom(key);
+        }
+        if (!key.target().join(session)) {
+            throw refusal(LoginStatus.AUTHORIZATION_FAILURE,
+                    "the target has been taken from the initiator during its login");
+        }
+        return sessions.put(key, session);
+    }
+
+    private void requireRoom(Key key) throws LoginException {
+        int atTarget = 0;
+        int ofInitiator = 0;
+        for (Key other : sessions.keySet()) {
+            if (other.target().equals(key.target())) {
+                atTarget++;
+                ofInitiator += other.initiatorName().equals(key.initiatorName()) ? 1 : 0;
+            }
+        }
+        if (sessions.size() >= limits.perServer() || atTarget >= limits.perTarget()
+                || ofInitiator >= limits.perInitiator()) {
+            throw refusal(LoginStatus.OUT_OF_RESOURCES, "too many sessions: " + sessions.size()
+                    + ", of them " + atTarget + " at the target and " + ofInitiator
+                    + " of this initiator");
+        }
+    }
+
+    private static LoginException refusal(LoginStatus status, String reason) {
+        return new LoginException(reason, status.statusClass(), status.detail());
+    }
+
     /** Forgets a session that has ended. */
     void remove(Session session, TargetNode target) {
         sessions.remove(key(session, target), session);
-        target.sessions().remove(session);
-        target.device().end(session.nexus());
+        target.leave(session);
     }
 
     int count() { return sessions.size(); }
 
     private static Key key(Session session, TargetNode target) {
         LoginResult login = session.login();
-        return new Key(target, login.initiatorName(), login.isid());
+        return new Key(target, login.portalGroupTag(), login.initiatorName(), login.isid());
     }
 }

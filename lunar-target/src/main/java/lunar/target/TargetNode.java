@@ -1,31 +1,52 @@
 package lunar.target;
 
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import lunar.scsi.AdditionalSense;
 import lunar.target.device.CopyService;
 import lunar.target.device.LogicalUnit;
+import lunar.target.device.LunMap;
+import lunar.target.device.Nexus;
 import lunar.target.device.ScsiTarget;
 import lunar.target.device.TargetPort;
 
-/** A target node at work: its spec, the SCSI device behind it, and the sessions that use it. Thread-safe. */
+/**
+ * A target node at work: its spec, the SCSI device behind it, and the sessions that use it. The spec may change while
+ * commands run: a session sees the LUNs of before or of after, and a unit that goes away takes its commands with it.
+ * Thread-safe.
+ */
 final class TargetNode {
-    private final TargetSpec spec;
     private final ScsiTarget device;
-    private final TargetPort port;
+    private final Units units;
+    private final SortedSet<Integer> allGroups;
     private final Set<Session> sessions = ConcurrentHashMap.newKeySet();
+    private volatile TargetSpec spec;
+    private volatile Map<Integer, LogicalUnit> luns = Map.of();
+    private boolean gone;
 
-    /** @throws IOException when the saved state of a unit cannot be read */
-    TargetNode(TargetSpec spec, int portalGroupTag, ServerLimits limits, CopyService copies)
+    /**
+     * @param allGroups the portal groups of the server
+     * @throws IOException when the saved state of a unit cannot be read
+     */
+    TargetNode(TargetSpec spec, SortedSet<Integer> allGroups, Units units, CopyService copies)
             throws IOException {
         this.spec = spec;
-        port = new TargetPort(spec.name(), portalGroupTag, 1);
-        device = new ScsiTarget(spec.name(), List.of(port), copies);
-        for (var lun : spec.luns().entrySet()) {
-            device.add(lun.getKey(),
-                    new LogicalUnit(device, lun.getValue(), limits.maxTransferBytes()));
-        }
+        this.units = units;
+        this.allGroups = allGroups;
+        device = new ScsiTarget(spec.name(), ports(spec), copies);
+        luns = take(spec);
+        device.serve(luns);
     }
 
     TargetSpec spec() { return spec; }
@@ -33,13 +54,169 @@ final class TargetNode {
     /** The SCSI target device. */
     ScsiTarget device() { return device; }
 
-    /** The SCSI target port that its portals are. */
-    TargetPort port() { return port; }
-
     Set<Session> sessions() { return sessions; }
 
     /** Ends all sessions, telling each that its connections are dropped (AsyncEvent 3). */
     void drop(String why) {
         sessions.forEach(session -> session.drop(why));
+    }
+
+    /** The SCSI target port that the portals of a group are. */
+    TargetPort port(int group) {
+        return new TargetPort(device.name(), group, group);
+    }
+
+    /** Whether it can be reached by the portals of a group. */
+    boolean isIn(int group) {
+        return groups(spec).contains(group);
+    }
+
+    /** Tags of its portal groups. */
+    SortedSet<Integer> groups() { return groups(spec); }
+
+    private SortedSet<Integer> groups(TargetSpec of) {
+        return of.groups().isEmpty() ? allGroups : new TreeSet<>(of.groups());
+    }
+
+    /** The tag is the relative identifier too: it stays the same when groups come and go, as reservations need. */
+    private List<TargetPort> ports(TargetSpec of) {
+        return groups(of).stream().map(tag -> new TargetPort(of.name(), tag, tag)).toList();
+    }
+
+    // --- sessions ---
+
+    /** A session begins, if the initiator may still use the target. */
+    synchronized boolean join(Session session) {
+        Optional<InitiatorSpec> access = access(session.nexus());
+        if (gone || access.isEmpty()) {
+            return false;
+        }
+        session.nexus().show(view(access.get()));
+        sessions.add(session);
+        device.begin(session.nexus());
+        return true;
+    }
+
+    /** A session has ended. */
+    synchronized void leave(Session session) {
+        if (sessions.remove(session)) {
+            device.end(session.nexus());
+        }
+    }
+
+    private Optional<InitiatorSpec> access(Nexus nexus) {
+        return isIn(nexus.port().tag()) ? spec.access(nexus.initiatorName()) : Optional.empty();
+    }
+
+    private LunMap view(InitiatorSpec access) {
+        var seen = new TreeMap<Integer, LunMap.Entry>();
+        if (access.luns().isPresent()) {
+            access.luns().get().forEach((own, lun) -> seen.put(own,
+                    new LunMap.Entry(Objects.requireNonNull(luns.get(lun)), access.readOnly())));
+        } else {
+            luns.forEach((lun, unit) -> seen.put(lun, new LunMap.Entry(unit, access.readOnly())));
+        }
+        return new LunMap(seen);
+    }
+
+    // --- changes; the server makes one at a time ---
+
+    /**
+     * Becomes what a new spec of the same name says. What stays the same goes on undisturbed; sessions whose initiator
+     * may not use the target any more are ended. Blocks while it reads the saved state of new units.
+     *
+     * @return ends when the last command of each unit that is not served any more has ended
+     * @throws IOException when the saved state of a unit cannot be read; then nothing has changed
+     */
+    CompletableFuture<Void> update(TargetSpec wanted) throws IOException {
+        Map<Integer, LogicalUnit> after = take(wanted);
+        synchronized (this) {
+            Map<Integer, LogicalUnit> before = luns;
+            luns = after;
+            spec = wanted;
+            device.present(ports(wanted));
+            device.serve(after);
+            var ends = new ArrayList<CompletableFuture<?>>();
+            sessions.forEach(session -> show(session, ends));
+            return release(before, after, ends);
+        }
+    }
+
+    /** Ends all sessions, and is no more; see {@link #update}. */
+    synchronized CompletableFuture<Void> remove() {
+        gone = true;
+        Map<Integer, LogicalUnit> before = luns;
+        luns = Map.of();
+        var ends = new ArrayList<CompletableFuture<?>>();
+        sessions.forEach(session -> end(session, "the target has been removed", ends));
+        return release(before, luns, ends);
+    }
+
+    /** The units of a spec: those that are there, and new ones; all of them or none. */
+    private Map<Integer, LogicalUnit> take(TargetSpec wanted) throws IOException {
+        var all = new HashMap<Integer, LogicalUnit>();
+        var taken = new ArrayList<LogicalUnit>();
+        try {
+            for (var lun : wanted.luns().entrySet()) {
+                LogicalUnit unit = luns.get(lun.getKey());
+                if (unit == null || !unit.spec().device().equals(lun.getValue().device())) {
+                    unit = units.take(device, lun.getValue());
+                    taken.add(unit);
+                }
+                all.put(lun.getKey(), unit);
+            }
+            return Map.copyOf(all);
+        } catch (IOException | RuntimeException e) {
+            for (LogicalUnit unit : taken) {
+                var _ = units.giveBack(unit); // nobody has used it
+            }
+            throw e;
+        }
+    }
+
+    /** Gives units back where they are not any more, once nothing works on them. */
+    private CompletableFuture<Void> release(Map<Integer, LogicalUnit> before,
+            Map<Integer, LogicalUnit> after, List<CompletableFuture<?>> ends) {
+        var leaving = new ArrayList<LogicalUnit>();
+        before.forEach((lun, unit) -> {
+            if (!unit.equals(after.get(lun))) {
+                leaving.add(unit);
+            }
+        });
+        return CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new))
+                .thenCompose(_ -> CompletableFuture.allOf(leaving.stream().map(units::giveBack)
+                        .toArray(CompletableFuture[]::new)));
+    }
+
+    /** Shows a session what it may see now, or ends it. */
+    private void show(Session session, List<CompletableFuture<?>> ends) {
+        Nexus nexus = session.nexus();
+        Optional<InitiatorSpec> access = access(nexus);
+        if (access.isEmpty()) {
+            end(session, "the initiator may not use the target any more", ends);
+            return;
+        }
+        LunMap before = nexus.luns();
+        LunMap now = view(access.get());
+        nexus.show(now);
+        if (before.equals(now)) {
+            return;
+        }
+        now.units().forEach(unit -> nexus.establish(unit,
+                AdditionalSense.REPORTED_LUNS_DATA_HAS_CHANGED));
+        for (LogicalUnit unit : before.units()) {
+            if (!now.units().contains(unit)) {
+                // On its loop, after what it has begun by the old map and before what it begins by the new one.
+                ends.add(nexus.abort(unit).thenRun(() -> {
+                    unit.nexusLost(nexus);
+                    nexus.forget(unit);
+                }));
+            }
+        }
+    }
+
+    private static void end(Session session, String why, List<CompletableFuture<?>> ends) {
+        session.drop(why);
+        ends.add(session.ended());
     }
 }

@@ -6,27 +6,27 @@ import java.net.InetSocketAddress;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.ServiceLoader;
 import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import lunar.iscsi.ChapPolicy;
-import lunar.iscsi.DiscoveredTarget;
 import lunar.iscsi.LoginLimits;
 import lunar.iscsi.LoginPolicy;
-import lunar.iscsi.LoginStatus;
 import lunar.iscsi.Offer;
-import lunar.iscsi.SendTargets;
-import lunar.iscsi.SessionType;
-import lunar.iscsi.TargetAddress;
 import lunar.iscsi.TargetLogin;
 import lunar.iscsi.TaskReporting;
 import lunar.iscsi.spi.PduReceiver;
@@ -35,6 +35,7 @@ import lunar.iscsi.spi.TransportProvider;
 import lunar.scsi.TargetPortGroups;
 import lunar.target.device.Buffers;
 import lunar.target.device.CopyService;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An iSCSI target server: portals, target nodes and their sessions. Started by {@link Builder#start}; runs until
@@ -49,41 +50,62 @@ public final class TargetServer implements AutoCloseable {
             List.of(TaskReporting.FAST_ABORT, TaskReporting.RESPONSE_FENCE, TaskReporting.RFC3720))
             .protocolLevel(FullFeature.RFC_7144).maxConnections(MAX_CONNECTIONS));
 
-    private static final int PORTAL_GROUP_TAG = 1;
-
     /** Connections beyond the limit that are still told so in a Login Response. */
     private static final int REFUSED_POLITELY = 64;
 
-    private final Map<String, TargetNode> targets = new LinkedHashMap<>();
     private final ServerLimits limits;
-    private final Offer offer;
-    private final Optional<ChapPolicy> discoveryChap;
     private final Buffers buffers;
-    private final Sessions sessions = new Sessions();
+    private final Sessions sessions;
+    private final Units units;
+    private final CopyService copies = new CopyService();
+    private final SortedSet<Integer> groups;
+    private final Admissions admissions;
+    private final Discovery discovery;
     private final Set<Connection> connections = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean closed = new AtomicBoolean();
     private final SecureRandom random = new SecureRandom();
     private final TransportProvider.Loops loops;
-    private final List<TransportProvider.Listener> listeners = new ArrayList<>();
+    private final List<BoundPortal> portals = new CopyOnWriteArrayList<>();
+
+    /** No more logins. */
+    private volatile boolean closing;
+
+    /** Held by whoever changes {@link #targets}. */
+    private final Object changing = new Object();
+
+    /** By name; replaced as a whole. */
+    private volatile Map<String, TargetNode> targets = Map.of();
 
     private TargetServer(Builder from) throws IOException {
         limits = from.limits;
-        offer = from.offer;
-        discoveryChap = from.discoveryChap;
         buffers = new Buffers(limits.maxTransferBytes(), limits.maxBufferBytes());
-        var copies = new CopyService();
+        sessions = new Sessions(from.sessionLimits);
+        units = new Units(limits.maxTransferBytes());
+        groups = Collections.unmodifiableSortedSet(from.portals.stream().map(PortalSpec::group)
+                .collect(Collectors.toCollection(TreeSet::new)));
+        admissions = new Admissions(this, from.offer, from.discoveryChap);
+        discovery = new Discovery(this);
+        var first = new LinkedHashMap<String, TargetNode>();
         for (TargetSpec spec : from.targets.values()) {
-            targets.put(spec.name(), new TargetNode(spec, PORTAL_GROUP_TAG, limits, copies));
+            requireGroups(spec);
+            first.put(spec.name(), new TargetNode(spec, groups, units, copies));
         }
+        targets = Collections.unmodifiableMap(first);
         loops = provider().start("lunar-target", from.loopCount);
         try {
-            for (InetSocketAddress portal : from.portals) {
-                listeners.add(loops.listen(portal, this::connected));
+            for (PortalSpec portal : from.portals) {
+                portals.add(listen(portal));
             }
         } catch (IOException e) {
             loops.close();
             throw e;
         }
+    }
+
+    private BoundPortal listen(PortalSpec spec) throws IOException {
+        var portal = new BoundPortal(spec);
+        portal.listen(loops, transport -> connected(portal, transport));
+        return portal;
     }
 
     private static TransportProvider provider() {
@@ -102,7 +124,79 @@ public final class TargetServer implements AutoCloseable {
 
     /** Where the server listens, with the real ports, in the order they were given. */
     public List<InetSocketAddress> portals() {
-        return listeners.stream().map(TransportProvider.Listener::local).toList();
+        return portals.stream().map(BoundPortal::local).toList();
+    }
+
+    /** Names of the targets, in the order they were added. */
+    public List<String> targetNames() {
+        return List.copyOf(targets.keySet());
+    }
+
+    /**
+     * Adds a target, or changes the one of this name while it is in use. What the spec says as before goes on
+     * undisturbed. Initiators hear of other LUNs by a unit attention (REPORTED LUNS DATA HAS CHANGED); commands of a
+     * unit that is taken away are aborted, and sessions of an initiator that may not use the target any more end.
+     * Blocks while the saved state of new units is read.
+     *
+     * @return ends when the last command of each unit that was taken away has ended: then its device may be closed
+     * @throws IOException when that state cannot be read; then nothing has changed
+     * @throws IllegalArgumentException when the spec names a portal group that the server has not
+     */
+    public CompletableFuture<Void> update(TargetSpec spec) throws IOException {
+        requireGroups(spec);
+        synchronized (changing) {
+            requireOpen();
+            TargetNode target = targets.get(spec.name());
+            if (target != null) {
+                return target.update(spec);
+            }
+            var more = new LinkedHashMap<>(targets);
+            more.put(spec.name(), new TargetNode(spec, groups, units, copies));
+            targets = Collections.unmodifiableMap(more);
+            return CompletableFuture.completedFuture(null);
+        }
+    }
+
+    /**
+     * Removes a target: its sessions end.
+     *
+     * @return ends when the last of their commands has ended: then its devices may be closed, if no other target has
+     *         them
+     * @throws IllegalArgumentException when there is none of this name
+     */
+    public CompletableFuture<Void> remove(String targetName) {
+        synchronized (changing) {
+            requireOpen();
+            TargetNode target = targets.get(targetName);
+            if (target == null) {
+                throw new IllegalArgumentException("no target " + targetName);
+            }
+            var less = new LinkedHashMap<>(targets);
+            less.remove(targetName);
+            targets = Collections.unmodifiableMap(less);
+            return target.remove();
+        }
+    }
+
+    /**
+     * Looks whether devices have become larger or smaller; initiators hear of it by a unit attention (CAPACITY DATA
+     * HAS CHANGED).
+     */
+    public void checkCapacities() { units.checkCapacities(); }
+
+    private void requireOpen() {
+        if (closed.get()) {
+            throw new IllegalStateException("the server is closed");
+        }
+    }
+
+    private void requireGroups(TargetSpec spec) {
+        for (int group : spec.groups()) {
+            if (!groups.contains(group)) {
+                throw new IllegalArgumentException("target " + spec.name()
+                        + " names portal group " + group + ", which has no portal");
+            }
+        }
     }
 
     /** Normal sessions logged in now. */
@@ -118,7 +212,8 @@ public final class TargetServer implements AutoCloseable {
      * {@link #close}.
      */
     public void shutDown(Duration grace) {
-        listeners.forEach(TransportProvider.Listener::close);
+        closing = true;
+        portals.forEach(BoundPortal::close);
         var ends = new ArrayList<CompletableFuture<Void>>();
         for (TargetNode target : targets.values()) {
             for (Session session : target.sessions()) {
@@ -151,10 +246,13 @@ public final class TargetServer implements AutoCloseable {
      */
     @Override
     public void close() {
-        if (closed.getAndSet(true)) {
-            return;
+        synchronized (changing) {
+            closing = true;
+            if (closed.getAndSet(true)) {
+                return;
+            }
         }
-        listeners.forEach(TransportProvider.Listener::close);
+        portals.forEach(BoundPortal::close);
         var ends = new ArrayList<CompletableFuture<Void>>();
         for (TargetNode target : targets.values()) {
             for (Session session : target.sessions()) {
@@ -169,9 +267,9 @@ public final class TargetServer implements AutoCloseable {
 
     // --- for the connections ---
 
-    private PduReceiver connected(Transport transport) {
+    private PduReceiver connected(BoundPortal portal, Transport transport) {
         int others = connections.size();
-        var connection = new Connection(this, transport, others >= limits.maxConnections());
+        var connection = new Connection(this, portal, transport, others >= limits.maxConnections());
         if (others >= limits.maxConnections() + REFUSED_POLITELY) {
             transport.close(); // a flood: no use in telling each of them
         } else {
@@ -188,14 +286,18 @@ public final class TargetServer implements AutoCloseable {
 
     Sessions sessions() { return sessions; }
 
-    /** The target of that name, which {@link #newLogin}'s policy has admitted. */
-    TargetNode target(String name) {
-        TargetNode target = targets.get(name);
-        if (target == null) {
-            throw new IllegalStateException("no target " + name);
-        }
-        return target;
-    }
+    /** The target of a name, or null. */
+    @Nullable
+    TargetNode target(String name) { return targets.get(name); }
+
+    Collection<TargetNode> targets() { return targets.values(); }
+
+    List<BoundPortal> boundPortals() { return portals; }
+
+    Discovery discovery() { return discovery; }
+
+    /** Whether it takes no logins any more. */
+    boolean isClosing() { return closing; }
 
     /** The last task of a session that has lost its connection has ended. */
     void ended(Session session) {
@@ -206,10 +308,10 @@ public final class TargetServer implements AutoCloseable {
         session.ended().complete(null);
     }
 
-    TargetLogin newLogin(Consumer<LoginPolicy.Applicant> applied) {
+    TargetLogin newLogin(BoundPortal portal, Consumer<LoginPolicy.Applicant> applied) {
         LoginPolicy policy = applicant -> {
             applied.accept(applicant);
-            return admit(applicant);
+            return admissions.admit(applicant, portal);
         };
         return new TargetLogin(policy, this::randomBytes, LoginLimits.DEFAULT);
     }
@@ -220,71 +322,12 @@ public final class TargetServer implements AutoCloseable {
         return bytes;
     }
 
-    private LoginPolicy.Admission admit(LoginPolicy.Applicant applicant) {
-        if (applicant.sessionType() == SessionType.DISCOVERY) {
-            return new LoginPolicy.Admission.Accept(offer, discoveryChap, Optional.empty(),
-                    PORTAL_GROUP_TAG,
-                    sessions.newTsih(), Optional.empty());
-        }
-        String name = applicant.targetName().orElse("");
-        TargetNode target = targets.get(name);
-        if (target == null) {
-            return new LoginPolicy.Admission.Refuse(LoginStatus.NOT_FOUND,
-                    "no target " + printable(name));
-        }
-        if (applicant.tsih() != 0) {
-            return join(applicant, target);
-        }
-        TargetSpec spec = target.spec();
-        return new LoginPolicy.Admission.Accept(offer, spec.chap(),
-                spec.alias().isEmpty() ? Optional.empty() : Optional.of(spec.alias()),
-                PORTAL_GROUP_TAG,
-                sessions.newTsih(), Optional.empty());
-    }
-
-    /** A connection of a session there is: one more, or in the place of one (RFC 7143 sections 6.3.1 and 6.3.4). */
-    private LoginPolicy.Admission join(LoginPolicy.Applicant applicant, TargetNode target) {
-        Session joined = sessions.find(applicant.tsih());
-        if (joined == null || !target.equals(joined.target())
-                || !joined.login().initiatorName().equals(applicant.initiatorName())
-                || !joined.login().isid().equals(applicant.isid())) {
-            return new LoginPolicy.Admission.Refuse(LoginStatus.SESSION_DOES_NOT_EXIST,
-                    "no session with TSIH " + applicant.tsih());
-        }
-        Optional<LoginStatus> refusal = joined.refusal(applicant.cid());
-        if (refusal.isPresent()) {
-            return new LoginPolicy.Admission.Refuse(refusal.get(), "connection "
-                    + applicant.cid() + " of the session with TSIH " + applicant.tsih());
-        }
-        return new LoginPolicy.Admission.Accept(offer, target.spec().chap(), Optional.empty(),
-                PORTAL_GROUP_TAG, applicant.tsih(), Optional.of(joined.login().parameters()));
-    }
-
-    private static String printable(String name) { return name.replaceAll("[^\\x20-\\x7e]", "?"); }
-
-    /** What SendTargets answers on this connection. */
-    List<DiscoveredTarget> discovered(SendTargets asked, Session session, Transport transport) {
-        InetSocketAddress here = transport.local();
-        var address = new TargetAddress(here.getAddress().getHostAddress().replaceFirst("%.*", ""),
-                here.getPort(),
-                OptionalInt.of(PORTAL_GROUP_TAG));
-        return switch (asked) {
-            case SendTargets.All _ -> targets.keySet().stream()
-                    .map(name -> new DiscoveredTarget(name, List.of(address))).toList();
-            case SendTargets.Named(String name) -> targets.containsKey(name)
-                    ? List.of(new DiscoveredTarget(name, List.of(address)))
-                    : List.of();
-            case SendTargets.Current _ -> session.login().targetName()
-                    .map(name -> List.of(new DiscoveredTarget(name, List.of(address))))
-                    .orElse(List.of());
-        };
-    }
-
     /** Says what a server consists of, then starts it. Not thread-safe. */
     public static final class Builder {
-        private final List<InetSocketAddress> portals = new ArrayList<>();
+        private final List<PortalSpec> portals = new ArrayList<>();
         private final Map<String, TargetSpec> targets = new LinkedHashMap<>();
         private ServerLimits limits = ServerLimits.DEFAULT;
+        private SessionLimits sessionLimits = SessionLimits.DEFAULT;
         private Offer offer = DEFAULT_OFFER;
         private Optional<ChapPolicy> discoveryChap = Optional.empty();
         private int loopCount = Math.max(1,
@@ -294,7 +337,12 @@ public final class TargetServer implements AutoCloseable {
 
         /** Listens on an address; port 0 picks a free one. */
         public Builder portal(InetSocketAddress address) {
-            portals.add(address);
+            return portal(PortalSpec.of(address));
+        }
+
+        /** Listens on a portal of a group. */
+        public Builder portal(PortalSpec portal) {
+            portals.add(portal);
             return this;
         }
 
@@ -314,6 +362,12 @@ public final class TargetServer implements AutoCloseable {
         /** Bounds of the server. */
         public Builder limits(ServerLimits bounds) {
             limits = bounds;
+            return this;
+        }
+
+        /** How many sessions there may be. */
+        public Builder sessionLimits(SessionLimits most) {
+            sessionLimits = most;
             return this;
         }
 
@@ -339,10 +393,11 @@ public final class TargetServer implements AutoCloseable {
          * Starts the server.
          *
          * @throws IOException when a portal cannot be listened on, or the saved state of a unit cannot be read
+         * @throws IllegalArgumentException when a target names a portal group that has no portal
          */
         public TargetServer start() throws IOException {
-            if (portals.isEmpty() || targets.isEmpty()) {
-                throw new IllegalStateException("a server needs a portal and a target");
+            if (portals.isEmpty()) {
+                throw new IllegalStateException("a server needs a portal");
             }
             return new TargetServer(this);
         }

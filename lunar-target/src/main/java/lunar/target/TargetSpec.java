@@ -1,7 +1,13 @@
 package lunar.target;
 
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import lunar.block.BlockDevice;
@@ -9,36 +15,55 @@ import lunar.iscsi.ChapPolicy;
 import lunar.target.unit.UnitSpec;
 
 /**
- * What a target node is made of: its name, its LUNs and how initiators prove themselves. Immutable.
+ * What a target node is made of: its name, its LUNs, who may use it and how initiators prove themselves. Immutable.
  *
  * @param name iSCSI name, for example {@code iqn.2026-11.org.example:disk} (RFC 7143 section 4.2.7)
  * @param alias TargetAlias, for people; may be empty
  * @param luns logical units by LUN, 0 to 16383
- * @param chap how initiators prove themselves; empty lets everybody in
+ * @param chap how initiators prove themselves that have no CHAP of their own; empty lets everybody in
+ * @param groups tags of the portal groups where it can be reached; empty for all of the server
+ * @param initiators who may use it, each name once; empty for everybody
+ * @param absence why nobody can log in now; empty where they can
  */
 public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec> luns,
-        Optional<ChapPolicy> chap) {
+        Optional<ChapPolicy> chap, Set<Integer> groups, List<InitiatorSpec> initiators,
+        Optional<Absence> absence) {
     private static final int MAX_NAME_BYTES = 223;
     private static final int MAX_LUN = 16383;
 
     public TargetSpec {
-        if (!name.matches(
-                "(iqn\\.\\d{4}-\\d{2}\\.[a-z0-9.:-]+|eui\\.[0-9A-Fa-f]{16}|naa\\.[0-9A-Fa-f]{16,32})")
-                || name.length() > MAX_NAME_BYTES) {
+        if (!isName(name)) {
             throw new IllegalArgumentException("'" + name
                     + "' is not an iSCSI name; write for example iqn.2026-11.org.example:disk, in lower case");
         }
-        for (int lun : luns.keySet()) {
-            if (lun < 0 || lun > MAX_LUN) {
-                throw new IllegalArgumentException("LUN must be 0 to " + MAX_LUN + ", not " + lun);
+        requireLuns(luns.keySet());
+        luns = Collections.unmodifiableSortedMap(new TreeMap<>(luns));
+        groups = Set.copyOf(groups);
+        initiators = List.copyOf(initiators);
+        var names = new HashSet<String>();
+        for (InitiatorSpec initiator : initiators) {
+            if (!names.add(initiator.name())) {
+                throw new IllegalArgumentException(
+                        "initiator " + initiator.name() + " is given twice at " + name);
+            }
+            for (int lun : initiator.luns().orElseGet(TreeMap::new).values()) {
+                if (!luns.containsKey(lun)) {
+                    throw new IllegalArgumentException("initiator " + initiator.name()
+                            + " shall see LUN " + lun + " of " + name + ", which is not there");
+                }
             }
         }
-        luns = java.util.Collections.unmodifiableSortedMap(new TreeMap<>(luns));
     }
 
-    /** A target without LUNs, open to everybody. */
+    /** A target without LUNs, open to everybody, on all portals. */
     public static TargetSpec of(String name) {
-        return new TargetSpec(name, "", new TreeMap<>(Map.of()), Optional.empty());
+        return new TargetSpec(name, "", new TreeMap<>(Map.of()), Optional.empty(), Set.of(),
+                List.of(), Optional.empty());
+    }
+
+    /** The same with a name for people. */
+    public TargetSpec withAlias(String text) {
+        return new TargetSpec(name, text, luns, chap, groups, initiators, absence);
     }
 
     /** The same with a LUN more: a fixed disk. Whoever made the device closes it, after the server. */
@@ -46,17 +71,65 @@ public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec>
         return withLun(lun, UnitSpec.of(device));
     }
 
-    /** The same with a LUN more. */
+    /** The same with a LUN more. A device that is served more than once is one unit, as it is described first. */
     public TargetSpec withLun(int lun, UnitSpec unit) {
         var more = new TreeMap<>(luns);
         if (more.put(lun, unit) != null) {
             throw new IllegalArgumentException("LUN " + lun + " of " + name + " is given twice");
         }
-        return new TargetSpec(name, alias, more, chap);
+        return new TargetSpec(name, alias, more, chap, groups, initiators, absence);
+    }
+
+    /** The same without a LUN. */
+    public TargetSpec withoutLun(int lun) {
+        var less = new TreeMap<>(luns);
+        less.remove(lun);
+        return new TargetSpec(name, alias, less, chap, groups, initiators, absence);
     }
 
     /** The same with CHAP. */
     public TargetSpec withChap(ChapPolicy policy) {
-        return new TargetSpec(name, alias, luns, Optional.of(policy));
+        return new TargetSpec(name, alias, luns, Optional.of(policy), groups, initiators, absence);
+    }
+
+    /** The same in these portal groups only. */
+    public TargetSpec withGroups(Collection<Integer> tags) {
+        return new TargetSpec(name, alias, luns, chap, Set.copyOf(tags), initiators, absence);
+    }
+
+    /** The same, which this initiator may use; others may not, unless they have been given too. */
+    public TargetSpec withInitiator(InitiatorSpec initiator) {
+        var more = new ArrayList<>(initiators);
+        more.add(initiator);
+        return new TargetSpec(name, alias, luns, chap, groups, more, absence);
+    }
+
+    /** The same, where nobody can log in now. */
+    public TargetSpec withAbsence(Absence why) {
+        return new TargetSpec(name, alias, luns, chap, groups, initiators, Optional.of(why));
+    }
+
+    /** What an initiator may do; empty where it may not use the target. */
+    Optional<InitiatorSpec> access(String initiatorName) {
+        if (initiators.isEmpty()) {
+            return Optional.of(InitiatorSpec.of(InitiatorSpec.ANYBODY));
+        }
+        String wanted = InitiatorSpec.normal(initiatorName);
+        return initiators.stream().filter(one -> one.name().equals(wanted)).findFirst()
+                .or(() -> initiators.stream()
+                        .filter(one -> one.name().equals(InitiatorSpec.ANYBODY)).findFirst());
+    }
+
+    static boolean isName(String name) {
+        return name.length() <= MAX_NAME_BYTES && name.matches(
+                "(iqn\\.\\d{4}-\\d{2}\\.[a-z0-9.:-]+|eui\\.[0-9A-Fa-f]{16}|naa\\.[0-9A-Fa-f]{16,32})");
+    }
+
+    static void requireLuns(Collection<Integer> luns) {
+        for (int lun : luns) {
+            if (lun < 0 || lun > MAX_LUN) {
+                throw new IllegalArgumentException("LUN must be 0 to " + MAX_LUN + ", not " + lun);
+            }
+        }
     }
 }

@@ -11,7 +11,6 @@ import static lunar.iscsi.TaskManagementResponseCode.TASK_DOES_NOT_EXIST;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
@@ -74,26 +73,25 @@ final class TaskManagement {
     /** Performs a function; on the loop, and ends on any thread. */
     CompletableFuture<Answer> perform(TaskManagementFunction function,
             TaskManagementRequest request) {
-        TargetNode target = session.target();
-        if (target == null) {
+        if (session.target() == null) {
             return now(FUNCTION_REJECTED);
         }
         if (needsLevel(function) && !session.hasLevel(FullFeature.RFC_7144)) {
             return now(FUNCTION_NOT_SUPPORTED);
         }
         pendingCount++;
-        return begin(function, request, target)
+        return begin(function, request)
                 .whenComplete((_, _) -> connection.inLoop(() -> pendingCount--));
     }
 
     private CompletableFuture<Answer> begin(TaskManagementFunction function,
-            TaskManagementRequest request, TargetNode target) {
+            TaskManagementRequest request) {
         return switch (function) {
             case ABORT_TASK -> abortTask(request);
             case QUERY_TASK -> queryTask(request);
             case ABORT_TASK_SET, CLEAR_TASK_SET, LOGICAL_UNIT_RESET, QUERY_TASK_SET,
                     QUERY_ASYNCHRONOUS_EVENT -> {
-                LogicalUnit unit = target.device().unit(request.lun());
+                LogicalUnit unit = session.nexus().luns().unit(request.lun());
                 yield unit == null
                         ? now(LUN_DOES_NOT_EXIST)
                         : afterCommandsBefore(request, () -> onUnit(function, request, unit));
@@ -101,9 +99,9 @@ final class TaskManagement {
             case TARGET_WARM_RESET, TARGET_COLD_RESET -> {
                 // Not only a unit's commands: what has not come yet need not be waited for (section 4.2.3.4).
                 session.tasks().missing().plugBefore(request.cmdSn());
-                yield reset(request, target.device().units());
+                yield reset(request, session.nexus().luns().units());
             }
-            case I_T_NEXUS_RESET -> afterCommandsBefore(request, () -> resetNexus(request, target));
+            case I_T_NEXUS_RESET -> afterCommandsBefore(request, () -> resetNexus(request));
             case TASK_REASSIGN -> now(REASSIGNMENT_NOT_SUPPORTED);
             case CLEAR_ACA -> now(FUNCTION_NOT_SUPPORTED); // without NORMACA there is none (SAM-5 section 7.4)
         };
@@ -169,11 +167,10 @@ final class TaskManagement {
     /** Resets units: their tasks end in every session, and every nexus hears of it (SAM-5 section 6.3.3). */
     private CompletableFuture<Answer> reset(TaskManagementRequest request,
             Collection<LogicalUnit> units) {
-        TargetNode target = Objects.requireNonNull(session.target());
         var all = new ArrayList<CompletableFuture<Integer>>();
         for (LogicalUnit unit : units) {
             unit.reset();
-            for (Nexus nexus : target.device().nexuses()) {
+            for (Nexus nexus : unit.nexuses()) {
                 if (nexus.equals(session.nexus())) {
                     all.add(abortOwn(request, task -> task.server.equals(unit.server())));
                     nexus.establish(unit, AdditionalSense.BUS_DEVICE_RESET_OCCURRED);
@@ -186,9 +183,9 @@ final class TaskManagement {
     }
 
     /** As if the nexus had been lost (SAM-5 section 7.6). */
-    private CompletableFuture<Answer> resetNexus(TaskManagementRequest request, TargetNode target) {
+    private CompletableFuture<Answer> resetNexus(TaskManagementRequest request) {
         CompletableFuture<Integer> aborted = abortOwn(request, _ -> true);
-        for (LogicalUnit unit : target.device().units()) {
+        for (LogicalUnit unit : session.nexus().luns().units()) {
             unit.nexusLost(session.nexus());
             session.nexus().establish(unit, AdditionalSense.NEXUS_LOSS_OCCURRED);
         }

@@ -38,7 +38,7 @@ class ConnectionResourcesTest {
     void startServer() throws IOException {
         server = TargetServer.builder().portal("127.0.0.1", 0)
                 .target(TargetSpec.of(IQN).withLun(0, device)).start();
-        connection = new Connection(server, transport, false);
+        connection = new Connection(server, server.boundPortals().getFirst(), transport, false);
     }
 
     @AfterEach

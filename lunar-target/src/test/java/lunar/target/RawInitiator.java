@@ -12,7 +12,9 @@ import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.HexFormat;
+import java.util.List;
 import lunar.iscsi.Bhs;
 import lunar.iscsi.DataIn;
 import lunar.iscsi.DataOut;
@@ -32,6 +34,8 @@ import lunar.iscsi.TaskAttribute;
 import lunar.iscsi.TaskManagementFunction;
 import lunar.iscsi.TaskManagementRequest;
 import lunar.iscsi.TaskManagementResponse;
+import lunar.iscsi.TextRequest;
+import lunar.iscsi.TextResponse;
 import lunar.scsi.Lun;
 import lunar.scsi.Status;
 
@@ -86,11 +90,15 @@ final class RawInitiator implements AutoCloseable {
         int cmdSn = 1;
     }
 
-    RawInitiator(TargetServer server) throws IOException { this(server, new Numbers()); }
+    RawInitiator(TargetServer server) throws IOException {
+        this(server.portals().getFirst().getPort());
+    }
 
-    private RawInitiator(TargetServer server, Numbers numbers) throws IOException {
+    RawInitiator(int port) throws IOException { this(port, new Numbers()); }
+
+    private RawInitiator(int port, Numbers numbers) throws IOException {
         this.numbers = numbers;
-        socket = new Socket("127.0.0.1", server.portals().getFirst().getPort());
+        socket = new Socket("127.0.0.1", port);
         socket.setSoTimeout(PATIENCE_MS);
         socket.setTcpNoDelay(true);
         in = new DataInputStream(socket.getInputStream());
@@ -108,7 +116,7 @@ final class RawInitiator implements AutoCloseable {
 
     /** One more connection of a session, or one in the place of another of that number, as far as it gets. */
     RawInitiator another(TargetServer server, Isid isid, int cid) throws IOException {
-        var joined = new RawInitiator(server, numbers);
+        var joined = new RawInitiator(server.portals().getFirst().getPort(), numbers);
         joined.tsih = tsih;
         String keys = "InitiatorName=" + NAME + "\0TargetName=" + TARGET
                 + "\0SessionType=Normal\0";
@@ -133,8 +141,36 @@ final class RawInitiator implements AutoCloseable {
     }
 
     void sendLogin(Isid isid, String... keys) throws IOException {
-        var text = new StringBuilder("InitiatorName=" + NAME + "\0TargetName=" + TARGET
-                + "\0SessionType=Normal\0");
+        var all = new ArrayList<>(List.of("InitiatorName=" + NAME, "TargetName=" + TARGET,
+                "SessionType=Normal"));
+        all.addAll(List.of(keys));
+        sendKeys(isid, all);
+    }
+
+    /** A login with these keys and no others. */
+    Login loginWith(Isid isid, String... keys) throws IOException {
+        sendKeys(isid, List.of(keys));
+        return loginAnswer();
+    }
+
+    /** A login of somebody to something. */
+    Login loginAs(String initiator, String target) throws IOException {
+        return loginWith(isid(1), "InitiatorName=" + initiator, "TargetName=" + target,
+                "SessionType=Normal");
+    }
+
+    /** What SendTargets says, one key a line. */
+    String sendTargets(String which) throws IOException {
+        send(new TextRequest(true, true, false, Lun.ZERO, numbers.itt++, Bhs.NO_TAG, numbers.cmdSn,
+                expStatSn),
+                ("SendTargets=" + which + "\0").getBytes(StandardCharsets.UTF_8));
+        Received answer = receive();
+        assertThat(answer.opcode()).isEqualTo(TextResponse.OPCODE);
+        return answer.text().replace('\0', '\n');
+    }
+
+    private void sendKeys(Isid isid, List<String> keys) throws IOException {
+        var text = new StringBuilder();
         for (String key : keys) {
             text.append(key).append('\0');
         }

@@ -21,10 +21,6 @@ public final class AbsentDeviceServer implements DeviceServer {
     private static final Sense NOT_SUPPORTED = Sense.of(SenseKey.ILLEGAL_REQUEST,
             AdditionalSense.LOGICAL_UNIT_NOT_SUPPORTED);
 
-    private final ScsiTarget target;
-
-    AbsentDeviceServer(ScsiTarget target) { this.target = target; }
-
     @Override
     public void prepare(ScsiTask task) {
         try {
@@ -45,7 +41,7 @@ public final class AbsentDeviceServer implements DeviceServer {
             case Inquiry inquiry -> task.good(
                     StandardInquiry.nothing("LUNAR", "NONE", "0.1").bytes(),
                     inquiry.allocationLength());
-            case ReportLuns report -> reportLuns(task, report, target);
+            case ReportLuns report -> reportLuns(task, report);
             case RequestSense request -> task.good(
                     NOT_SUPPORTED.encode(request.descriptorFormat()), request.allocationLength());
             default -> throw new IllegalStateException(task.cdb().toString());
@@ -53,14 +49,15 @@ public final class AbsentDeviceServer implements DeviceServer {
     }
 
     /**
-     * REPORT LUNS is the same whatever LUN it is sent to (SPC-5 section 6.34). There is no administrative logical unit,
-     * so nothing lies below one.
+     * REPORT LUNS is the same whatever LUN it is sent to (SPC-5 section 6.34), and tells what the nexus may see. There is
+     * no administrative logical unit, so nothing lies below one.
      */
-    static void reportLuns(ScsiTask task, ReportLuns report, ScsiTarget target) {
+    static void reportLuns(ScsiTask task, ReportLuns report) {
         List<Lun> luns = switch (report.select()) {
-            case 0x00, 0x11 -> target.luns();
+            case 0x00, 0x11 -> task.nexus().luns().luns();
             case 0x01 -> List.of(Lun.REPORT_LUNS);
-            case 0x02 -> Stream.concat(target.luns().stream(), Stream.of(Lun.REPORT_LUNS)).toList();
+            case 0x02 -> Stream.concat(task.nexus().luns().luns().stream(),
+                    Stream.of(Lun.REPORT_LUNS)).toList();
             case 0x10, 0x12 -> List.of();
             default -> null;
         };

@@ -102,9 +102,7 @@ final class BlockCopy {
         return bytes;
     }
 
-    private boolean unmaps() {
-        return device.supports(Capability.UNMAP) && !unit.spec().thick();
-    }
+    private boolean unmaps() { return device.supports(Capability.UNMAP) && !unit.spec().thick(); }
 
     /** What {@link #zero} zeroes at once. */
     private long maxZeroBytes() {

@@ -16,15 +16,18 @@ import lunar.scsi.CapacityData16;
 import lunar.scsi.Cdb;
 import lunar.scsi.CommandDescriptor;
 import lunar.scsi.CommandTable;
+import lunar.scsi.FormatUnit;
 import lunar.scsi.InformationalExceptionsModePage;
 import lunar.scsi.Inquiry;
 import lunar.scsi.InvalidCdbException;
+import lunar.scsi.ModeSelect;
 import lunar.scsi.ReadCapacity10;
 import lunar.scsi.ReadCapacity16;
 import lunar.scsi.ReportLuns;
 import lunar.scsi.ReportSupportedOperationCodes;
 import lunar.scsi.ReportSupportedTaskManagementFunctions;
 import lunar.scsi.RequestSense;
+import lunar.scsi.Sanitize;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
 import lunar.scsi.StartStopUnit;
@@ -71,7 +74,7 @@ final class BlockDeviceServer implements DeviceServer {
         new InquiryCommands(target, unit, maxTransferBlocks).register(commands);
         new ProvisioningCommands(device, mode).register(commands);
         new LbaStatusCommands(device).register(commands);
-        new MediumCommands(target, unit, blocks).register(commands);
+        new MediumCommands(unit, blocks).register(commands);
         new EraseCommands(unit, mode).register(commands);
         new ReservationCommands(target, unit).register(commands);
         new AtomicCommands(device, blocks, maxTransferBlocks).register(commands);
@@ -104,7 +107,7 @@ final class BlockDeviceServer implements DeviceServer {
                 .on(ReadCapacity16.class, Access.READY, (task, capacity) -> task
                         .good(capacity16().bytes(), cut(capacity.allocationLength())))
                 .on(ReportLuns.class, Access.FREE,
-                        (task, report) -> AbsentDeviceServer.reportLuns(task, report, target))
+                        AbsentDeviceServer::reportLuns)
                 .on(ReportSupportedOperationCodes.class, Access.FREE, this::supportedCommands)
                 .on(ReportSupportedTaskManagementFunctions.class, Access.FREE,
                         (task, report) -> task.good(
@@ -157,6 +160,10 @@ final class BlockDeviceServer implements DeviceServer {
                 return;
             }
         }
+        if (task.nexus().luns().isReadOnly(task.lun()) && changes(task.cdb(), handler.access())) {
+            task.checkCondition(Sense.of(SenseKey.DATA_PROTECT, AdditionalSense.WRITE_PROTECTED));
+            return;
+        }
         count(task.cdb());
         if (target.copies().tokens().any()) { // rare; most hosts never make any
             WrittenBlocks.revokeTokens(target.copies().tokens(), unit.store(), task);
@@ -169,6 +176,12 @@ final class BlockDeviceServer implements DeviceServer {
         if (Objects.requireNonNull(commands.handler(task.cdb())).access().needsMedium()) {
             unit.medium().leave();
         }
+    }
+
+    /** What an initiator that may only read cannot do; of reservations it may make what it likes. */
+    private static boolean changes(Cdb cdb, Access access) {
+        return access == Access.WRITE || cdb instanceof Sanitize || cdb instanceof FormatUnit
+                || cdb instanceof ModeSelect;
     }
 
     private void requestSense(ScsiTask task, RequestSense command) {

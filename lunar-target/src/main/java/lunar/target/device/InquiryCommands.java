@@ -96,7 +96,7 @@ final class InquiryCommands {
                 Designator.ofPort(new Identifier.RelativeTargetPort(port.relativeId())),
                 Designator.ofPort(new Identifier.TargetPortGroup(port.tag())),
                 Designator.ofPort(new Identifier.ScsiName(port.name())),
-                Designator.ofDevice(new Identifier.ScsiName(target.name()))));
+                Designator.ofDevice(new Identifier.ScsiName(port.targetName()))));
         return new DeviceIdentification(designators);
     }
 

@@ -1,7 +1,14 @@
 package lunar.target.device;
 
 import java.io.IOException;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArraySet;
+import java.util.concurrent.atomic.AtomicLong;
 import lunar.block.BlockDevice;
+import lunar.block.Capability;
+import lunar.scsi.AdditionalSense;
 import lunar.target.unit.UnitSpec;
 
 /** A logical unit: a device and who executes commands on it. Shared by all nexuses; thread-safe. */
@@ -15,7 +22,9 @@ public final class LogicalUnit {
     private final LogCounters counters = new LogCounters();
     private final Thresholds thresholds;
     private final AsymmetricAccess access;
+    private final AtomicLong capacity;
     private final DeviceServer server;
+    private final Set<ScsiTarget> targets = new CopyOnWriteArraySet<>();
 
     /**
      * With the state that was saved.
@@ -29,14 +38,43 @@ public final class LogicalUnit {
         this.spec = spec;
         reservations = new Reservations(spec.state());
         modes = new UnitModes(spec);
-        thresholds = new Thresholds(target, this, modes, spec.device());
+        thresholds = new Thresholds(this, modes, spec.device());
         device = FencedDevice
                 .over(new UnitDevice(spec, modes, counters, thresholds));
         access = new AsymmetricAccess(target, this);
+        capacity = new AtomicLong(spec.device().blockCount());
         server = new BlockDeviceServer(target, this, maxTransferBytes);
     }
 
-    UnitSpec spec() { return spec; }
+    /** What it is made of. */
+    public UnitSpec spec() { return spec; }
+
+    /** It is a unit of this target too: several may share it, with its reservations and mode pages. */
+    void join(ScsiTarget target) {
+        targets.add(target);
+    }
+
+    void leave(ScsiTarget target) { targets.remove(target); }
+
+    /** The nexuses of all targets whose unit it is. */
+    public List<Nexus> nexuses() {
+        return targets.stream().flatMap(target -> target.nexuses().stream()).toList();
+    }
+
+    /** Compares the capacity with what it was, and tells the nexuses of a change (SBC-4 section 4.5). */
+    public void checkCapacity() {
+        long now = device.blockCount();
+        if (capacity.getAndSet(now) != now) {
+            nexuses().forEach(nexus -> nexus.establish(this,
+                    AdditionalSense.CAPACITY_DATA_HAS_CHANGED));
+        }
+    }
+
+    /** Ends when nothing works on the medium that no command waits for. */
+    public CompletableFuture<Void> quiet() {
+        return medium.running().map(LongOperation::end)
+                .orElseGet(() -> CompletableFuture.completedFuture(null));
+    }
 
     Medium medium() { return medium; }
 

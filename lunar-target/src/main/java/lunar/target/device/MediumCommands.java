@@ -14,12 +14,10 @@ final class MediumCommands {
     private static final Sense PREVENTED = Sense.of(SenseKey.ILLEGAL_REQUEST,
             AdditionalSense.MEDIUM_REMOVAL_PREVENTED);
 
-    private final ScsiTarget target;
     private final LogicalUnit unit;
     private final BlockCommands blocks;
 
-    MediumCommands(ScsiTarget target, LogicalUnit unit, BlockCommands blocks) {
-        this.target = target;
+    MediumCommands(LogicalUnit unit, BlockCommands blocks) {
         this.unit = unit;
         this.blocks = blocks;
     }
@@ -63,7 +61,7 @@ final class MediumCommands {
             blocks.flush(task);
         } else {
             if (medium.eject(false)) {
-                for (Nexus other : target.nexuses()) {
+                for (Nexus other : unit.nexuses()) {
                     if (!other.equals(task.nexus())) {
                         other.establish(unit, AdditionalSense.MEDIUM_MAY_HAVE_CHANGED);
                     }

@@ -46,7 +46,9 @@ final class ModeCommands {
     private void sense(ScsiTask task, ModeSense command) {
         try {
             int deviceSpecific = ModeParameters.DPO_FUA
-                    | (writeProtected() ? ModeParameters.WRITE_PROTECTED : 0);
+                    | (writeProtected() || task.nexus().luns().isReadOnly(task.lun())
+                            ? ModeParameters.WRITE_PROTECTED
+                            : 0);
             task.good(modes.pages().answer(command, deviceSpecific, blocks()).bytes(),
                     command.allocationLength());
         } catch (InvalidCdbException e) {
@@ -74,7 +76,7 @@ final class ModeCommands {
         if (changed) {
             target.establishForOthers(task.nexus(), unit, AdditionalSense.MODE_PARAMETERS_CHANGED);
             if (modes.simulatedException() == InformationalExceptionsModePage.UNIT_ATTENTION) {
-                target.nexuses().forEach(nexus -> nexus.establish(unit,
+                unit.nexuses().forEach(nexus -> nexus.establish(unit,
                         AdditionalSense.FAILURE_PREDICTION_FALSE));
             }
             unit.thresholds().check();

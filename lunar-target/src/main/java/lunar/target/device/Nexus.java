@@ -34,6 +34,7 @@ public final class Nexus {
     private final Registrant registrant;
     private final Map<LogicalUnit, Attentions> attentions = new ConcurrentHashMap<>();
     private final Map<LogicalUnit, CopyOperations> copies = new ConcurrentHashMap<>();
+    private volatile LunMap luns = LunMap.NONE;
 
     public Nexus(String initiatorName, Isid isid, TargetPort port, Aborter aborter) {
         this.initiatorName = initiatorName;
@@ -56,6 +57,12 @@ public final class Nexus {
     public String initiatorPort() {
         return registrant.initiatorPort();
     }
+
+    /** What it sees of the target. */
+    public LunMap luns() { return luns; }
+
+    /** Lets it see this from now on. */
+    public void show(LunMap map) { luns = map; }
 
     /** What reservations know it by. */
     Registrant registrant() { return registrant; }
@@ -98,7 +105,7 @@ public final class Nexus {
     }
 
     /** Forgets what was kept for a unit that is no more. */
-    void forget(LogicalUnit unit) {
+    public void forget(LogicalUnit unit) {
         copies.remove(unit);
         attentions.remove(unit);
     }

@@ -243,7 +243,7 @@ final class ReservationCommands {
         if (id.isid().isPresent()) {
             return Nexus.portName(id.name(), id.isid().getAsLong());
         }
-        List<String> known = target.nexuses().stream()
+        List<String> known = unit.nexuses().stream()
                 .filter(nexus -> nexus.initiatorName().equals(id.name()))
                 .map(Nexus::initiatorPort).distinct().toList();
         if (known.size() != 1) {
@@ -284,7 +284,7 @@ final class ReservationCommands {
     }
 
     private void tell(Map<Registrant, AdditionalSense> attentions) {
-        for (Nexus nexus : target.nexuses()) {
+        for (Nexus nexus : unit.nexuses()) {
             AdditionalSense attention = attentions.get(nexus.registrant());
             if (attention != null) {
                 nexus.establish(unit, attention);
@@ -294,7 +294,7 @@ final class ReservationCommands {
 
     /** The tasks of the preempted end before the command does (SPC-5 section 5.13.11.2.7). */
     private void abort(Set<Registrant> whose) {
-        CompletableFuture.allOf(target.nexuses().stream()
+        CompletableFuture.allOf(unit.nexuses().stream()
                 .filter(nexus -> whose.contains(nexus.registrant()))
                 .map(nexus -> nexus.abort(unit)).toArray(CompletableFuture[]::new)).join();
     }

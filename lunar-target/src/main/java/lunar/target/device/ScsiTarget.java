@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentSkipListMap;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.Lun;
 import lunar.scsi.TargetPortGroups;
@@ -15,11 +14,11 @@ import org.jspecify.annotations.Nullable;
 /** A SCSI target device (SAM-5 section 4.6): its logical units and the nexuses that use them. Thread-safe. */
 public final class ScsiTarget {
     private final String name;
-    private final List<TargetPort> ports;
+    private volatile List<TargetPort> ports;
     private final CopyService copies;
-    private final Map<Integer, LogicalUnit> units = new ConcurrentSkipListMap<>();
+    private volatile Collection<LogicalUnit> units = Set.of();
     private final Set<Nexus> nexuses = ConcurrentHashMap.newKeySet();
-    private final DeviceServer absent = new AbsentDeviceServer(this);
+    private final DeviceServer absent = new AbsentDeviceServer();
     private final DeviceServer wellKnown = new WellKnownDeviceServer(this);
 
     /**
@@ -41,6 +40,11 @@ public final class ScsiTarget {
         return ports;
     }
 
+    /** Has these ports from now on. */
+    public void present(List<TargetPort> by) {
+        ports = List.copyOf(by);
+    }
+
     /** iSCSI name. */
     public String name() { return name; }
 
@@ -57,44 +61,39 @@ public final class ScsiTarget {
         }
         switch (state) {
             case ACTIVE_OPTIMIZED, ACTIVE_NON_OPTIMIZED, STANDBY, UNAVAILABLE, TRANSITIONING ->
-                units.values().forEach(unit -> unit.access().change(group, state,
+                units.forEach(unit -> unit.access().change(group, state,
                         TargetPortGroups.CHANGED_IMPLICITLY, null));
             case LOGICAL_BLOCK_DEPENDENT, OFFLINE -> throw new IllegalArgumentException(
                     "a portal group cannot be " + state);
         }
     }
 
-    /** Establishes a unit attention condition of a unit for every nexus but one, or for all. */
+    /** Establishes a unit attention condition of a unit for every nexus but one, or for all; of other targets too. */
     void establishForOthers(@Nullable Nexus but, LogicalUnit unit, AdditionalSense condition) {
-        for (Nexus nexus : nexuses) {
+        for (Nexus nexus : unit.nexuses()) {
             if (!nexus.equals(but)) {
                 nexus.establish(unit, condition);
             }
         }
     }
 
-    /** Puts a unit at a LUN. */
-    public void add(int lun, LogicalUnit unit) { units.put(lun, unit); }
+    /** Has these units from now on, by LUN. Nexuses see them by their own {@link LunMap}. */
+    public void serve(Map<Integer, LogicalUnit> all) {
+        Collection<LogicalUnit> before = units;
+        units = Set.copyOf(all.values());
+        units.forEach(unit -> unit.join(this));
+        before.stream().filter(unit -> !units.contains(unit)).forEach(unit -> unit.leave(this));
+    }
 
     /** All logical units. */
-    public Collection<LogicalUnit> units() { return units.values(); }
+    public Collection<LogicalUnit> units() { return units; }
 
-    /** LUNs in ascending order. */
-    List<Lun> luns() {
-        return units.keySet().stream().map(Lun::of).toList();
-    }
-
-    /** The unit at a LUN, or null. */
-    public @Nullable LogicalUnit unit(Lun lun) {
-        return units.get(lun.number());
-    }
-
-    /** Who executes commands for a LUN, be there a unit or not. */
-    public DeviceServer server(Lun lun) {
+    /** Who executes commands of a nexus for a LUN, be there a unit or not. */
+    public DeviceServer server(Nexus nexus, Lun lun) {
         if (lun.equals(Lun.REPORT_LUNS)) {
             return wellKnown;
         }
-        LogicalUnit unit = unit(lun);
+        LogicalUnit unit = nexus.luns().unit(lun);
         return unit == null ? absent : unit.server();
     }
 
@@ -109,6 +108,6 @@ public final class ScsiTarget {
     /** A nexus ends. */
     public void end(Nexus nexus) {
         nexuses.remove(nexus);
-        units.values().forEach(unit -> unit.nexusLost(nexus));
+        units.forEach(unit -> unit.nexusLost(nexus));
     }
 }

@@ -56,7 +56,7 @@ final class SegmentCopy {
         LogicalUnit to = unit(index, segment.destination(), BlockCopySegment.DESTINATION_AT);
         requireAccess(index, from, Access.READ);
         requireAccess(index, to, Access.WRITE);
-        if (to.writeProtected()) {
+        if (to.writeProtected() || nexus.luns().isReadOnly(to)) {
             throw aborted(index, AdditionalSense.WRITE_PROTECTED, BlockCopySegment.DESTINATION_AT);
         }
         BlockDevice source = from.device();
@@ -93,7 +93,7 @@ final class SegmentCopy {
         }
         if (id < list.cscds().size() && !list.cscds().get(id).isNull()) {
             CscdDescriptor wanted = list.cscds().get(id);
-            Optional<LogicalUnit> found = target.units().stream()
+            Optional<LogicalUnit> found = nexus.luns().units().stream()
                     .filter(it -> hasName(it, wanted.designator())).findFirst();
             if (found.isPresent()) {
                 int size = found.get().device().blockSize();

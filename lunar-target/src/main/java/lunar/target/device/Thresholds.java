@@ -17,14 +17,12 @@ final class Thresholds {
     /** Bytes of a threshold set, the unit of thresholds and of resource counts. */
     private static final int SET_BYTES = 1 << 20;
 
-    private final ScsiTarget target;
     private final LogicalUnit unit;
     private final UnitModes modes;
     private final BlockDevice device;
     private final Map<Resource, Boolean> crossed = new EnumMap<>(Resource.class);
 
-    Thresholds(ScsiTarget target, LogicalUnit unit, UnitModes modes, BlockDevice device) {
-        this.target = target;
+    Thresholds(LogicalUnit unit, UnitModes modes, BlockDevice device) {
         this.unit = unit;
         this.modes = modes;
         this.device = device;
@@ -57,7 +55,7 @@ final class Thresholds {
                 case USED -> sets(device, usage.usedBytes()) >= threshold.count();
             };
             if (crosses(threshold.resource(), reached)) {
-                target.nexuses().forEach(nexus -> nexus.establish(unit,
+                unit.nexuses().forEach(nexus -> nexus.establish(unit,
                         AdditionalSense.THIN_PROVISIONING_SOFT_THRESHOLD));
             }
         }

@@ -38,7 +38,7 @@ public final class WellKnownDeviceServer implements DeviceServer {
     public void execute(ScsiTask task) {
         switch (task.cdb()) {
             case Inquiry inquiry -> inquire(task, inquiry);
-            case ReportLuns report -> AbsentDeviceServer.reportLuns(task, report, target);
+            case ReportLuns report -> AbsentDeviceServer.reportLuns(task, report);
             case RequestSense request -> task.good(Sense.NONE.encode(request.descriptorFormat()),
                     request.allocationLength());
             case TestUnitReady _ -> task.good();

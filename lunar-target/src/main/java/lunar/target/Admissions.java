@@ -1,0 +1,97 @@
+package lunar.target;
+
+import java.util.Optional;
+import lunar.iscsi.ChapPolicy;
+import lunar.iscsi.LoginPolicy.Admission;
+import lunar.iscsi.LoginPolicy.Applicant;
+import lunar.iscsi.LoginStatus;
+import lunar.iscsi.Offer;
+import lunar.iscsi.SessionType;
+
+/** Decides who may log in to what, and where (RFC 7143 section 11.13.5). Thread-safe. */
+final class Admissions {
+    private final TargetServer server;
+    private final Offer offer;
+    private final Optional<ChapPolicy> discoveryChap;
+
+    Admissions(TargetServer server, Offer offer, Optional<ChapPolicy> discoveryChap) {
+        this.server = server;
+        this.offer = offer;
+        this.discoveryChap = discoveryChap;
+    }
+
+    Admission admit(Applicant applicant, BoundPortal portal) {
+        if (server.isClosing()) {
+            return refuse(LoginStatus.SERVICE_UNAVAILABLE, "the server is shutting down");
+        }
+        if (applicant.sessionType() == SessionType.DISCOVERY) {
+            return new Admission.Accept(offer, discoveryChap, Optional.empty(), portal.group(),
+                    server.sessions().newTsih(), Optional.empty());
+        }
+        String name = applicant.targetName().orElse("");
+        TargetNode target = server.target(name);
+        if (target == null) {
+            return refuse(LoginStatus.NOT_FOUND, "no target " + printable(name));
+        }
+        if (!target.isIn(portal.group())) {
+            return refuse(LoginStatus.NOT_FOUND,
+                    "target " + name + " is not in portal group " + portal.group());
+        }
+        TargetSpec spec = target.spec();
+        Optional<InitiatorSpec> access = spec.access(applicant.initiatorName());
+        if (access.isEmpty()) {
+            return refuse(LoginStatus.AUTHORIZATION_FAILURE,
+                    printable(applicant.initiatorName()) + " may not use " + name);
+        }
+        if (applicant.tsih() != 0) {
+            return join(applicant, target, portal, access.get().chap().or(spec::chap));
+        }
+        if (spec.absence().isPresent()) {
+            return absent(spec.absence().get(), name);
+        }
+        if (portal.spec().moved().isPresent()) {
+            return absent(portal.spec().moved().get(), name);
+        }
+        return new Admission.Accept(offer, access.get().chap().or(spec::chap),
+                spec.alias().isEmpty() ? Optional.empty() : Optional.of(spec.alias()),
+                portal.group(), server.sessions().newTsih(), Optional.empty());
+    }
+
+    /** A connection of a session there is: one more, or in the place of one (RFC 7143 sections 6.3.1 and 6.3.4). */
+    private Admission join(Applicant applicant, TargetNode target, BoundPortal portal,
+            Optional<ChapPolicy> chap) {
+        Session joined = server.sessions().find(applicant.tsih());
+        if (joined == null || !target.equals(joined.target())
+                || !joined.login().initiatorName().equals(applicant.initiatorName())
+                || !joined.login().isid().equals(applicant.isid())) {
+            return refuse(LoginStatus.SESSION_DOES_NOT_EXIST,
+                    "no session with TSIH " + applicant.tsih());
+        }
+        if (joined.login().portalGroupTag() != portal.group()) {
+            return refuse(LoginStatus.CANNOT_INCLUDE_IN_SESSION,
+                    "the session is in portal group " + joined.login().portalGroupTag());
+        }
+        Optional<LoginStatus> refusal = joined.refusal(applicant.cid());
+        return refusal.isPresent()
+                ? refuse(refusal.get(), "connection " + applicant.cid()
+                        + " of the session with TSIH " + applicant.tsih())
+                : new Admission.Accept(offer, chap, Optional.empty(), portal.group(),
+                        applicant.tsih(), Optional.of(joined.login().parameters()));
+    }
+
+    private static Admission absent(Absence why, String name) {
+        return switch (why) {
+            case Absence.Moved moved -> new Admission.Redirect(moved.to(), moved.permanent());
+            case Absence.Maintenance _ ->
+                refuse(LoginStatus.SERVICE_UNAVAILABLE, "target " + name + " is not working now");
+            case Absence.Removed _ ->
+                refuse(LoginStatus.TARGET_REMOVED, "target " + name + " has been removed");
+        };
+    }
+
+    private static Admission refuse(LoginStatus status, String reason) {
+        return new Admission.Refuse(status, reason);
+    }
+
+    private static String printable(String name) { return name.replaceAll("[^\\x20-\\x7e]", "?"); }
+}

@@ -1,0 +1,61 @@
+package lunar.target;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.function.Function;
+import lunar.iscsi.TargetAddress;
+import lunar.iscsi.spi.PduReceiver;
+import lunar.iscsi.spi.Transport;
+import lunar.iscsi.spi.TransportProvider;
+import org.jspecify.annotations.Nullable;
+
+/** A portal at work. Thread-safe. */
+final class BoundPortal {
+    private final PortalSpec spec;
+    private volatile TransportProvider.@Nullable Listener listener;
+
+    BoundPortal(PortalSpec spec) { this.spec = spec; }
+
+    void listen(TransportProvider.Loops loops, Function<Transport, PduReceiver> receiver)
+            throws IOException {
+        listener = loops.listen(spec.address(), receiver);
+    }
+
+    PortalSpec spec() { return spec; }
+
+    int group() { return spec.group(); }
+
+    /** Where it listens, with the real port. */
+    InetSocketAddress local() {
+        return Objects.requireNonNull(listener).local();
+    }
+
+    /** Takes no new connections. */
+    void close() { Objects.requireNonNull(listener).close(); }
+
+    /**
+     * The address to tell an initiator.
+     *
+     * @param reached our address that it has reached already: a portal on every address of the machine has that one
+     * @return empty where it cannot get there, because it is not on this machine
+     */
+    Optional<TargetAddress> address(InetSocketAddress reached) {
+        if (spec.advertised().isPresent()) {
+            TargetAddress known = spec.advertised().get();
+            return Optional
+                    .of(new TargetAddress(known.host(), known.port(), OptionalInt.of(group())));
+        }
+        InetSocketAddress local = local();
+        InetAddress host = local.getAddress().isAnyLocalAddress()
+                ? reached.getAddress()
+                : local.getAddress();
+        return host.isLoopbackAddress() && !reached.getAddress().isLoopbackAddress()
+                ? Optional.empty()
+                : Optional.of(new TargetAddress(host.getHostAddress().replaceFirst("%.*", ""),
+                        local.getPort(), OptionalInt.of(group())));
+    }
+}

@@ -1,0 +1,70 @@
+package lunar.target;
+
+import java.net.InetSocketAddress;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import lunar.iscsi.DiscoveredTarget;
+import lunar.iscsi.LoginResult;
+import lunar.iscsi.SendTargets;
+import lunar.iscsi.TargetAddress;
+
+/**
+ * Answers SendTargets (RFC 7143 appendix C): an initiator is told of the targets that it may use, and of every portal
+ * where they are. Thread-safe.
+ */
+final class Discovery {
+    private final TargetServer server;
+
+    Discovery(TargetServer server) { this.server = server; }
+
+    /**
+     * @param who the session that asks
+     * @param asked the portal where it asks, which is told first
+     * @param reached our address of that connection
+     */
+    List<DiscoveredTarget> answer(SendTargets question, LoginResult who, BoundPortal asked,
+            InetSocketAddress reached) {
+        return switch (question) {
+            case SendTargets.All _ -> server.targets().stream()
+                    .flatMap(target -> shown(target, who, asked, reached).stream()).toList();
+            // A normal session may ask for its own target only.
+            case SendTargets.Named(String name) when who.targetName().isEmpty()
+                    || who.targetName().get().equals(name) ->
+                named(name, who, asked, reached);
+            case SendTargets.Named _ -> List.of();
+            case SendTargets.Current _ -> who.targetName()
+                    .map(name -> named(name, who, asked, reached)).orElse(List.of());
+        };
+    }
+
+    private List<DiscoveredTarget> named(String name, LoginResult who, BoundPortal asked,
+            InetSocketAddress reached) {
+        TargetNode target = server.target(name);
+        return target == null
+                ? List.of()
+                : shown(target, who, asked, reached).stream().toList();
+    }
+
+    private Optional<DiscoveredTarget> shown(TargetNode target, LoginResult who, BoundPortal asked,
+            InetSocketAddress reached) {
+        TargetSpec spec = target.spec();
+        if (spec.access(who.initiatorName()).isEmpty()
+                || spec.absence().orElse(null) instanceof Absence.Removed) {
+            return Optional.empty();
+        }
+        var addresses = new LinkedHashSet<TargetAddress>();
+        if (target.isIn(asked.group())) {
+            asked.address(reached).ifPresent(addresses::add);
+        }
+        for (BoundPortal portal : server.boundPortals()) {
+            if (target.isIn(portal.group())) {
+                portal.address(reached).ifPresent(addresses::add);
+            }
+        }
+        // Without an address the initiator would take the portal where it asks (appendix C).
+        return addresses.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new DiscoveredTarget(spec.name(), List.copyOf(addresses)));
+    }
+}

@@ -1,0 +1,60 @@
+package lunar.target;
+
+import java.util.Collections;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import lunar.iscsi.ChapPolicy;
+
+/**
+ * What one initiator may do at a target. Immutable.
+ *
+ * @param name iSCSI name of the initiator, or {@value #ANYBODY} for all that have no entry of their own
+ * @param chap how it proves itself; empty asks for what the target asks everybody for
+ * @param luns what it sees: the target's LUN for each LUN of its own; empty shows it all of them as they are
+ * @param readOnly whether it may not change anything
+ */
+public record InitiatorSpec(String name, Optional<ChapPolicy> chap,
+        Optional<SortedMap<Integer, Integer>> luns, boolean readOnly) {
+    /** Stands for every initiator. */
+    public static final String ANYBODY = "*";
+
+    public InitiatorSpec {
+        name = normal(name);
+        if (!name.equals(ANYBODY) && !TargetSpec.isName(name)) {
+            throw new IllegalArgumentException("'" + name + "' is not the iSCSI name of an"
+                    + " initiator; write for example iqn.1993-08.org.debian:01:host, or "
+                    + ANYBODY + " for everybody");
+        }
+        luns = luns.map(map -> {
+            TargetSpec.requireLuns(map.keySet());
+            return Collections.unmodifiableSortedMap(new TreeMap<>(map));
+        });
+    }
+
+    /** An initiator that may do all. */
+    public static InitiatorSpec of(String name) {
+        return new InitiatorSpec(name, Optional.empty(), Optional.empty(), false);
+    }
+
+    /** The same, which proves itself by this. */
+    public InitiatorSpec withChap(ChapPolicy policy) {
+        return new InitiatorSpec(name, Optional.of(policy), luns, readOnly);
+    }
+
+    /** The same, which sees these LUNs only. */
+    public InitiatorSpec withLuns(SortedMap<Integer, Integer> map) {
+        return new InitiatorSpec(name, chap, Optional.of(map), readOnly);
+    }
+
+    /** The same, for reading only, or not. */
+    public InitiatorSpec withReadOnly(boolean value) {
+        return new InitiatorSpec(name, chap, luns, value);
+    }
+
+    /** iSCSI names are compared in lower case (RFC 7143 section 4.2.7.2, RFC 3722). */
+    static String normal(String name) {
+        return name.toLowerCase(Locale.ROOT);
+    }
+}

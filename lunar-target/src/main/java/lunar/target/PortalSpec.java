@@ -1,0 +1,48 @@
+package lunar.target;
+
+import java.net.InetSocketAddress;
+import java.util.Optional;
+import lunar.iscsi.TargetAddress;
+
+/**
+ * An address where a server listens. Immutable.
+ *
+ * @param address where to listen; port 0 picks a free one
+ * @param group target portal group tag, 1 to 65535 (RFC 7143 section 4.1.1)
+ * @param advertised the address under which initiators reach it where that is another one, behind NAT or in a container
+ * @param moved where initiators that log in here are sent instead
+ */
+public record PortalSpec(InetSocketAddress address, int group, Optional<TargetAddress> advertised,
+        Optional<Absence.Moved> moved) {
+    /** The group of portals that are given none. */
+    public static final int DEFAULT_GROUP = 1;
+
+    private static final int MAX_GROUP = 0xffff;
+
+    public PortalSpec {
+        if (group < 1 || group > MAX_GROUP) {
+            throw new IllegalArgumentException(
+                    "portal group tag must be 1 to " + MAX_GROUP + ", not " + group);
+        }
+    }
+
+    /** A portal of the default group that is reached where it listens. */
+    public static PortalSpec of(InetSocketAddress address) {
+        return new PortalSpec(address, DEFAULT_GROUP, Optional.empty(), Optional.empty());
+    }
+
+    /** The same in another group. */
+    public PortalSpec withGroup(int tag) {
+        return new PortalSpec(address, tag, advertised, moved);
+    }
+
+    /** The same, told to initiators under another address. */
+    public PortalSpec withAdvertised(TargetAddress reachedAt) {
+        return new PortalSpec(address, group, Optional.of(reachedAt), moved);
+    }
+
+    /** The same, which sends initiators elsewhere. */
+    public PortalSpec withMoved(Absence.Moved elsewhere) {
+        return new PortalSpec(address, group, advertised, Optional.of(elsewhere));
+    }
+}
