@@ -19,11 +19,12 @@ import tools.jackson.dataformat.toml.TomlMapper;
  *
  * <pre>
  * portals = ["127.0.0.1:3260"]
+ * state = "/var/lib/lunar"                  # reservations and saved mode pages
  * chap = "backup:@secret.txt"               # for every target that has none of its own
  *
  * [[target]]
  * iqn = "iqn.2026-11.org.example:disk"
- * luns = ["file:disk.img?size=10GiB", "ram:1GiB"]
+ * luns = ["file:disk.img?size=10GiB", { uri = "ram:1GiB", removable = true }]
  * </pre>
  *
  * @param portals where to listen, empty if the file does not say
@@ -31,13 +32,16 @@ import tools.jackson.dataformat.toml.TomlMapper;
  * @param allowAnonymous whether everybody may log in from other machines
  * @param headerDigest HeaderDigest
  * @param dataDigest DataDigest
+ * @param state directory of the state that outlives the server
  */
 record ConfigFile(List<Portal> portals, List<ServePlan.Target> targets, boolean allowAnonymous,
-        Optional<Digest> headerDigest, Optional<Digest> dataDigest) {
+        Optional<Digest> headerDigest, Optional<Digest> dataDigest, Optional<Path> state) {
     private static final Set<String> KEYS = Set.of("portals", "iqn", "luns", "chap", "mutual-chap",
-            "allow-anonymous", "header-digest", "data-digest", "target");
+            "allow-anonymous", "header-digest", "data-digest", "state", "target");
     private static final Set<String> TARGET_KEYS = Set.of("iqn", "alias", "luns", "chap",
             "mutual-chap");
+    private static final Set<String> LUN_KEYS = Set.of("uri", "removable", "rotational",
+            "read-only", "thick");
 
     ConfigFile {
         portals = List.copyOf(portals);
@@ -58,7 +62,7 @@ record ConfigFile(List<Portal> portals, List<ServePlan.Target> targets, boolean 
             if (root.has("luns")) {
                 targets.add(
                         new ServePlan.Target(text(root, "iqn").orElse(RunningServer.DEFAULT_IQN),
-                                "", texts(root, "luns"), chap, mutual));
+                                "", luns(root), chap, mutual));
             } else if (root.has("iqn")) {
                 throw wrong("'iqn' at the top needs 'luns' beside it");
             }
@@ -70,7 +74,8 @@ record ConfigFile(List<Portal> portals, List<ServePlan.Target> targets, boolean 
                 portals.add(parsed("portals", portal, Portal::parse));
             }
             return new ConfigFile(portals, targets, flag(root, "allow-anonymous"),
-                    digest(root, "header-digest"), digest(root, "data-digest"));
+                    digest(root, "header-digest"), digest(root, "data-digest"),
+                    text(root, "state").map(Path::of));
         }
 
         private JsonNode tree() throws Failure {
@@ -94,7 +99,7 @@ record ConfigFile(List<Portal> portals, List<ServePlan.Target> targets, boolean 
             requireKnown(table, TARGET_KEYS, " of a target");
             String iqn = text(table, "iqn")
                     .orElseThrow(() -> wrong("a target has no 'iqn'; give it a name"));
-            List<String> luns = texts(table, "luns");
+            List<ServePlan.Lun> luns = luns(table);
             if (luns.isEmpty()) {
                 throw wrong("target " + iqn + " has no 'luns'; name its devices");
             }
@@ -104,6 +109,31 @@ record ConfigFile(List<Portal> portals, List<ServePlan.Target> targets, boolean 
                     text(table, "mutual-chap").or(() -> own.isPresent()
                             ? Optional.empty()
                             : mutual));
+        }
+
+        private List<ServePlan.Lun> luns(JsonNode table) throws Failure {
+            JsonNode values = table.path("luns");
+            if (!values.isMissingNode() && !values.isArray()) {
+                throw wrong("'luns' must be a list, as in luns = [\"ram:1GiB\"]");
+            }
+            var list = new ArrayList<ServePlan.Lun>();
+            for (JsonNode value : values) {
+                if (value.isString()) {
+                    list.add(ServePlan.Lun.of(value.stringValue()));
+                } else if (value.isObject()) {
+                    requireKnown(value, LUN_KEYS, " of a LUN");
+                    list.add(new ServePlan.Lun(
+                            text(value, "uri")
+                                    .orElseThrow(
+                                            () -> wrong("a LUN has no 'uri'; name its device")),
+                            flag(value, "removable"), flag(value, "rotational"),
+                            flag(value, "read-only"), flag(value, "thick")));
+                } else {
+                    throw wrong("'luns' must be a list of device URIs, or of tables as in"
+                            + " { uri = \"ram:1GiB\", removable = true }");
+                }
+            }
+            return list;
         }
 
         private List<JsonNode> tables(JsonNode root) throws Failure {

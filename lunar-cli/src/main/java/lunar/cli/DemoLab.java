@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import lunar.block.StorageException;
 import lunar.initiator.Initiator;
 
@@ -49,13 +50,15 @@ final class DemoLab implements AutoCloseable {
         Path secretFile = Files.createFile(file("secret.txt"), PosixFilePermissions
                 .asFileAttribute(PosixFilePermissions.fromString("rw-------")));
         Files.writeString(secretFile, secret + "\n");
-        var open = new ServePlan.Target(OPEN, "open to all", List.of("ram:256MiB",
-                "ram:64MiB?block-size=4k", "file:" + file("lun2.img") + "?size=64MiB"),
+        var open = new ServePlan.Target(OPEN, "open to all", Stream.of("ram:256MiB",
+                "ram:64MiB?block-size=4k", "file:" + file("lun2.img") + "?size=64MiB")
+                .map(ServePlan.Lun::of).toList(),
                 Optional.empty(), Optional.empty());
-        var guarded = new ServePlan.Target(GUARDED, "with a secret", List.of("ram:16MiB"),
+        var guarded = new ServePlan.Target(GUARDED, "with a secret",
+                List.of(ServePlan.Lun.of("ram:16MiB")),
                 Optional.of(USER + ":@" + secretFile), Optional.empty());
         var plan = new ServePlan(List.of(new Portal("127.0.0.1", 0)), List.of(open, guarded),
-                false, Digest.ALLOW, Digest.ALLOW);
+                false, Digest.ALLOW, Digest.ALLOW, Optional.empty());
         var started = RunningServer.start(plan, console);
         server = Optional.of(started);
         return started;

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -17,6 +18,8 @@ import lunar.iscsi.ChapPolicy;
 import lunar.iscsi.Secret;
 import lunar.target.TargetServer;
 import lunar.target.TargetSpec;
+import lunar.target.unit.StateStore;
+import lunar.target.unit.UnitSpec;
 
 /** A plan at work: a server and its devices. Closing ends sessions, makes all stable and closes the devices. */
 final class RunningServer implements AutoCloseable {
@@ -55,7 +58,8 @@ final class RunningServer implements AutoCloseable {
             var luns = new ArrayList<Served>();
             var users = new LinkedHashMap<String, Secret>();
             for (ServePlan.Target target : plan.targets()) {
-                builder.target(spec(target, devices, luns, users, new Credentials(console)));
+                builder.target(spec(target, plan, devices, luns, users,
+                        new Credentials(console)));
             }
             if (!users.isEmpty() && !isLoopback(addresses)) {
                 builder.discoveryChap(policy(users, Optional.empty()));
@@ -80,8 +84,9 @@ final class RunningServer implements AutoCloseable {
         return addresses.stream().allMatch(address -> address.getAddress().isLoopbackAddress());
     }
 
-    private static TargetSpec spec(ServePlan.Target target, OpenDevices devices,
-            List<Served> luns, Map<String, Secret> users, Credentials credentials)
+    private static TargetSpec spec(ServePlan.Target target, ServePlan plan,
+            OpenDevices devices, List<Served> luns, Map<String, Secret> users,
+            Credentials credentials)
             throws IOException, Failure {
         TargetSpec spec = TargetSpec.of(target.iqn()).withAlias(target.alias());
         if (target.chap().isEmpty() && target.mutualChap().isPresent()) {
@@ -102,12 +107,24 @@ final class RunningServer implements AutoCloseable {
             spec = spec.withChap(policy(Map.of(user.name(), user.secret()), own));
         }
         int lun = 0;
-        for (String uri : target.luns()) {
-            BlockDevice device = devices.open(uri);
-            luns.add(new Served(target.iqn(), lun, uri, device.sizeBytes()));
-            spec = spec.withLun(lun++, device);
+        for (ServePlan.Lun planned : target.luns()) {
+            BlockDevice device = devices.open(planned.uri());
+            luns.add(new Served(target.iqn(), lun, planned.uri(), device.sizeBytes()));
+            spec = spec.withLun(lun++, unit(planned, device, plan.state()));
         }
         return spec;
+    }
+
+    /** State goes by the device's identity, so that it follows the device to another LUN. */
+    private static UnitSpec unit(ServePlan.Lun planned, BlockDevice device, Optional<Path> state)
+            throws IOException {
+        UnitSpec unit = UnitSpec.of(device).withRemovable(planned.removable())
+                .withRotational(planned.rotational()).withReadOnly(planned.readOnly())
+                .withThick(planned.thick());
+        return state.isEmpty()
+                ? unit
+                : unit.withState(StateStore.inDirectory(
+                        state.get().resolve(device.identity().uuid().toString())));
     }
 
     private static ChapPolicy policy(Map<String, Secret> users, Optional<ChapCredentials> own) {

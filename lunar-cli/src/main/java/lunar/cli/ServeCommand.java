@@ -57,6 +57,11 @@ final class ServeCommand extends DeviceCommand {
             description = "CRC32C of data: none, allow, prefer, require. Default: allow.")
     private @Nullable Digest dataDigest;
 
+    @Option(names = "--state", paramLabel = "DIR",
+            description = "Where reservations and saved mode pages are kept, so that they outlive "
+                    + "the server. Default: nowhere.")
+    private @Nullable Path state;
+
     @Option(names = "--config", paramLabel = "FILE",
             description = "Targets and options from a TOML file; what the command line says "
                     + "goes first.")
@@ -85,12 +90,14 @@ final class ServeCommand extends DeviceCommand {
             throw wrongUsage("--mutual-chap needs --chap too: the initiator proves itself first");
         }
         var file = config == null
-                ? new ConfigFile(List.of(), List.of(), false, Optional.empty(), Optional.empty())
+                ? new ConfigFile(List.of(), List.of(), false, Optional.empty(), Optional.empty(),
+                        Optional.empty())
                 : ConfigFile.read(config);
         var targets = new ArrayList<ServePlan.Target>();
         if (!uris.isEmpty()) {
             targets.add(new ServePlan.Target(iqn == null ? RunningServer.DEFAULT_IQN : iqn, "",
-                    uris, Optional.ofNullable(chap), Optional.ofNullable(mutualChap)));
+                    uris.stream().map(ServePlan.Lun::of).toList(), Optional.ofNullable(chap),
+                    Optional.ofNullable(mutualChap)));
         } else if (iqn != null) {
             throw wrongUsage("--iqn names the target of the devices on the command line,"
                     + " and there are none; name one, or write the iqn into the config file");
@@ -107,7 +114,8 @@ final class ServeCommand extends DeviceCommand {
         }
         return new ServePlan(listenOn(file), targets, allowAnonymous || file.allowAnonymous(),
                 headerDigest == null ? file.headerDigest().orElse(Digest.ALLOW) : headerDigest,
-                dataDigest == null ? file.dataDigest().orElse(Digest.ALLOW) : dataDigest);
+                dataDigest == null ? file.dataDigest().orElse(Digest.ALLOW) : dataDigest,
+                Optional.ofNullable(state).or(file::state));
     }
 
     private List<Portal> listenOn(ConfigFile file) {

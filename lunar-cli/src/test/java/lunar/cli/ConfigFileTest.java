@@ -23,26 +23,27 @@ class ConfigFileTest {
 
     @Test
     void shouldReadEveryOption() throws Exception {
-        ConfigFile config = ConfigFile.read(file("""
-                portals = ["127.0.0.1:3261", "[::1]"]
-                iqn = "iqn.2026-11.org.example:first"
-                luns = ["ram:1MiB"]
-                chap = "me:@secret"
-                mutual-chap = "lunar:@other"
-                allow-anonymous = true
-                header-digest = "prefer"
-                data-digest = "require"
+        ConfigFile config = ConfigFile.read(
+                file("""
+                        portals = ["127.0.0.1:3261", "[::1]"]
+                        iqn = "iqn.2026-11.org.example:first"
+                        luns = ["ram:1MiB"]
+                        chap = "me:@secret"
+                        mutual-chap = "lunar:@other"
+                        allow-anonymous = true
+                        header-digest = "prefer"
+                        data-digest = "require"
 
-                [[target]]
-                iqn = "iqn.2026-11.org.example:second"
-                alias = "two disks"
-                luns = ["ram:2MiB", "ram:3MiB"]
+                        [[target]]
+                        iqn = "iqn.2026-11.org.example:second"
+                        alias = "two disks"
+                        luns = ["ram:2MiB", { uri = "ram:3MiB", removable = true, rotational = true, read-only = true, thick = true }]
 
-                [[target]]
-                iqn = "iqn.2026-11.org.example:third"
-                luns = ["ram:4MiB"]
-                chap = "you:@secret"
-                """));
+                        [[target]]
+                        iqn = "iqn.2026-11.org.example:third"
+                        luns = ["ram:4MiB"]
+                        chap = "you:@secret"
+                        """));
         assertThat(config.portals()).containsExactly(new Portal("127.0.0.1", 3261),
                 new Portal("::1", 3260));
         assertThat(config.allowAnonymous()).isTrue();
@@ -51,11 +52,14 @@ class ConfigFileTest {
         var me = Optional.of("me:@secret");
         var mutual = Optional.of("lunar:@other");
         assertThat(config.targets()).containsExactly(
-                new ServePlan.Target("iqn.2026-11.org.example:first", "", List.of("ram:1MiB"), me,
-                        mutual),
+                new ServePlan.Target("iqn.2026-11.org.example:first", "",
+                        List.of(ServePlan.Lun.of("ram:1MiB")), me, mutual),
                 new ServePlan.Target("iqn.2026-11.org.example:second", "two disks",
-                        List.of("ram:2MiB", "ram:3MiB"), me, mutual),
-                new ServePlan.Target("iqn.2026-11.org.example:third", "", List.of("ram:4MiB"),
+                        List.of(ServePlan.Lun.of("ram:2MiB"),
+                                new ServePlan.Lun("ram:3MiB", true, true, true, true)),
+                        me, mutual),
+                new ServePlan.Target("iqn.2026-11.org.example:third", "",
+                        List.of(ServePlan.Lun.of("ram:4MiB")),
                         Optional.of("you:@secret"), Optional.empty()));
     }
 
@@ -66,6 +70,9 @@ class ConfigFileTest {
             portals = [1]                                | 'portals' must be a list
             portals = ['a:b:c']                          | HOST:PORT
             luns = 'ram:1MiB'                            | 'luns' must be a list
+            luns = [1]                                   | a list of device URIs, or of tables
+            luns = [{removable = true}]                  | a LUN has no 'uri'
+            luns = [{uri = 'ram:1MiB', color = 1}]       | unknown key 'color' of a LUN
             iqn = 'iqn.2026-11.org.example:x'            | needs 'luns'
             chap = 3                                     | 'chap' must be a text
             allow-anonymous = 'yes'                      | true or false

@@ -49,8 +49,8 @@ public final class AbsentDeviceServer implements DeviceServer {
     }
 
     /**
-     * REPORT LUNS is the same whatever LUN it is sent to (SPC-5 section 6.34), and tells what the nexus may see. There is
-     * no administrative logical unit, so nothing lies below one.
+     * REPORT LUNS is the same whatever LUN it is sent to (SPC-5 section 6.34), and tells what the nexus may see. There
+     * is no administrative logical unit, so nothing lies below one.
      */
     static void reportLuns(ScsiTask task, ReportLuns report) {
         List<Lun> luns = switch (report.select()) {
