@@ -47,9 +47,10 @@ class ConformanceIT {
         return List.of(
                 new Profile("thin", "ram:128MiB?block-size=4096", unit -> unit,
                         suites(Set.of("PreventAllow", "StartStopUnit", "NoMedia", "ReadOnly",
-                                "Sanitize"))),
+                                "Sanitize", "ExtendedCopy"))),
                 new Profile("512e", "ram:128MiB", unit -> unit,
-                        List.of("SCSI.CompareAndWrite", "SCSI.WriteSame10.UnmapUnaligned",
+                        List.of("SCSI.CompareAndWrite", "SCSI.ExtendedCopy",
+                                "SCSI.WriteSame10.UnmapUnaligned",
                                 "SCSI.WriteSame10.InvalidDataOutSize",
                                 "SCSI.WriteSame16.UnmapUnaligned",
                                 "SCSI.WriteSame16.InvalidDataOutSize")),

@@ -62,9 +62,6 @@ public record CscdDescriptor(boolean isNull, int deviceType, int relativeInitiat
         if (BigEndian.bit(list, at + 1, 5)) { // what else it says has no meaning
             return NOTHING;
         }
-        if (BigEndian.int8(list, at + 1) >> 6 != 0) { // only a designator here, no proxy token
-            throw InvalidParameterListException.field(at + 1, 7);
-        }
         int length = BigEndian.int8(list, at + DESIGNATOR + 3);
         if (length > MAX_DESIGNATOR_LENGTH) {
             throw InvalidParameterListException.field(at + DESIGNATOR + 3);
