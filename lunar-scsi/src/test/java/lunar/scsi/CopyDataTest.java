@@ -55,12 +55,21 @@ class CopyDataTest {
         assertThat(CopyParameterList.decode(Golden.bytes(hex), true, LIMITS)).isEqualTo(list);
     }
 
+    @Test
+    void shouldIgnoreLuIdTypeAsSpc4HasIt() throws Exception {
+        byte[] list = Bytes.ofHex("00000020 00000000 0000001c 00000000" + CSCD + SEGMENT).toArray();
+        var plain = CopyParameterList.decode(MemorySegment.ofArray(list), false, LIMITS);
+        list[17] = (byte) 0xc0;
+        assertThat(CopyParameterList.decode(MemorySegment.ofArray(list), false, LIMITS))
+                .isEqualTo(plain);
+    }
+
     /** A list in the short form of which some bytes are replaced, and the sense data for it. */
     @ParameterizedTest
     @CsvSource({"0, 01, 26/00/-1", "1, 0b, 26/00/1", "2, 0021, 26/00/2",
             "2, 0060, 1a/00/-1", "8, 0000001d, 1a/00/-1", "8, 7fffffff, 1a/00/-1",
             "8, 0000001b, 26/00/80", "12, 00000001, 1a/00/-1", "16, e0, 26/07/16",
-            "17, c0, 26/00/17", "17, 01, 26/00/17", "23, 15, 26/00/23", "48, e5, 26/07/48",
+            "17, 01, 26/00/17", "23, 15, 26/00/23", "48, e5, 26/07/48",
             "80, 03, 26/09/80", "82, 0014, 26/00/82"})
     void shouldPointAtWhatIsWrongInListOfExtendedCopy(int at, String replacement, String sense) {
         byte[] list = Bytes.ofHex("00000040 00000000 0000001c 00000000" + CSCD + CSCD + SEGMENT)
