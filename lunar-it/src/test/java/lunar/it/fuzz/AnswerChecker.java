@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class AnswerChecker implements PduReceiver {
     private static final int ANY_LENGTH = (1 << 24) - 1;
-    private static final int MAX_WINDOW = 128;
+    private static final int MAX_WINDOW = 4 * 128; // of a session with several units;
 
     private final Map<String, Integer> seen;
     private final PduReader reader = new PduReader(this);

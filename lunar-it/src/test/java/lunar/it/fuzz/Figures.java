@@ -73,7 +73,9 @@ record Figures(long heapBytes, long directBytes, long residentBytes, Set<String>
         }
         var more = new TreeSet<>(threads);
         more.removeAll(before.threads);
-        more.removeIf(name -> name.matches("C[12] CompilerThread.*|process reaper.*|.*Attach.*"));
+        // The carriers of virtual threads (ForkJoinPool-1) are as many as there are processors, begun as they are needed.
+        more.removeIf(name -> name.matches("C[12] CompilerThread.*|process reaper.*|.*Attach.*"
+                + "|ForkJoinPool-1-worker.*"));
         if (!more.isEmpty()) {
             grown.add("threads " + more);
         }
