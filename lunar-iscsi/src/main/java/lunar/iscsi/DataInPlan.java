@@ -62,6 +62,22 @@ public final class DataInPlan {
         nextDataSn = 0;
     }
 
+    /**
+     * Leaves out what the initiator has got on another connection (section 7.2.2). Between {@link #begin} and the first
+     * {@link #next}.
+     *
+     * @param fromOffset Buffer Offset to go on with
+     * @param fromDataSn DataSN to go on with
+     */
+    public void resume(int fromOffset, int fromDataSn) {
+        if (fromOffset < 0 || fromOffset > bytes || fromDataSn < 0) {
+            throw new IllegalArgumentException(fromOffset + " of " + bytes + ", " + fromDataSn);
+        }
+        nextOffset = fromOffset;
+        burstEnd = fromOffset;
+        nextDataSn = fromDataSn;
+    }
+
     /** Moves to the next Data-In; false if there is none. */
     public boolean next() {
         if (nextOffset == bytes) {
@@ -107,6 +123,9 @@ public final class DataInPlan {
     public int pduCount() {
         return nextDataSn;
     }
+
+    /** Where the next Data-In begins. */
+    public int nextOffset() { return nextOffset; }
 
     /** Bytes that are sent. */
     public int bytes() { return bytes; }

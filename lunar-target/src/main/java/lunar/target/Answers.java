@@ -2,6 +2,9 @@ package lunar.target;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+import java.util.Objects;
 import lunar.iscsi.AsyncEvent;
 import lunar.iscsi.AsyncMessage;
 import lunar.iscsi.Bhs;
@@ -24,13 +27,15 @@ import lunar.iscsi.spi.Transport;
 import lunar.scsi.Lun;
 import lunar.scsi.Sense;
 import lunar.scsi.Status;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What one connection sends in full feature phase. The hot answers (Data-In, response, R2T) are written field by
  * field into one reused header; nothing is allocated for them.
  *
- * <p>ExpStatSN, by which the initiator acknowledges, is not looked at: at ErrorRecoveryLevel 0 nothing depends on
- * it, and libiscsi counts the StatSN of an R2T as a status, so that it acknowledges one that never was.
+ * <p>ExpStatSN, by which the initiator acknowledges, is not looked at at ErrorRecoveryLevel 0: nothing depends on it
+ * there, and libiscsi counts the StatSN of an R2T as a status, so that it acknowledges one that never was. Above, what
+ * has a status number is kept until it is acknowledged.
  */
 final class Answers {
     private static final int STAT_SN = 24;
@@ -47,11 +52,19 @@ final class Answers {
     private final BurstRules rules;
     private final MemorySegment header = Arena.ofAuto().allocate(Bhs.LENGTH, 8);
     private final Bhs bhs = new Bhs().wrap(header);
+    private final boolean recovers;
+    private final Unacknowledged unacknowledged;
     private DataInPlan plan;
     private int maxSendBytes;
 
+    /**
+     * @param recovers whether what was sent is kept until it is acknowledged: error recovery level 1 and above
+     * @param maxKeptBytes most data that are kept
+     */
     Answers(Transport transport, CommandWindow window, StatusNumbering status, BurstRules rules,
-            int maxSendBytes) {
+            int maxSendBytes, boolean recovers, long maxKeptBytes) {
+        this.recovers = recovers;
+        unacknowledged = new Unacknowledged(maxKeptBytes);
         this.transport = transport;
         this.window = window;
         this.status = status;
@@ -71,8 +84,7 @@ final class Answers {
     /** Data-In and status of a task that has ended (RFC 7143 sections 11.4 and 11.7). */
     void respond(Task task) {
         boolean good = task.status() == Status.GOOD;
-        plan.begin(task.expectedInBytes, good ? task.dataInBytes() : 0,
-                good && task.expectedOutBytes == 0);
+        begin(task, good && task.expectedOutBytes == 0 && !recovers);
         task.hold(); // until all are handed over: short data are copied and released at once
         while (plan.next()) {
             dataIn(task, plan);
@@ -83,6 +95,14 @@ final class Answers {
             response(task);
         }
         task.release();
+    }
+
+    private void begin(Task task, boolean collapse) { begin(plan, task, collapse); }
+
+    private static void begin(DataInPlan plan, Task task, boolean collapse) {
+        plan.begin(task.expectedInBytes, task.status() == Status.GOOD ? task.dataInBytes() : 0,
+                collapse);
+        plan.resume(task.acknowledgedBytes, task.acknowledgedPdus);
     }
 
     private void dataIn(Task task, DataInPlan data) {
@@ -125,7 +145,105 @@ final class Answers {
             data = MemorySegment.ofArray(segment);
         }
         bhs.lengths(0, (int) data.byteSize());
+        if (recovers) {
+            keep(data, task);
+        }
         transport.send(header, data, Transport.Release.NOTHING);
+    }
+
+    /** Keeps the PDU in the header, which has a status number, until it is acknowledged. */
+    private void keep(MemorySegment data, @Nullable Task task) {
+        unacknowledged.add(new Unacknowledged.Sent(bhs.int32(STAT_SN),
+                MemorySegment.ofArray(header.toArray(ValueLayout.JAVA_BYTE)), data, task,
+                maxSendBytes));
+    }
+
+    /** The initiator has every status before this number. */
+    void acknowledge(int expStatSn) {
+        unacknowledged.acknowledge(expStatSn);
+    }
+
+    /** Nothing is sent again on this connection. */
+    void forget() { unacknowledged.clear(); }
+
+    // --- again ---
+
+    /** Sends PDUs with a status once more (section 11.16.1); false where none of them is kept. */
+    boolean statusAgain(int firstStatSn, int length) {
+        List<Unacknowledged.Sent> run = unacknowledged.run(firstStatSn, length);
+        run.forEach(this::again);
+        return !run.isEmpty();
+    }
+
+    private void again(Unacknowledged.Sent pdu) {
+        header.copyFrom(pdu.header());
+        window();
+        transport.send(header, pdu.data(), Transport.Release.NOTHING);
+    }
+
+    /** Sends Data-In of a task once more; false where they are not kept, or would be cut otherwise now. */
+    boolean dataAgain(int itt, int firstDataSn, int length) {
+        Unacknowledged.Sent kept = unacknowledged.ofTask(itt);
+        return kept != null && kept.pduBytes() == maxSendBytes
+                && dataAgain(Objects.requireNonNull(kept.task()), firstDataSn, length);
+    }
+
+    private boolean dataAgain(Task task, int firstDataSn, int length) {
+        boolean any = false;
+        begin(task, false);
+        task.hold();
+        while (plan.next()) {
+            int distance = plan.dataSn() - firstDataSn;
+            if (distance >= 0 && (length == 0 || Integer.compareUnsigned(distance, length) < 0)) {
+                any = true;
+                dataIn(task, plan);
+                task.hold();
+                transport.send(header, task.dataIn(plan.offset(), plan.length()), task);
+            }
+        }
+        task.release();
+        return any;
+    }
+
+    /** Sends all Data-In of a task cut anew, then its status with the request's tag (sections 11.16.3 and 11.4.6). */
+    boolean allDataAgain(int itt, int snackTag) {
+        Unacknowledged.Sent kept = unacknowledged.ofTask(itt);
+        if (kept == null || !dataAgain(Objects.requireNonNull(kept.task()), 0, 0)) {
+            return false;
+        }
+        header.copyFrom(kept.header());
+        window();
+        bhs.int32(ScsiResponse.SNACK_TAG, snackTag);
+        bhs.int32(ScsiResponse.EXP_DATA_SN, plan.pduCount());
+        transport.send(header, kept.data(), Transport.Release.NOTHING);
+        return true;
+    }
+
+    /** The task of a tag whose status has not been acknowledged, or null. */
+    @Nullable
+    Task unacknowledged(int itt) {
+        Unacknowledged.Sent kept = unacknowledged.ofTask(itt);
+        return kept == null ? null : kept.task();
+    }
+
+    /**
+     * Sends data and status of a task that was reassigned from another connection after it had ended (section 7.2.2).
+     *
+     * @param expDataSn the first Data-In that the initiator has not; 0 and what cannot be for all of them
+     */
+    void adopt(Task task, Answers from, int expDataSn) {
+        Unacknowledged.Sent kept = Objects.requireNonNull(from.unacknowledged.ofTask(task.itt));
+        from.unacknowledged.hand(kept);
+        var before = new DataInPlan(rules, kept.pduBytes());
+        begin(before, task, false);
+        while (before.pduCount() != expDataSn && before.next()) {
+        }
+        if (expDataSn > 0 && before.pduCount() == expDataSn) {
+            task.acknowledgedPdus = expDataSn;
+            task.acknowledgedBytes = before.nextOffset();
+        }
+        respond(task);
+        task.release();
     }
 
     /** A failed command has moved nothing that counts; a good one what its CDB wanted (section 11.4.5). */
@@ -221,6 +339,9 @@ final class Answers {
 
     private void send(MemorySegment data) {
         bhs.lengths(0, (int) data.byteSize());
+        if (recovers && bhs.int32(STAT_SN) != status.current()) { // it has used its number up
+            keep(data, null);
+        }
         transport.send(header, data, Transport.Release.NOTHING);
     }
 }

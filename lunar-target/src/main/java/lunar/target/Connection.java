@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.util.EnumMap;
+import java.util.Locale;
 import java.util.Map;
 import lunar.iscsi.AsyncEvent;
 import lunar.iscsi.Bhs;
@@ -99,9 +100,13 @@ final class Connection implements PduReceiver {
                 }
             }
             case ConnectionAction.CloseTransport _ -> transport.close();
-            case ConnectionAction.SuspendTasks _,ConnectionAction.Release _ -> {
-                // At ErrorRecoveryLevel 0 nothing of a lost connection can be recovered: its tasks end (section 7.1.1).
+            case ConnectionAction.SuspendTasks _ -> {
                 if (fullFeature != null) {
+                    fullFeature.suspend();
+                }
+            }
+            case ConnectionAction.Release _ -> {
+                if (fullFeature != null && !fullFeature.session().lost().isLoggedOut(fullFeature)) {
                     fullFeature.release();
                 }
             }
@@ -117,17 +122,18 @@ final class Connection implements PduReceiver {
     }
 
     private void start(ConnectionTimer timer) {
-        if (timer == ConnectionTimer.CLEANUP) {
+        long delayMs = switch (timer) {
+            case LOGOUT_REQUEST -> logoutWithinMs;
+            case LOGIN, LOGOUT -> server.limits().loginTimeoutMs(); // a logout takes no longer than a login
+            case CLEANUP -> fullFeature == null ? 0 : fullFeature.session().retainMs();
+        };
+        if (delayMs == 0) {
             happened(new ConnectionEvent.TimedOut(timer)); // nothing is kept that could be waited for
             return;
         }
-        long delayMs = timer == ConnectionTimer.LOGOUT_REQUEST
-                ? logoutWithinMs
-                : server.limits().loginTimeoutMs(); // a logout takes no longer than a login
         timers.put(timer, transport.loop().schedule(() -> {
             timers.remove(timer);
-            end("no " + (timer == ConnectionTimer.LOGIN ? "login" : "logout") + " within " + delayMs
-                    + " ms",
+            end("no " + timer.name().toLowerCase(Locale.ROOT) + " within " + delayMs + " ms",
                     new ConnectionEvent.TimedOut(timer));
         }, delayMs));
     }

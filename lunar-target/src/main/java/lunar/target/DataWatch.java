@@ -43,6 +43,9 @@ final class DataWatch {
                 if (connection.heardMs() - task.heardMs >= limitMs) {
                     connection.giveUp(task);
                 } else {
+                    if (connection.heardMs() - task.heardMs >= limitMs / 2) {
+                        connection.askAgain(task);
+                    }
                     waiting = true;
                 }
             }

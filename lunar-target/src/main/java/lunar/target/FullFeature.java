@@ -11,6 +11,7 @@ import lunar.iscsi.Bhs;
 import lunar.iscsi.BurstRules;
 import lunar.iscsi.CommandWindow;
 import lunar.iscsi.ConnectionEvent;
+import lunar.iscsi.ConnectionState;
 import lunar.iscsi.DataOut;
 import lunar.iscsi.DataOutResult;
 import lunar.iscsi.InitiatorPdu;
@@ -47,7 +48,10 @@ final class FullFeature implements PduReceiver {
     /** The iSCSIProtocolLevel from which on there are priorities, queries and status qualifiers. */
     static final int RFC_7144 = 2;
 
-    private static final long RESUME_CHECK_MS = 5;
+    /** Where every PDU of an initiator has it. */
+    private static final int EXP_STAT_SN = 28;
+    /** Of a session's memory this part may be data that its initiator has not acknowledged. */
+    private static final int KEPT_SHARE = 4;
 
     /** There is no ACA here that a command could belong to (SAM-5 sections 5.9 and 8.6). */
     private static final Sense ACA_REFUSED = Sense.of(SenseKey.ILLEGAL_REQUEST,
@@ -60,17 +64,21 @@ final class FullFeature implements PduReceiver {
     private final CommandWindow window;
     private final BurstRules rules;
     private final Answers answers;
+    private final Snacks snacks;
+    private final boolean recovers;
     private final OtherRequests others;
     private final LoginResult login;
     private final SessionTasks tasks;
     private final DataWatch dataWatch;
     private final SilenceWatch silence;
-    private long lastQueuedBytes;
+    private final BackPressure backPressure;
     private int lastTtt;
     private boolean inBatch;
     private boolean flushScheduled;
     private boolean stopped;
     private boolean closed;
+    /** The connection is lost, and its tasks are not. */
+    private boolean suspended;
     /** The task of the command whose data segment is being read; null where that command is dropped. */
     private @Nullable Task incoming;
     private boolean begun;
@@ -92,12 +100,17 @@ final class FullFeature implements PduReceiver {
         rules = new BurstRules(parameters.firstBurstLength(), parameters.maxBurstLength(),
                 parameters.maxOutstandingR2t(), parameters.initialR2t(), parameters.immediateData(),
                 parameters.dataPduInOrder(), parameters.dataSequenceInOrder());
+        recovers = session.recoveryLevel() > 0;
         answers = new Answers(transport, window, new StatusNumbering(firstStatSn), rules,
-                parameters.maxSendDataSegmentLength());
+                parameters.maxSendDataSegmentLength(), recovers,
+                server.limits().maxBufferBytesPerSession() / KEPT_SHARE);
+        snacks = new Snacks(answers, recovers);
         others = new OtherRequests(this, server, session, answers);
         dataWatch = new DataWatch(this, transport.loop(), server.limits().dataTimeoutMs());
         silence = new SilenceWatch(transport.loop(), server.limits().idleMs(), this::ping,
                 this::endSilent);
+        backPressure = new BackPressure(transport, server.limits().maxQueuedBytes(),
+                silence::heard);
     }
 
     /** When something has come last. */
@@ -128,6 +141,9 @@ final class FullFeature implements PduReceiver {
         }
         return switch (bhs.opcode()) {
             case ScsiCommand.OPCODE -> {
+                if (recovers) { // with a wrong digest it must be as if it had never come (section 7.8)
+                    yield MemorySegment.NULL;
+                }
                 incoming = begin(bhs, ahs, length);
                 begun = true;
                 yield destination(incoming, 0, length);
@@ -172,10 +188,13 @@ final class FullFeature implements PduReceiver {
         if (stopped) {
             return;
         }
+        if (recovers && bhs.opcode() != LogoutRequest.OPCODE) { // there it may be of another connection
+            answers.acknowledge(bhs.int32(EXP_STAT_SN));
+        }
         int length = (int) data.byteSize();
         switch (bhs.opcode()) {
             case ScsiCommand.OPCODE -> {
-                Task task = begun ? incoming : begin(bhs, ahs, 0);
+                Task task = begun ? incoming : begin(bhs, ahs, data);
                 begun = false;
                 incoming = null;
                 if (task != null) {
@@ -186,6 +205,20 @@ final class FullFeature implements PduReceiver {
             case DataOut.OPCODE -> dataOut(DataOut.decode(bhs), length);
             default -> other(InitiatorPdu.decode(bhs, ahs), bhs, data);
         }
+    }
+
+    /** A command whose data came with it. */
+    private @Nullable Task begin(Bhs bhs, MemorySegment ahs, MemorySegment data)
+            throws ProtocolException {
+        int length = (int) data.byteSize();
+        Task task = begin(bhs, ahs, length);
+        MemorySegment room = task == null || length == 0
+                ? MemorySegment.NULL
+                : task.destination(0, length);
+        if (!room.equals(MemorySegment.NULL)) {
+            room.copyFrom(data);
+        }
+        return task;
     }
 
     /** A command has arrived: numbers it, finds who executes it, makes room for its data. Null to drop it. */
@@ -347,7 +380,7 @@ final class FullFeature implements PduReceiver {
             case TextRequest text -> others.text(text, bhs, data);
             case LogoutRequest logout -> others.logout(logout);
             case TaskManagementRequest request -> others.manage(request, bhs);
-            case SnackRequest _ -> answers.reject(bhs, RejectReason.SNACK_REJECT); // ErrorRecoveryLevel 0
+            case SnackRequest snack -> snacks.answer(snack, own(snack.itt()), bhs);
             case LoginRequest _ -> throw new ProtocolException(
                     "a Login Request in full feature phase (RFC 7143 section 6.3)");
             case ScsiCommand _,DataOut _ -> throw new IllegalStateException(pdu.toString());
@@ -357,35 +390,26 @@ final class FullFeature implements PduReceiver {
     @Override
     public void dataDigestError(Bhs bhs) throws ProtocolException {
         filled();
+        if (stopped) {
+            return;
+        }
         answers.reject(bhs, RejectReason.DATA_DIGEST_ERROR);
-        // At ErrorRecoveryLevel 0 every digest error ends the session (RFC 7143 section 7.8, 7.11).
-        throw new ProtocolException("data digest is wrong (RFC 7143 section 7.8)");
+        if (!recovers) {
+            // At ErrorRecoveryLevel 0 every digest error ends the session (RFC 7143 section 7.8, 7.11).
+            throw new ProtocolException("data digest is wrong (RFC 7143 section 7.8)");
+        }
+        Task task = bhs.opcode() == DataOut.OPCODE ? own(bhs.itt()) : null;
+        if (task != null && task.state == Task.State.RECEIVING) {
+            judge(task, task.transfer().lost(bhs.ttt(), bhs.isFinal()));
+            advance(task);
+        } // all else is dropped, and its initiator sends it again
     }
 
     @Override
     public void batchEnd() {
         inBatch = false;
         transport.flush();
-        if (transport.queuedBytes() > server.limits().maxQueuedBytes()) {
-            transport.reading(false);
-            transport.loop().schedule(this::resumeReading, RESUME_CHECK_MS);
-        }
-    }
-
-    private void resumeReading() {
-        if (closed) {
-            return;
-        }
-        long queuedBytes = transport.queuedBytes();
-        if (queuedBytes < lastQueuedBytes) {
-            silence.heard(); // it takes what we send, slowly
-        }
-        lastQueuedBytes = queuedBytes;
-        if (queuedBytes > server.limits().maxQueuedBytes() / 2) {
-            transport.loop().schedule(this::resumeReading, RESUME_CHECK_MS);
-        } else {
-            transport.reading(true);
-        }
+        backPressure.look();
     }
 
     // --- what goes ---
@@ -414,10 +438,10 @@ final class FullFeature implements PduReceiver {
 
     /** Sends what a task has come to, unless nobody wants to hear it. */
     void answer(Task task) {
-        if (task.aborted() || closed) {
+        if (task.aborted() || (closed && !suspended)) {
             task.giveBackBuffer();
         } else {
-            answers.respond(task);
+            answers.respond(task); // where the connection is lost, for whoever the task is reassigned to
             scheduleFlush();
         }
     }
@@ -434,6 +458,16 @@ final class FullFeature implements PduReceiver {
     }
 
     // --- ending ---
+
+    /** The data of a task have not come for some time: asks for them once more, where that is agreed (section 7.5). */
+    void askAgain(Task task) {
+        if (recovers && !task.askedAgain) {
+            task.askedAgain = true;
+            task.transfer().interrupted();
+            advance(task);
+            scheduleFlush();
+        }
+    }
 
     /** The data of a task have not come for too long: nobody waits for them any longer. */
     void giveUp(Task task) {
@@ -468,9 +502,11 @@ final class FullFeature implements PduReceiver {
         }
     }
 
-    /** Ends the connection, with its session. On the loop. */
+    /** Ends the connection, with its tasks. On the loop. */
     void terminate(String why, ConnectionEvent event) {
-        if (!closed) {
+        if (suspended && connection.state() == ConnectionState.FREE) {
+            release();
+        } else if (!closed || suspended) {
             connection.end(why, event);
         }
     }
@@ -482,15 +518,56 @@ final class FullFeature implements PduReceiver {
         dataWatch.stop();
     }
 
+    /** The connection is lost: its tasks wait to be reassigned to another, where that is agreed. */
+    void suspend() {
+        if (session.retainMs() == 0) {
+            release();
+        } else if (!closed) {
+            stopCommands();
+            closed = true;
+            suspended = true;
+            backPressure.stop();
+            filled();
+            session.suspend(this);
+        }
+    }
+
     /** The connection is over, and its transport closed: aborts what it has left. */
     void release() {
-        if (closed) {
+        if (closed && !suspended) {
             return;
         }
         stopCommands();
         closed = true;
+        suspended = false;
+        backPressure.stop();
         filled();
+        answers.forget();
         session.leave(this);
+    }
+
+    // --- reassignment ---
+
+    /** The initiator has every status before this number. */
+    void acknowledge(int expStatSn) {
+        answers.acknowledge(expStatSn);
+    }
+
+    /** The task of a tag that has ended here and whose status has not been acknowledged, or null. */
+    @Nullable
+    Task unacknowledged(int itt) { return answers.unacknowledged(itt); }
+
+    /** A task of a lost connection has its allegiance to this one from now on, and goes on (section 7.2.2). */
+    void adopt(Task task, int expDataSn) {
+        FullFeature from = task.connection();
+        task.reassign(this);
+        if (task.state == Task.State.RECEIVING) {
+            task.transfer().interrupted();
+            advance(task);
+        } else if (task.state == Task.State.ENDED) {
+            answers.adopt(task, from.answers, expDataSn);
+        } // else it is answered here when it ends
+        scheduleFlush();
     }
 
     @Override

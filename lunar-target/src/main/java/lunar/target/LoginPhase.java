@@ -30,6 +30,8 @@ final class LoginPhase implements PduReceiver {
     private final Bhs out = new Bhs();
     private final MemorySegment header = MemorySegment.ofArray(new byte[Bhs.LENGTH]);
     private int statSn;
+    private int expStatSn;
+    private boolean begun;
     private boolean over;
     private String who = "login";
 
@@ -62,6 +64,10 @@ final class LoginPhase implements PduReceiver {
         }
         LoginRequest request = LoginRequest.decode(bhs);
         int cmdSn = request.cmdSn();
+        if (!begun) {
+            begun = true;
+            expStatSn = request.expStatSn();
+        }
         if (connection.state() == ConnectionState.XPT_UP) {
             connection.happened(new ConnectionEvent.LoginBegun());
         }
@@ -162,7 +168,7 @@ final class LoginPhase implements PduReceiver {
         send(answer, itt, session.window().expCmdSn(), session.window().maxCmdSn());
         transport.framing(result.parameters().framing(FullFeature.MAX_AHS_BYTES));
         var fullFeature = new FullFeature(connection, server, transport, session, result, statSn);
-        session.join(fullFeature);
+        session.join(fullFeature, expStatSn);
         connection.enter(fullFeature);
         transport.flush();
     }

@@ -2,6 +2,7 @@ package lunar.target;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -79,17 +80,49 @@ final class OtherRequests {
 
     void logout(LogoutRequest request) {
         switch (request.reason()) {
-            case CLOSE_SESSION -> close(request, session.connections(), _ -> true);
+            case CLOSE_SESSION -> {
+                var all = new ArrayList<>(session.connections());
+                all.addAll(session.lost().all());
+                close(request, all, _ -> true);
+            }
             case CLOSE_CONNECTION -> {
-                FullFeature named = session.connection(request.cid());
+                FullFeature named = named(request);
                 if (named == null) {
                     loggedOut(request, LogoutResponseCode.CID_NOT_FOUND);
                 } else {
                     close(request, List.of(named), task -> task.connection().equals(named));
                 }
             }
-            case REMOVE_FOR_RECOVERY -> // ErrorRecoveryLevel below 2
-                loggedOut(request, LogoutResponseCode.RECOVERY_NOT_SUPPORTED);
+            case REMOVE_FOR_RECOVERY -> recover(request);
+        }
+    }
+
+    /** The connection that a Logout is about, open or lost; or null. */
+    private @Nullable FullFeature named(LogoutRequest request) {
+        FullFeature open = session.connection(request.cid());
+        return open == null ? session.lost().waiting(request.cid()) : open;
+    }
+
+    /** The connection is closed, if it still is there, and its tasks wait for a new allegiance (section 11.14.1). */
+    private void recover(LogoutRequest request) {
+        FullFeature named = named(request);
+        if (session.recoveryLevel() < 2) {
+            loggedOut(request, LogoutResponseCode.RECOVERY_NOT_SUPPORTED);
+        } else if (named == null) {
+            loggedOut(request, LogoutResponseCode.CID_NOT_FOUND);
+        } else if (named.equals(connection)) {
+            connection.connection().happened(new ConnectionEvent.LogoutBegun());
+            connection.suspend();
+            session.lost().logOut(connection, request.expStatSn());
+            loggedOut(request, LogoutResponseCode.SUCCESS);
+            connection.connection().happened(new ConnectionEvent.LogoutSucceeded());
+        } else {
+            if (named.isOpen()) {
+                named.connection().end("removed for recovery through another connection",
+                        new ConnectionEvent.Dropped());
+            }
+            session.lost().logOut(named, request.expStatSn());
+            loggedOut(request, LogoutResponseCode.SUCCESS);
         }
     }
 
@@ -125,6 +158,16 @@ final class OtherRequests {
                 parameters.defaultTime2RetainSeconds());
     }
 
+    /** The answer goes before what the task sends from now on (section 7.2.2). */
+    private void reassign(TaskManagementRequest request) {
+        TaskManagementResponseCode code = session.lost().judge(request);
+        answers.managed(request.itt(), code.code(), 0);
+        if (code == TaskManagementResponseCode.FUNCTION_COMPLETE) {
+            connection.adopt(Objects.requireNonNull(
+                    session.lost().find(request.referencedTaskTag())), request.expDataSn());
+        }
+    }
+
     void manage(TaskManagementRequest request, Bhs bhs) {
         if (management.isBusy()) {
             if (request.immediate()) {
@@ -139,6 +182,10 @@ final class OtherRequests {
         if (function.isEmpty()) {
             answers.managed(request.itt(),
                     TaskManagementResponseCode.FUNCTION_NOT_SUPPORTED.code(), 0);
+            return;
+        }
+        if (function.get() == TaskManagementFunction.TASK_REASSIGN) {
+            reassign(request);
             return;
         }
         var _ = management.perform(function.get(), request)

@@ -36,6 +36,7 @@ final class Session {
     private final TargetServer server;
     private final SessionTasks tasks;
     private final Map<Integer, FullFeature> connections = new HashMap<>();
+    private final LostConnections lost = new LostConnections(this);
     /** Their numbers, for other threads. */
     private volatile Set<Integer> cids = Set.of();
     private volatile boolean begun;
@@ -83,6 +84,24 @@ final class Session {
 
     SessionTasks tasks() { return tasks; }
 
+    /** ErrorRecoveryLevel (RFC 7143 section 13.20). */
+    int recoveryLevel() {
+        return login.parameters().errorRecoveryLevel();
+    }
+
+    /**
+     * How long what a lost connection leaves is kept for another: DefaultTime2Wait and DefaultTime2Retain together; 0
+     * where it is not (RFC 7143 sections 7.2.2 and 13.16).
+     */
+    long retainMs() {
+        int retainSeconds = login.parameters().defaultTime2RetainSeconds();
+        return recoveryLevel() < 2 || retainSeconds == 0
+                ? 0
+                : 1000L * (login.parameters().defaultTime2WaitSeconds() + retainSeconds);
+    }
+
+    LostConnections lost() { return lost; }
+
     /** Whether another login has taken the place of this session before it began. */
     boolean replaced() {
         return replaced;
@@ -101,13 +120,22 @@ final class Session {
                 : Optional.empty();
     }
 
-    /** A connection joins; it takes the place of one with its number (connection reinstatement, section 6.3.4). */
-    void join(FullFeature connection) {
+    /**
+     * A connection joins; it takes the place of one with its number, which is logged out by that (connection
+     * reinstatement, section 6.3.4).
+     *
+     * @param expStatSn ExpStatSN of its first Login Request, which is that of the old connection (section 11.12.9)
+     */
+    void join(FullFeature connection, int expStatSn) {
         begun = true;
         FullFeature old = connections.get(connection.cid());
         if (old != null) {
             old.connection().end("reinstated by a new login of its connection",
                     new ConnectionEvent.Dropped());
+        }
+        FullFeature waiting = lost.waiting(connection.cid());
+        if (waiting != null) {
+            lost.logOut(waiting, expStatSn);
         }
         connections.put(connection.cid(), connection);
         cids = Set.copyOf(connections.keySet());
@@ -117,18 +145,29 @@ final class Session {
     @Nullable
     FullFeature connection(int cid) { return connections.get(cid); }
 
-    /** A connection is over: aborts the tasks that have their allegiance to it. */
-    void leave(FullFeature connection) {
+    /** A connection is lost: its tasks are kept for a while. */
+    void suspend(FullFeature connection) {
+        forget(connection);
+        lost.add(connection);
+    }
+
+    private void forget(FullFeature connection) {
         connections.remove(connection.cid(), connection);
         cids = Set.copyOf(connections.keySet());
         tasks.forgetHeld(connection);
+    }
+
+    /** A connection is over: aborts the tasks that have their allegiance to it. */
+    void leave(FullFeature connection) {
+        lost.remove(connection);
+        forget(connection);
         var _ = tasks.abort(task -> task.connection().equals(connection), _ -> {});
         endIfDone(); // or the last of them to end ends the session
     }
 
-    /** The session ends when it has neither a connection nor a task. */
+    /** The session ends when it has no connection, no lost one either, and no task. */
     void endIfDone() {
-        if (begun && !over && connections.isEmpty() && tasks.isEmpty()) {
+        if (begun && !over && connections.isEmpty() && lost.isEmpty() && tasks.isEmpty()) {
             over = true;
             server.ended(this);
         }
@@ -151,6 +190,7 @@ final class Session {
                 replaced = true; // still waiting for its own predecessor: it never begins, and ends then
             }
             connections().forEach(connection -> connection.terminate(why, event));
+            lost.all().forEach(connection -> connection.terminate(why, event));
         });
     }
 
@@ -198,6 +238,8 @@ final class Session {
                 replaced = true;
             }
             connections().forEach(connection -> connection.drop(why));
+            lost.all().forEach(connection -> connection.terminate(why,
+                    new ConnectionEvent.SessionClosed()));
         });
     }
 

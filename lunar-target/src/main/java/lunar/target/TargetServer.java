@@ -48,7 +48,8 @@ public final class TargetServer implements AutoCloseable {
     /** What a server wants and accepts, if nothing else is said. */
     public static final Offer DEFAULT_OFFER = Offer.DEFAULT.with(offer -> offer.taskReporting(
             List.of(TaskReporting.FAST_ABORT, TaskReporting.RESPONSE_FENCE, TaskReporting.RFC3720))
-            .protocolLevel(FullFeature.RFC_7144).maxConnections(MAX_CONNECTIONS));
+            .protocolLevel(FullFeature.RFC_7144).maxConnections(MAX_CONNECTIONS)
+            .errorRecoveryLevel(2));
 
     /** Connections beyond the limit that are still told so in a Login Response. */
     private static final int REFUSED_POLITELY = 64;
@@ -201,6 +202,11 @@ public final class TargetServer implements AutoCloseable {
 
     /** Normal sessions logged in now. */
     public int sessionCount() { return sessions.count(); }
+
+    /** Connections open now, in whatever phase. */
+    public int connectionCount() {
+        return connections.size();
+    }
 
     /** Bytes of memory lent to commands now. */
     public long bufferBytesInUse() {

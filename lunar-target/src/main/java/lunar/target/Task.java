@@ -81,6 +81,13 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
     boolean placed;
     TaskSet.@Nullable Rank rank;
 
+    /** Its data did not come, and were asked for once more. */
+    boolean askedAgain;
+
+    /** Data-In that the initiator had before the task was reassigned to another connection. */
+    int acknowledgedPdus;
+    int acknowledgedBytes;
+
     /** When the last of its data came. */
     long heardMs;
     private @Nullable WriteTransfer transfer;
@@ -136,6 +143,13 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
     /** The connection that the task has its allegiance to. */
     FullFeature connection() {
         return connection;
+    }
+
+    /** Changes the allegiance to a connection of the same session (RFC 7143 section 7.2.2). */
+    void reassign(FullFeature to) {
+        connection = to;
+        heardMs = to.heardMs();
+        askedAgain = false;
     }
 
     @Override
@@ -328,7 +342,7 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
         if (expected > 0 && wanted && !ensureBuffer(expected)) {
             declined = Status.BUSY;
         }
-        transfer = new WriteTransfer(rules);
+        transfer = new WriteTransfer(rules, session().recoveryLevel() > 0);
         return transfer.begin(expectedOutBytes < 0 ? Integer.MAX_VALUE : expected,
                 wanted && declined == null ? wantedOutBytes : 0, immediateBytes,
                 isFinal || !write);

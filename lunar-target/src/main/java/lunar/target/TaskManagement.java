@@ -5,7 +5,6 @@ import static lunar.iscsi.TaskManagementResponseCode.FUNCTION_NOT_SUPPORTED;
 import static lunar.iscsi.TaskManagementResponseCode.FUNCTION_REJECTED;
 import static lunar.iscsi.TaskManagementResponseCode.FUNCTION_SUCCEEDED;
 import static lunar.iscsi.TaskManagementResponseCode.LUN_DOES_NOT_EXIST;
-import static lunar.iscsi.TaskManagementResponseCode.REASSIGNMENT_NOT_SUPPORTED;
 import static lunar.iscsi.TaskManagementResponseCode.TASK_DOES_NOT_EXIST;
 
 import java.util.ArrayList;
@@ -102,7 +101,7 @@ final class TaskManagement {
                 yield reset(request, session.nexus().luns().units());
             }
             case I_T_NEXUS_RESET -> afterCommandsBefore(request, () -> resetNexus(request));
-            case TASK_REASSIGN -> now(REASSIGNMENT_NOT_SUPPORTED);
+            case TASK_REASSIGN -> throw new IllegalStateException("not by this class");
             case CLEAR_ACA -> now(FUNCTION_NOT_SUPPORTED); // without NORMACA there is none (SAM-5 section 7.4)
         };
     }

@@ -1,0 +1,115 @@
+package lunar.target;
+
+import java.util.ArrayList;
+import java.util.List;
+import lunar.iscsi.ConnectionEvent;
+import lunar.iscsi.ConnectionState;
+import lunar.iscsi.TaskManagementRequest;
+import lunar.iscsi.TaskManagementResponseCode;
+import lunar.iscsi.spi.EventLoop;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Connections of a session that were lost, at error recovery level 2. Their tasks go on, without anybody to answer to,
+ * until the initiator logs the connection out for recovery, by a Logout or by a login in its place, and reassigns them
+ * to another; or until its time is over (RFC 7143 sections 7.2.2 and 7.12.3). On the session's loop.
+ */
+final class LostConnections {
+    private static final class Lost {
+        final FullFeature connection;
+        boolean loggedOut;
+        EventLoop.Timer timer = () -> {};
+
+        Lost(FullFeature connection) { this.connection = connection; }
+    }
+
+    private final Session session;
+    private final List<Lost> lost = new ArrayList<>();
+
+    LostConnections(Session session) { this.session = session; }
+
+    void add(FullFeature connection) { lost.add(new Lost(connection)); }
+
+    /** Its time is over, or its tasks are aborted. */
+    void remove(FullFeature connection) {
+        lost.removeIf(one -> {
+            if (one.connection.equals(connection)) {
+                one.timer.cancel();
+                return true;
+            }
+            return false;
+        });
+    }
+
+    boolean isEmpty() { return lost.isEmpty(); }
+
+    List<FullFeature> all() { return lost.stream().map(one -> one.connection).toList(); }
+
+    /** The one of a number that has not been logged out, or null. */
+    @Nullable
+    FullFeature waiting(int cid) {
+        return lost.stream().filter(one -> !one.loggedOut && one.connection.cid() == cid)
+                .map(one -> one.connection).findFirst().orElse(null);
+    }
+
+    /** Whether tasks of this connection have their allegiance to none. */
+    boolean isLoggedOut(FullFeature connection) {
+        return lost.stream().anyMatch(one -> one.loggedOut && one.connection.equals(connection));
+    }
+
+    /**
+     * A connection is removed for recovery: from now on its tasks have their allegiance to none, for so long as was
+     * agreed.
+     *
+     * @param expStatSn the first status of it that the initiator has not
+     */
+    void logOut(FullFeature connection, int expStatSn) {
+        connection.acknowledge(expStatSn);
+        for (Lost one : lost) {
+            if (one.connection.equals(connection)) {
+                one.loggedOut = true;
+                one.timer = session.loop().schedule(connection::release, session.retainMs());
+            }
+        }
+        if (connection.connection().state() == ConnectionState.CLEANUP_WAIT) {
+            connection.connection().happened(new ConnectionEvent.CleanupBegun());
+            connection.connection().happened(new ConnectionEvent.CleanupSucceeded());
+        }
+    }
+
+    /** What TASK REASSIGN comes to (section 11.6.1); the task itself is is moved after the answer. */
+    TaskManagementResponseCode judge(TaskManagementRequest request) {
+        if (session.recoveryLevel() < 2) {
+            return TaskManagementResponseCode.REASSIGNMENT_NOT_SUPPORTED;
+        }
+        Task task = find(request.referencedTaskTag());
+        if (task == null || task.aborted() || !task.lun.equals(request.lun())) {
+            return TaskManagementResponseCode.TASK_DOES_NOT_EXIST;
+        }
+        return isLoggedOut(task.connection())
+                ? TaskManagementResponseCode.FUNCTION_COMPLETE
+                : TaskManagementResponseCode.TASK_STILL_ALLEGIANT;
+    }
+
+    /** A task that the initiator has not seen the end of, wherever it is, or null. */
+    @Nullable
+    Task find(int itt) {
+        Task going = session.tasks().find(itt);
+        if (going != null) {
+            return going;
+        }
+        for (Lost one : lost) {
+            Task ended = one.connection.unacknowledged(itt);
+            if (ended != null) {
+                return ended;
+            }
+        }
+        for (FullFeature connection : session.connections()) {
+            Task ended = connection.unacknowledged(itt);
+            if (ended != null) {
+                return ended;
+            }
+        }
+        return null;
+    }
+}

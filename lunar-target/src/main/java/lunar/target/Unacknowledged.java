@@ -1,0 +1,102 @@
+package lunar.target;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import lunar.iscsi.SerialNumbers;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a connection has sent and its initiator not acknowledged by ExpStatSN, so that a SNACK can have it once more, or
+ * another connection (RFC 7143 sections 7.2 and 11.16). Bounded: a peer that acknowledges nothing loses the oldest.
+ * Only from error recovery level 1 on; on the loop.
+ */
+final class Unacknowledged {
+    /** PDUs with a status number that are kept. */
+    static final int MAX_COUNT = 1024;
+
+    /**
+     * A PDU with a status number.
+     *
+     * @param header its header as it was sent
+     * @param data its data segment
+     * @param task whose status it is; null for all else
+     * @param pduBytes the longest Data-In that went before
+     */
+    record Sent(int statSn, MemorySegment header, MemorySegment data, @Nullable Task task,
+            int pduBytes) {}
+
+    private final Deque<Sent> sent = new ArrayDeque<>();
+    private final long maxDataBytes;
+    private long dataBytes;
+
+    /** @param maxDataBytes most data of tasks that are kept */
+    Unacknowledged(long maxDataBytes) {
+        this.maxDataBytes = maxDataBytes;
+    }
+
+    /** Keeps a PDU, and holds the buffer of its task as long. */
+    void add(Sent pdu) {
+        sent.add(pdu);
+        if (pdu.task() != null) {
+            pdu.task().hold();
+            dataBytes += pdu.task().dataInBytes();
+        }
+        while (sent.size() > MAX_COUNT || (dataBytes > maxDataBytes && sent.size() > 1)) {
+            forgetOldest();
+        }
+    }
+
+    /** The initiator has everything before this number. */
+    void acknowledge(int expStatSn) {
+        while (!sent.isEmpty() && SerialNumbers.lessThan(sent.getFirst().statSn(), expStatSn)) {
+            forgetOldest();
+        }
+    }
+
+    /** The PDUs of a run of numbers that are kept; all from the first on for a length of 0. */
+    List<Sent> run(int first, int length) {
+        var found = new ArrayList<Sent>();
+        for (Sent pdu : sent) {
+            int distance = pdu.statSn() - first;
+            if (distance >= 0 && (length == 0 || Integer.compareUnsigned(distance, length) < 0)) {
+                found.add(pdu);
+            }
+        }
+        return found;
+    }
+
+    /** The status of the last task of a tag that is kept, or null. */
+    @Nullable
+    Sent ofTask(int itt) {
+        for (var all = sent.descendingIterator(); all.hasNext();) {
+            Sent pdu = all.next();
+            if (pdu.task() != null && pdu.task().itt == itt) {
+                return pdu;
+            }
+        }
+        return null;
+    }
+
+    /** Gives the status of a task away; whoever takes it releases the task's buffer. */
+    void hand(Sent pdu) {
+        sent.remove(pdu);
+        dataBytes -= pdu.task() == null ? 0 : pdu.task().dataInBytes();
+    }
+
+    void clear() {
+        while (!sent.isEmpty()) {
+            forgetOldest();
+        }
+    }
+
+    private void forgetOldest() {
+        Task task = sent.removeFirst().task();
+        if (task != null) {
+            dataBytes -= task.dataInBytes();
+            task.release();
+        }
+    }
+}
