@@ -22,7 +22,7 @@ public record PersistentReserveOut(int serviceAction, int scope, int type,
     public static final int REGISTER_AND_MOVE = 7;
     public static final int REPLACE_LOST_RESERVATION = 8;
 
-    static final int OPCODE = 0x5f;
+    public static final int OPCODE = 0x5f;
 
     public PersistentReserveOut {
         CdbDecoder.check("serviceAction", serviceAction, 0x1f);

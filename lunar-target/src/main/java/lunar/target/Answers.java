@@ -295,6 +295,8 @@ final class Answers {
         send(data);
     }
 
+    int nextStatSn() { return status.current(); }
+
     /** A ping of ours. */
     void ping(int ttt) {
         new NopIn(Lun.ZERO, Bhs.NO_TAG, ttt, status.current(), window.expCmdSn(), window.maxCmdSn())

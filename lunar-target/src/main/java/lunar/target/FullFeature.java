@@ -15,19 +15,15 @@ import lunar.iscsi.ConnectionState;
 import lunar.iscsi.DataOut;
 import lunar.iscsi.DataOutResult;
 import lunar.iscsi.InitiatorPdu;
-import lunar.iscsi.LoginRequest;
 import lunar.iscsi.LoginResult;
 import lunar.iscsi.LogoutRequest;
-import lunar.iscsi.NopOut;
 import lunar.iscsi.ProtocolException;
 import lunar.iscsi.RejectReason;
 import lunar.iscsi.ScsiCommand;
+import lunar.iscsi.SerialNumbers;
 import lunar.iscsi.SessionType;
-import lunar.iscsi.SnackRequest;
 import lunar.iscsi.StatusNumbering;
 import lunar.iscsi.TaskAttribute;
-import lunar.iscsi.TaskManagementRequest;
-import lunar.iscsi.TextRequest;
 import lunar.iscsi.spi.EventLoop;
 import lunar.iscsi.spi.PduReceiver;
 import lunar.iscsi.spi.Transport;
@@ -64,7 +60,6 @@ final class FullFeature implements PduReceiver {
     private final CommandWindow window;
     private final BurstRules rules;
     private final Answers answers;
-    private final Snacks snacks;
     private final boolean recovers;
     private final OtherRequests others;
     private final LoginResult login;
@@ -73,6 +68,7 @@ final class FullFeature implements PduReceiver {
     private final SilenceWatch silence;
     private final BackPressure backPressure;
     private int lastTtt;
+    private int expStatSn;
     private boolean inBatch;
     private boolean flushScheduled;
     private boolean stopped;
@@ -104,13 +100,17 @@ final class FullFeature implements PduReceiver {
         answers = new Answers(transport, window, new StatusNumbering(firstStatSn), rules,
                 parameters.maxSendDataSegmentLength(), recovers,
                 server.limits().maxBufferBytesPerSession() / KEPT_SHARE);
-        snacks = new Snacks(answers, recovers);
         others = new OtherRequests(this, server, session, answers);
         dataWatch = new DataWatch(this, transport.loop(), server.limits().dataTimeoutMs());
         silence = new SilenceWatch(transport.loop(), server.limits().idleMs(), this::ping,
                 this::endSilent);
         backPressure = new BackPressure(transport, server.limits().maxQueuedBytes(),
                 silence::heard);
+    }
+
+    /** Whether nothing that comes is looked at any longer. */
+    boolean isStopped() {
+        return stopped;
     }
 
     /** When something has come last. */
@@ -126,7 +126,8 @@ final class FullFeature implements PduReceiver {
     Connection connection() { return connection; }
 
     /** The task of a tag that has its allegiance to this connection, or null. */
-    private @Nullable Task own(int itt) {
+    @Nullable
+    Task own(int itt) {
         Task task = tasks.find(itt);
         return task != null && task.connection().equals(this) ? task : null;
     }
@@ -188,8 +189,12 @@ final class FullFeature implements PduReceiver {
         if (stopped) {
             return;
         }
-        if (recovers && bhs.opcode() != LogoutRequest.OPCODE) { // there it may be of another connection
-            answers.acknowledge(bhs.int32(EXP_STAT_SN));
+        if (bhs.opcode() != LogoutRequest.OPCODE) { // there it may be of another connection
+            expStatSn = bhs.int32(EXP_STAT_SN);
+            session.fence().look();
+            if (recovers) {
+                answers.acknowledge(expStatSn);
+            }
         }
         int length = (int) data.byteSize();
         switch (bhs.opcode()) {
@@ -203,7 +208,7 @@ final class FullFeature implements PduReceiver {
                 tasks.releaseHeld();
             }
             case DataOut.OPCODE -> dataOut(DataOut.decode(bhs), length);
-            default -> other(InitiatorPdu.decode(bhs, ahs), bhs, data);
+            default -> others.received(InitiatorPdu.decode(bhs, ahs), bhs, data);
         }
     }
 
@@ -329,64 +334,6 @@ final class FullFeature implements PduReceiver {
         }
     }
 
-    private void other(InitiatorPdu pdu, Bhs bhs, MemorySegment data) throws ProtocolException {
-        if (pdu instanceof SnackRequest || isPong(bhs)) {
-            perform(pdu, bhs, data);
-            return;
-        }
-        switch (window.accept(bhs.int32(InitiatorPdu.CMD_SN), bhs.immediate())) {
-            case DELIVER -> {
-                if (!bhs.immediate()) {
-                    window.finished();
-                }
-                perform(pdu, bhs, data);
-                if (!bhs.immediate()) {
-                    tasks.releaseHeld();
-                }
-            }
-            case HOLD -> {
-                Bhs header = new Bhs()
-                        .wrap(MemorySegment.ofArray(bhs.bytes().toArray(ValueLayout.JAVA_BYTE)));
-                MemorySegment kept = MemorySegment.ofArray(data.toArray(ValueLayout.JAVA_BYTE));
-                tasks.hold(this, bhs.int32(InitiatorPdu.CMD_SN),
-                        () -> performInTurn(pdu, header, kept));
-            }
-            case IGNORE -> {
-                // As the RFC has it (section 4.2.2.1).
-            }
-        }
-    }
-
-    /** The answer to our ping; its CmdSN is not used up (section 11.18). */
-    private static boolean isPong(Bhs bhs) {
-        return bhs.opcode() == NopOut.OPCODE && bhs.itt() == Bhs.NO_TAG;
-    }
-
-    private void performInTurn(InitiatorPdu pdu, Bhs bhs, MemorySegment data) {
-        if (stopped) {
-            return;
-        }
-        try {
-            perform(pdu, bhs, data);
-            scheduleFlush();
-        } catch (ProtocolException e) {
-            connection.end("a held request: " + e.getMessage(), new ConnectionEvent.Dropped());
-        }
-    }
-
-    private void perform(InitiatorPdu pdu, Bhs bhs, MemorySegment data) throws ProtocolException {
-        switch (pdu) {
-            case NopOut nop -> others.nop(nop, data);
-            case TextRequest text -> others.text(text, bhs, data);
-            case LogoutRequest logout -> others.logout(logout);
-            case TaskManagementRequest request -> others.manage(request, bhs);
-            case SnackRequest snack -> snacks.answer(snack, own(snack.itt()), bhs);
-            case LoginRequest _ -> throw new ProtocolException(
-                    "a Login Request in full feature phase (RFC 7143 section 6.3)");
-            case ScsiCommand _,DataOut _ -> throw new IllegalStateException(pdu.toString());
-        }
-    }
-
     @Override
     public void dataDigestError(Bhs bhs) throws ProtocolException {
         filled();
@@ -444,6 +391,14 @@ final class FullFeature implements PduReceiver {
             answers.respond(task); // where the connection is lost, for whoever the task is reassigned to
             scheduleFlush();
         }
+    }
+
+    /** The StatSN of the next answer. */
+    int nextStatSn() { return answers.nextStatSn(); }
+
+    /** Whether the initiator has every status before this number. */
+    boolean hasAcknowledged(int statSn) {
+        return !SerialNumbers.lessThan(expStatSn, statSn);
     }
 
     /** What ends outside a batch is flushed once after all that has ended by then. */
@@ -573,7 +528,7 @@ final class FullFeature implements PduReceiver {
     @Override
     public void closed(@Nullable IOException cause) {}
 
-    private void ping() {
+    void ping() {
         if (session.login().sessionType() == SessionType.NORMAL) { // no NOP-In in discovery
             lastTtt = lastTtt + 1 == Bhs.NO_TAG ? 0 : lastTtt + 1;
             answers.ping(lastTtt);

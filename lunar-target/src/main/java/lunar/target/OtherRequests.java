@@ -11,12 +11,17 @@ import java.util.function.Predicate;
 import lunar.iscsi.Bhs;
 import lunar.iscsi.ConnectionEvent;
 import lunar.iscsi.ConnectionState;
+import lunar.iscsi.DataOut;
+import lunar.iscsi.InitiatorPdu;
 import lunar.iscsi.LoginLimits;
+import lunar.iscsi.LoginRequest;
 import lunar.iscsi.LogoutRequest;
 import lunar.iscsi.LogoutResponseCode;
 import lunar.iscsi.NopOut;
 import lunar.iscsi.ProtocolException;
 import lunar.iscsi.RejectReason;
+import lunar.iscsi.ScsiCommand;
+import lunar.iscsi.SnackRequest;
 import lunar.iscsi.TargetText;
 import lunar.iscsi.TaskManagementFunction;
 import lunar.iscsi.TaskManagementRequest;
@@ -25,7 +30,7 @@ import lunar.iscsi.TextRequest;
 import lunar.iscsi.TextTurn;
 import org.jspecify.annotations.Nullable;
 
-/** What a connection answers apart from SCSI commands: pings, text, logout, task management. */
+/** What a connection answers apart from SCSI commands: pings, text, logout, task management, SNACK. */
 final class OtherRequests {
     /** The TTT of a text response that is not final; one negotiation at a time, so one tag will do. */
     private static final int TEXT_TAG = 1;
@@ -35,6 +40,7 @@ final class OtherRequests {
     private final Session session;
     private final Answers answers;
     private final TaskManagement management;
+    private final Snacks snacks;
     private @Nullable TargetText text;
     private int textItt;
 
@@ -44,9 +50,70 @@ final class OtherRequests {
         this.session = session;
         this.answers = answers;
         management = new TaskManagement(connection, session, server.limits());
+        snacks = new Snacks(answers, session.recoveryLevel() > 0);
     }
 
-    void nop(NopOut nop, MemorySegment data) {
+    /** Performs a request, or has it wait for those before it on other connections. */
+    void received(InitiatorPdu pdu, Bhs bhs, MemorySegment data) throws ProtocolException {
+        if (pdu instanceof SnackRequest || isPong(bhs)) {
+            perform(pdu, bhs, data);
+            return;
+        }
+        switch (session.window().accept(bhs.int32(InitiatorPdu.CMD_SN), bhs.immediate())) {
+            case DELIVER -> {
+                if (!bhs.immediate()) {
+                    session.window().finished();
+                }
+                perform(pdu, bhs, data);
+                if (!bhs.immediate()) {
+                    session.tasks().releaseHeld();
+                }
+            }
+            case HOLD -> {
+                Bhs header = new Bhs()
+                        .wrap(MemorySegment.ofArray(bhs.bytes().toArray(ValueLayout.JAVA_BYTE)));
+                MemorySegment kept = MemorySegment.ofArray(data.toArray(ValueLayout.JAVA_BYTE));
+                session.tasks().hold(connection, bhs.int32(InitiatorPdu.CMD_SN),
+                        () -> performInTurn(pdu, header, kept));
+            }
+            case IGNORE -> {
+                // As the RFC has it (section 4.2.2.1).
+            }
+        }
+    }
+
+    /** The answer to our ping; its CmdSN is not used up (section 11.18). */
+    private static boolean isPong(Bhs bhs) {
+        return bhs.opcode() == NopOut.OPCODE && bhs.itt() == Bhs.NO_TAG;
+    }
+
+    private void performInTurn(InitiatorPdu pdu, Bhs bhs, MemorySegment data) {
+        if (connection.isStopped()) {
+            return;
+        }
+        try {
+            perform(pdu, bhs, data);
+            connection.scheduleFlush();
+        } catch (ProtocolException e) {
+            connection.connection().end("a held request: " + e.getMessage(),
+                    new ConnectionEvent.Dropped());
+        }
+    }
+
+    private void perform(InitiatorPdu pdu, Bhs bhs, MemorySegment data) throws ProtocolException {
+        switch (pdu) {
+            case NopOut nop -> nop(nop, data);
+            case TextRequest request -> text(request, bhs, data);
+            case LogoutRequest logout -> logout(logout);
+            case TaskManagementRequest request -> manage(request, bhs);
+            case SnackRequest snack -> snacks.answer(snack, connection.own(snack.itt()), bhs);
+            case LoginRequest _ -> throw new ProtocolException(
+                    "a Login Request in full feature phase (RFC 7143 section 6.3)");
+            case ScsiCommand _,DataOut _ -> throw new IllegalStateException(pdu.toString());
+        }
+    }
+
+    private void nop(NopOut nop, MemorySegment data) {
         if (nop.isPing()) {
             long length = Math.min(data.byteSize(), answers.maxSendBytes());
             // The data are the transport's and go with this call; the answer may have to wait for its turn.
@@ -55,7 +122,7 @@ final class OtherRequests {
         }
     }
 
-    void text(TextRequest request, Bhs bhs, MemorySegment data) throws ProtocolException {
+    private void text(TextRequest request, Bhs bhs, MemorySegment data) throws ProtocolException {
         TargetText going = text;
         if (going == null || textItt != request.itt() || request.ttt() == Bhs.NO_TAG) {
             if (request.ttt() != Bhs.NO_TAG) {
@@ -78,7 +145,7 @@ final class OtherRequests {
         }
     }
 
-    void logout(LogoutRequest request) {
+    private void logout(LogoutRequest request) {
         switch (request.reason()) {
             case CLOSE_SESSION -> {
                 var all = new ArrayList<>(session.connections());
@@ -168,7 +235,7 @@ final class OtherRequests {
         }
     }
 
-    void manage(TaskManagementRequest request, Bhs bhs) {
+    private void manage(TaskManagementRequest request, Bhs bhs) {
         if (management.isBusy()) {
             if (request.immediate()) {
                 answers.reject(bhs, RejectReason.TOO_MANY_IMMEDIATE);
@@ -189,13 +256,23 @@ final class OtherRequests {
             return;
         }
         var _ = management.perform(function.get(), request)
-                .thenAccept(answer -> connection.inLoop(() -> {
+                .thenAccept(answer -> connection.inLoop(() -> fenced(function.get(), () -> {
                     answers.managed(request.itt(), answer.code().code(), answer.information());
                     connection.scheduleFlush();
                     if (function.get() == TaskManagementFunction.TARGET_COLD_RESET
                             && answer.code() == TaskManagementResponseCode.FUNCTION_COMPLETE) {
                         Objects.requireNonNull(session.target()).drop("target cold reset");
                     }
-                }));
+                })));
+    }
+
+    /** What ends tasks of several connections is told behind the answers of all of them (section 4.2.3.3). */
+    private void fenced(TaskManagementFunction function, Runnable answer) {
+        switch (function) {
+            case ABORT_TASK_SET, CLEAR_TASK_SET, LOGICAL_UNIT_RESET, TARGET_WARM_RESET,
+                    TARGET_COLD_RESET, I_T_NEXUS_RESET ->
+                session.fence().raise(connection, answer);
+            default -> session.fence().pass(connection, answer);
+        }
     }
 }

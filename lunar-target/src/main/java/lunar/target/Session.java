@@ -37,6 +37,7 @@ final class Session {
     private final SessionTasks tasks;
     private final Map<Integer, FullFeature> connections = new HashMap<>();
     private final LostConnections lost = new LostConnections(this);
+    private final ResponseFence fence;
     /** Their numbers, for other threads. */
     private volatile Set<Integer> cids = Set.of();
     private volatile boolean begun;
@@ -58,6 +59,7 @@ final class Session {
                 : new Nexus(login.initiatorName(), login.isid(),
                         target.port(login.portalGroupTag()), this::abortForOthers);
         tasks = new SessionTasks(this, server);
+        fence = new ResponseFence(this, limits.abortTimeoutMs());
     }
 
     LoginResult login() { return login; }
@@ -101,6 +103,8 @@ final class Session {
     }
 
     LostConnections lost() { return lost; }
+
+    ResponseFence fence() { return fence; }
 
     /** Whether another login has taken the place of this session before it began. */
     boolean replaced() {
@@ -155,6 +159,7 @@ final class Session {
         connections.remove(connection.cid(), connection);
         cids = Set.copyOf(connections.keySet());
         tasks.forgetHeld(connection);
+        fence.look();
     }
 
     /** A connection is over: aborts the tasks that have their allegiance to it. */

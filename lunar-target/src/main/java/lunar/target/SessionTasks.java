@@ -136,7 +136,7 @@ final class SessionTasks {
         }
         tasks.remove(task.itt, task);
         finishNumbering(task.immediate);
-        task.connection().answer(task);
+        session.fence().answer(task);
         task.markEnded();
         if (task.set != null) {
             task.set.leave(task);

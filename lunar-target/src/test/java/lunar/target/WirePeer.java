@@ -228,6 +228,14 @@ final class WirePeer implements AutoCloseable {
         return take(0x22, itt).response();
     }
 
+    /** LOGICAL UNIT RESET; returns its task tag. */
+    int resetUnit() throws IOException {
+        int itt = newTag();
+        send(header(0x42, FINAL | 5, itt).putInt(20, NONE).putInt(24, numbers.cmdSn)
+                .putInt(28, expStatSn), new byte[0]);
+        return itt;
+    }
+
     /**
      * Logout for 0 the session, 1 a connection, 2 a connection to be recovered; returns the response.
      *

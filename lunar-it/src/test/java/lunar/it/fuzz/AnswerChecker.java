@@ -5,6 +5,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.Map;
 import lunar.iscsi.AsyncMessage;
 import lunar.iscsi.Bhs;
@@ -30,7 +31,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What one connection of the target may answer: PDUs that can be read, with right digests, whose status numbers go
- * up one by one (RFC 7143 section 4.2.2.2) and whose command window is one.
+ * up one by one but for what is sent once more (RFC 7143 section 4.2.2.2), and whose command window is one.
  */
 final class AnswerChecker implements PduReceiver {
     private static final int ANY_LENGTH = (1 << 24) - 1;
@@ -39,6 +40,9 @@ final class AnswerChecker implements PduReceiver {
     private final Map<String, Integer> seen;
     private final PduReader reader = new PduReader(this);
     private final StringBuilder loginText = new StringBuilder();
+    /** By StatSN, from error recovery level 1 on: what may be asked for once more. */
+    private final Map<Integer, String> statuses = new HashMap<>();
+    private boolean recovers;
     private boolean numbered;
     private boolean busy;
     private int nextStatSn;
@@ -154,6 +158,8 @@ final class AnswerChecker implements PduReceiver {
         }
         if (response.transit() && response.nextStage() == LoginStage.FULL_FEATURE) {
             var answered = Arrays.asList(loginText.toString().split("\0", -1));
+            recovers = answered.contains("ErrorRecoveryLevel=1")
+                    || answered.contains("ErrorRecoveryLevel=2");
             reader.framing(new Framing(answered.contains("HeaderDigest=CRC32C"),
                     answered.contains("DataDigest=CRC32C"), ANY_LENGTH, 0));
         }
@@ -161,10 +167,21 @@ final class AnswerChecker implements PduReceiver {
 
     private void status(TargetPdu pdu, boolean usesUp) {
         if (numbered && pdu.statSn() != nextStatSn) {
+            if (recovers && usesUp && sentBefore(pdu)) {
+                return;
+            }
             throw new FuzzFailure("StatSN " + pdu.statSn() + ", not " + nextStatSn + ", in " + pdu);
         }
         numbered = true;
         nextStatSn = usesUp ? pdu.statSn() + 1 : pdu.statSn();
+        if (recovers && usesUp) {
+            statuses.put(pdu.statSn(), kind(pdu) + " " + pdu.itt());
+        }
+    }
+
+    /** Whether it is once more, for a SNACK, what had this number before (section 11.16). */
+    private boolean sentBefore(TargetPdu pdu) {
+        return (kind(pdu) + " " + pdu.itt()).equals(statuses.get(pdu.statSn()));
     }
 
     private static void sense(ScsiResponse response, MemorySegment data) {

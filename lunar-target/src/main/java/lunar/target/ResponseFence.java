@@ -1,0 +1,140 @@
+package lunar.target;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import lunar.iscsi.spi.EventLoop;
+import lunar.scsi.PersistentReserveOut;
+import lunar.scsi.Sense;
+import lunar.scsi.SenseKey;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps answers in order over the connections of a session where the order tells something: one behind the fence is
+ * sent when the initiator has all that were sent before, and others only when it has that one (RFC 7143 section
+ * 4.2.2.3). An initiator that is slow to acknowledge is pinged; one that still does not is not waited for without
+ * end. On the loop.
+ */
+final class ResponseFence {
+    /** A connection, and the first StatSN of it that need not be acknowledged. */
+    private record Mark(FullFeature connection, int statSn) {
+        boolean isPassed() { return !connection.isOpen() || connection.hasAcknowledged(statSn); }
+    }
+
+    private record Answer(FullFeature connection, boolean fenced, Runnable send) {}
+
+    private final Session session;
+    private final long boundMs;
+    private final Deque<Answer> waiting = new ArrayDeque<>();
+    private final List<Mark> marks = new ArrayList<>();
+    private EventLoop.Timer timer = () -> {};
+    private @Nullable Answer current;
+    private boolean up;
+
+    ResponseFence(Session session, long boundMs) {
+        this.session = session;
+        this.boundMs = boundMs;
+    }
+
+    /** Whether answers have to wait. */
+    boolean isUp() { return up; }
+
+    /** Sends what a task has come to, in order. */
+    void answer(Task task) {
+        if (isFenced(task)) {
+            raise(task.connection(), () -> task.connection().answer(task)); // another connection's by then, perhaps
+        } else if (up) {
+            pass(task.connection(), () -> task.connection().answer(task));
+        } else {
+            task.connection().answer(task);
+        }
+    }
+
+    /** Whether this tells what holds for all that follows: a unit attention, and PREEMPT AND ABORT. */
+    private static boolean isFenced(Task task) {
+        Sense sense = task.sense();
+        if (sense != null) {
+            return sense.key() == SenseKey.UNIT_ATTENTION;
+        }
+        return task.cdbBytes().get(JAVA_BYTE, 0) == PersistentReserveOut.OPCODE
+                && (task.cdbBytes().get(JAVA_BYTE, 1)
+                        & 0x1f) == PersistentReserveOut.PREEMPT_AND_ABORT;
+    }
+
+    /** Sends an answer, when the fence is down. */
+    void pass(FullFeature connection, Runnable send) {
+        if (up) {
+            waiting.add(new Answer(connection, false, send));
+        } else {
+            send.run();
+        }
+    }
+
+    /** Sends an answer when all before it are acknowledged, and then nothing until it is too. */
+    void raise(FullFeature connection, Runnable send) {
+        if (up) {
+            waiting.add(new Answer(connection, true, send));
+        } else if (session.connections().size() < 2) {
+            send.run(); // StatSN says the order
+        } else {
+            begin(new Answer(connection, true, send));
+        }
+    }
+
+    /** A connection has acknowledged something, or is over. */
+    void look() {
+        if (up && marks.stream().allMatch(Mark::isPassed)) {
+            advance();
+        }
+    }
+
+    private void begin(Answer answer) {
+        up = true;
+        current = answer;
+        await(session.connections());
+    }
+
+    /** Waits until what has been sent on these is acknowledged. */
+    private void await(List<FullFeature> connections) {
+        marks.clear();
+        for (FullFeature connection : connections) {
+            var mark = new Mark(connection, connection.nextStatSn());
+            if (!mark.isPassed()) {
+                marks.add(mark);
+                connection.ping();
+            }
+        }
+        timer.cancel();
+        if (marks.isEmpty()) {
+            advance();
+        } else {
+            timer = session.loop().schedule(() -> {
+                marks.clear();
+                advance();
+            }, boundMs);
+        }
+    }
+
+    private void advance() {
+        timer.cancel();
+        Answer fenced = current;
+        if (fenced != null) {
+            current = null;
+            fenced.send.run();
+            await(List.of(fenced.connection));
+            return;
+        }
+        up = false;
+        while (!up && !waiting.isEmpty()) {
+            Answer next = waiting.remove();
+            if (next.fenced && session.connections().size() > 1) {
+                begin(next);
+            } else {
+                next.send.run();
+            }
+        }
+    }
+}
