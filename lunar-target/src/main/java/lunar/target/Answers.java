@@ -43,6 +43,9 @@ final class Answers {
     private static final int MAX_CMD_SN = 32;
     private static final int FINAL = 0x80;
 
+    /** From the flags of a residual to those of the bidirectional read residual. */
+    private static final int BIDIRECTIONAL_SHIFT = 2;
+
     /** Status qualifier: retry after so many times 100 ms, on this nexus and unit. */
     private static final int RETRY_DELAY = 2;
 
@@ -102,7 +105,9 @@ final class Answers {
     private static void begin(DataInPlan plan, Task task, boolean collapse) {
         plan.begin(task.expectedInBytes, task.status() == Status.GOOD ? task.dataInBytes() : 0,
                 collapse);
-        plan.resume(task.acknowledgedBytes, task.acknowledgedPdus);
+        // R2Ts and Data-In of a bidirectional command are numbered together (section 11.7.5).
+        int r2ts = task.isBidirectional() ? task.transfer().expDataSn() : 0;
+        plan.resume(task.acknowledgedBytes, Math.max(task.acknowledgedPdus, r2ts));
     }
 
     private void dataIn(Task task, DataInPlan data) {
@@ -124,15 +129,19 @@ final class Answers {
 
     private void response(Task task) {
         Residual residual = residual(task);
+        Residual ofRead = task.isBidirectional() ? readResidual(task) : Residual.NONE;
         Sense sense = task.sense();
-        bhs.start(ScsiResponse.OPCODE, false, FINAL | residualFlags(residual));
+        bhs.start(ScsiResponse.OPCODE, false,
+                FINAL | residualFlags(residual) | residualFlags(ofRead) << BIDIRECTIONAL_SHIFT);
         bhs.int8(ScsiResponse.STATUS, task.status().code());
         bhs.int16(ScsiResponse.STATUS_QUALIFIER, qualifier(task));
         bhs.int32(Pdu.ITT, task.itt);
         bhs.int32(STAT_SN, status.next());
         window();
-        bhs.int32(ScsiResponse.EXP_DATA_SN,
-                task.expectedOutBytes > 0 ? task.transfer().expDataSn() : plan.pduCount());
+        bhs.int32(ScsiResponse.EXP_DATA_SN, task.expectedOutBytes > 0 && !task.isBidirectional()
+                ? task.transfer().expDataSn()
+                : plan.pduCount());
+        bhs.int32(ScsiResponse.BIDIRECTIONAL_READ_RESIDUAL_COUNT, ofRead.bytes());
         bhs.int32(ScsiResponse.RESIDUAL_COUNT, residual.bytes());
         MemorySegment data = MemorySegment.NULL;
         if (sense != null) {
@@ -253,6 +262,12 @@ final class Answers {
             return Residual.of(task.expectedOutBytes > 0 ? 0 : task.expectedInBytes, 0);
         }
         return task.write ? task.transfer().residual() : plan.residual();
+    }
+
+    private Residual readResidual(Task task) {
+        return task.status() == Status.GOOD
+                ? plan.residual()
+                : Residual.of(task.expectedInBytes, 0);
     }
 
     /** How long to wait before the command is tried again, for who understands it (SAM-5 section 5.3.2). */

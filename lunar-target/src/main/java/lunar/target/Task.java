@@ -103,6 +103,8 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
     boolean broken;
 
     private Buffers.@Nullable Buffer buffer;
+    /** Of a bidirectional command, whose data-out have {@link #buffer}. */
+    private Buffers.@Nullable Buffer dataInBuffer;
     private Status status = Status.GOOD;
     private @Nullable Sense sense;
     private int dataInBytes;
@@ -209,11 +211,21 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
 
     @Override
     public @Nullable MemorySegment roomForDataIn(int bytes) {
+        if (isBidirectional()) {
+            if (dataInBuffer != null) {
+                giveBack(dataInBuffer);
+            }
+            dataInBuffer = borrow(bytes);
+            return dataInBuffer == null ? null : dataInBuffer.memory().asSlice(0, bytes);
+        }
         if (!ensureBuffer(bytes)) {
             return null;
         }
         return Objects.requireNonNull(buffer).memory().asSlice(0, bytes);
     }
+
+    /** Whether data go both ways. */
+    boolean isBidirectional() { return read && write; }
 
     @Override
     public Buffers.@Nullable Buffer borrow(int bytes) {
@@ -409,7 +421,8 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
     int dataInBytes() { return dataInBytes; }
 
     MemorySegment dataIn(int offset, int length) {
-        return Objects.requireNonNull(buffer).memory().asSlice(offset, length);
+        Buffers.Buffer from = dataInBuffer == null ? buffer : dataInBuffer;
+        return Objects.requireNonNull(from).memory().asSlice(offset, length);
     }
 
     /** Runs something on the loop when the task has ended; at once if it has. */
@@ -460,7 +473,12 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
         Buffers.Buffer lent = buffer;
         if (lent != null && !connection.isFilling(this)) {
             buffer = null;
-            session().tasks().memory().give(Objects.requireNonNull(set), lent);
+            giveBack(lent);
+        }
+        Buffers.Buffer lentIn = dataInBuffer;
+        if (lentIn != null) {
+            dataInBuffer = null;
+            giveBack(lentIn);
         }
     }
 

@@ -59,8 +59,15 @@ final class WirePeer implements AutoCloseable {
 
         int offset() { return header.getInt(40); }
 
-        /** Desired Data Transfer Length of an R2T. */
-        int wanted() { return header.getInt(44); }
+        /** Bidirectional Read Residual Count of a response; it is where an offset is in others. */
+        int readResidual() {
+            return header.getInt(40);
+        }
+
+        /** Desired Data Transfer Length of an R2T; Residual Count of a response. */
+        int wanted() {
+            return header.getInt(44);
+        }
 
         String text() { return new String(data, StandardCharsets.UTF_8); }
 
@@ -174,6 +181,25 @@ final class WirePeer implements AutoCloseable {
             boolean isFinal) {
         return header(0x01, (isFinal ? FINAL : 0) | flags, itt).putInt(20, expectedBytes)
                 .putInt(24, cmdSn).putInt(28, expStatSn).put(32, cdb);
+    }
+
+    /**
+     * A command that sends and gets data, with a CDB of more than 16 bytes: both need additional header segments
+     * (sections 11.2.2.3 and 11.2.2.4). No data go with it.
+     */
+    int bidirectional(byte[] cdb, int outBytes, int inBytes) throws IOException {
+        int itt = newTag();
+        int more = cdb.length - 16;
+        int paddedMore = (more + 3) / 4 * 4;
+        ByteBuffer header = commandHeader(itt, numbers.cmdSn++, READ | WRITE,
+                Arrays.copyOf(cdb, 16), outBytes, true);
+        header.put(4, (byte) ((4 + paddedMore + 8) / 4)); // TotalAHSLength in words
+        ByteBuffer pdu = ByteBuffer.allocate(48 + 4 + paddedMore + 8).put(header.array());
+        pdu.putShort((short) (more + 1)).put((byte) 1).put((byte) 0);
+        pdu.put(cdb, 16, more).position(48 + 4 + paddedMore);
+        pdu.putShort((short) 5).put((byte) 2).put((byte) 0).putInt(inBytes);
+        sendBytes(pdu.array());
+        return itt;
     }
 
     /** WRITE(10) without immediate data, to be asked for by R2T. */

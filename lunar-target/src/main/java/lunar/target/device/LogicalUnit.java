@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArraySet;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.UnaryOperator;
 import lunar.block.BlockDevice;
 import lunar.block.Capability;
 import lunar.scsi.AdditionalSense;
@@ -23,7 +24,7 @@ public final class LogicalUnit {
     private final Thresholds thresholds;
     private final AsymmetricAccess access;
     private final AtomicLong capacity;
-    private final DeviceServer server;
+    private volatile DeviceServer server;
     private final Set<ScsiTarget> targets = new CopyOnWriteArraySet<>();
 
     /**
@@ -109,6 +110,12 @@ public final class LogicalUnit {
     AsymmetricAccess access() { return access; }
 
     public DeviceServer server() { return server; }
+
+    /**
+     * Puts a device server in front of the one that is there, for commands which that does not know; it leaves it all
+     * others. Before the first command.
+     */
+    public void extend(UnaryOperator<DeviceServer> by) { server = by.apply(server); }
 
     /** What its commands have of the server's memory. */
     public Buffers.Share share() {
