@@ -45,7 +45,7 @@ public final class TargetServer implements AutoCloseable {
     /** Connections of a session, where the initiator wants several. */
     private static final int MAX_CONNECTIONS = 8;
 
-    /** What a server wants and accepts, if nothing else is said: data in any order too, where the initiator wants it. */
+    /** What a server wants and accepts, if nothing else is said: data in any order too, for who wants it. */
     public static final Offer DEFAULT_OFFER = Offer.DEFAULT.with(offer -> offer.taskReporting(
             List.of(TaskReporting.FAST_ABORT, TaskReporting.RESPONSE_FENCE, TaskReporting.RFC3720))
             .protocolLevel(FullFeature.RFC_7144).maxConnections(MAX_CONNECTIONS)
