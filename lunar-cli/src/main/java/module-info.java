@@ -16,6 +16,7 @@ module lunar.cli {
     requires HdrHistogram;
     requires java.management;
     requires jdk.management;
+    requires jdk.unsupported; // SIGHUP
     requires static org.jspecify;
 
     opens lunar.cli to info.picocli;

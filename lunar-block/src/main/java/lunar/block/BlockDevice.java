@@ -83,6 +83,24 @@ public interface BlockDevice extends AutoCloseable {
         throw new NotSupportedException("the device has no " + Capability.KEY_ERASURE);
     }
 
+    /**
+     * Looks whether the medium has become larger or smaller, as a file or a disk may that somebody else changes:
+     * {@link #geometry} tells it from then on. A size that cannot be served leaves all as it was. Cheap, but it asks
+     * the medium, so it may block.
+     */
+    default void refresh() throws StorageException {}
+
+    /**
+     * Makes the device larger; the new blocks read as blocks that were never written. Blocks.
+     *
+     * @param blockCount blocks from then on
+     * @throws InvalidRequestException when it has more already
+     * @throws NotSupportedException when its size is not its own to change, as that of a disk
+     */
+    default void grow(long blockCount) throws StorageException {
+        throw new NotSupportedException("the size of this device cannot be changed here");
+    }
+
     /** Releases the device and, for filters and volumes, what it stands on. Idempotent. */
     @Override
     void close() throws StorageException;

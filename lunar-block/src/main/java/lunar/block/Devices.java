@@ -9,6 +9,11 @@ import lunar.block.spi.DeviceProvider;
 public final class Devices {
     private Devices() {}
 
+    /** What stands behind the filters of a URI: {@code ram:1GiB} of {@code verify:delay=5ms:ram:1GiB}. */
+    public static String withoutFilters(String uri) {
+        return FilterUri.below(uri);
+    }
+
     /**
      * Opens a device, for example {@code ram:1GiB}, {@code file:disk.img?size=1GiB} or
      * {@code iscsi://host/iqn/0}. Filters may stand before it, each with a colon: {@code delay=5ms+1ms:},

@@ -49,6 +49,12 @@ abstract sealed class Filter implements BlockDevice permits EncryptFilter, Fault
     public void eraseKey() throws StorageException { below.eraseKey(); }
 
     @Override
+    public final void refresh() throws StorageException { below.refresh(); }
+
+    @Override
+    public final void grow(long blockCount) throws StorageException { below.grow(blockCount); }
+
+    @Override
     public void close() throws StorageException { below.close(); }
 
     /** Submits a copy to the lower device, whose end the filter sees before it ends the request itself. */

@@ -66,6 +66,12 @@ final class FilterUri {
         return Optional.of(new FilterUri(filter, matcher.group(3)));
     }
 
+    /** What stands behind all filters, whether their settings are right or not. */
+    static String below(String uri) {
+        Matcher matcher = FORM.matcher(uri);
+        return matcher.matches() ? below(matcher.group(3)) : uri;
+    }
+
     /** Opens the device below and puts the filter over it. */
     BlockDevice open() throws StorageException {
         BlockDevice device = Devices.open(below);

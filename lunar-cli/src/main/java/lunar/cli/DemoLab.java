@@ -9,9 +9,9 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
 import lunar.block.StorageException;
 import lunar.initiator.Initiator;
+import lunar.target.SessionLimits;
 
 /** What the steps of the demo share: a folder, a secret, a server with two targets, an initiator. */
 final class DemoLab implements AutoCloseable {
@@ -50,15 +50,14 @@ final class DemoLab implements AutoCloseable {
         Path secretFile = Files.createFile(file("secret.txt"), PosixFilePermissions
                 .asFileAttribute(PosixFilePermissions.fromString("rw-------")));
         Files.writeString(secretFile, secret + "\n");
-        var open = new ServePlan.Target(OPEN, "open to all", Stream.of("ram:256MiB",
-                "ram:64MiB?block-size=4k", "file:" + file("lun2.img") + "?size=64MiB")
-                .map(ServePlan.Lun::of).toList(),
-                Optional.empty(), Optional.empty());
-        var guarded = new ServePlan.Target(GUARDED, "with a secret",
-                List.of(ServePlan.Lun.of("ram:16MiB")),
-                Optional.of(USER + ":@" + secretFile), Optional.empty());
-        var plan = new ServePlan(List.of(new Portal("127.0.0.1", 0)), List.of(open, guarded),
-                false, Digest.ALLOW, Digest.ALLOW, Optional.empty());
+        var open = ServePlan.Target.of(OPEN, List.of("ram:256MiB", "ram:64MiB?block-size=4k",
+                "file:" + file("lun2.img") + "?size=64MiB")).withAlias("open to all");
+        var guarded = ServePlan.Target.of(GUARDED, List.of("ram:16MiB"))
+                .withAlias("with a secret")
+                .withChap(Optional.of(USER + ":@" + secretFile), Optional.empty());
+        var plan = new ServePlan(List.of(ServePlan.Listen.on(new Portal("127.0.0.1", 0))),
+                List.of(open, guarded), false, Digest.ALLOW, Digest.ALLOW, Optional.empty(),
+                SessionLimits.DEFAULT);
         var started = RunningServer.start(plan, console);
         server = Optional.of(started);
         return started;

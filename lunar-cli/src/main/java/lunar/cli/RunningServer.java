@@ -4,24 +4,21 @@ import java.io.IOException;
 import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Locale;
 import java.util.Optional;
-import lunar.block.BlockDevice;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import lunar.block.StorageException;
-import lunar.iscsi.ChapAlgorithm;
-import lunar.iscsi.ChapCredentials;
-import lunar.iscsi.ChapPolicy;
-import lunar.iscsi.Secret;
+import lunar.target.PortalSpec;
 import lunar.target.TargetServer;
-import lunar.target.TargetSpec;
-import lunar.target.unit.StateStore;
-import lunar.target.unit.UnitSpec;
 
-/** A plan at work: a server and its devices. Closing ends sessions, makes all stable and closes the devices. */
+/**
+ * A plan at work: a server and its devices. Another plan may take its place while sessions go on. Closing ends
+ * sessions, makes all stable and closes the devices. Thread-safe.
+ */
 final class RunningServer implements AutoCloseable {
     /** Name of a target that is given none. */
     static final String DEFAULT_IQN = "iqn.2026-11.org.lunar:disk";
@@ -32,122 +29,133 @@ final class RunningServer implements AutoCloseable {
     /** What hosts have to log out when the server stops. */
     private static final Duration GRACE = Duration.ofSeconds(2);
 
+    /** How often sizes are looked at, which others may change. */
+    private static final long LOOK_SECONDS = 5;
+
+    private final Console console;
+    private final ServedDevices devices;
     private final TargetServer server;
-    private final OpenDevices devices;
-    private final List<Served> luns;
+    private final ScheduledExecutorService watch = Executors.newSingleThreadScheduledExecutor(
+            task -> Thread.ofPlatform().daemon().name("lunar-sizes").unstarted(task));
+    private ServePlan plan;
+    private List<TargetAssembly.Placed> placed;
+    private List<Served> told;
     private boolean closed;
 
-    private RunningServer(TargetServer server, OpenDevices devices, List<Served> luns) {
-        this.server = server;
-        this.devices = devices;
-        this.luns = List.copyOf(luns);
+    private RunningServer(ServePlan plan, Console console) throws IOException, Failure {
+        this.plan = plan;
+        this.console = console;
+        devices = new ServedDevices(plan.state(), console);
+        ServedDevices.Round round = devices.round();
+        var assembly = new TargetAssembly(round, console);
+        boolean started = false;
+        try {
+            server = listening(() -> builder(plan, assembly).start());
+            started = true;
+        } finally {
+            if (!started) {
+                round.cancel();
+            }
+        }
+        round.keep(CompletableFuture.completedFuture(null));
+        placed = List.copyOf(assembly.placed());
+        told = luns();
     }
 
     static RunningServer start(ServePlan plan, Console console) throws IOException, Failure {
-        var addresses = new ArrayList<InetSocketAddress>();
-        for (Portal portal : plan.portals()) {
-            addresses.add(portal.resolve());
+        var running = new RunningServer(plan, console);
+        var _ = running.watch.scheduleWithFixedDelay(running::tellSizes, LOOK_SECONDS,
+                LOOK_SECONDS, TimeUnit.SECONDS);
+        return running;
+    }
+
+    /**
+     * Becomes what another plan says; sessions that it does not concern go on undisturbed.
+     *
+     * @return what has changed, in lines for people
+     * @throws IOException when a device or a portal cannot be opened; then nothing has changed
+     * @throws Failure when the plan is wrong; then neither
+     */
+    synchronized List<String> reload(ServePlan wanted) throws IOException, Failure {
+        if (closed) {
+            return List.of();
         }
-        requireAuthentication(plan, addresses);
-        var builder = TargetServer.builder().offer(TargetServer.DEFAULT_OFFER.with(offer -> offer
-                .headerDigest(plan.headerDigest().choice())
-                .dataDigest(plan.dataDigest().choice())));
-        addresses.forEach(builder::portal);
-        var devices = new OpenDevices();
+        ServedDevices.Round round = devices.round();
+        var assembly = new TargetAssembly(round, console);
+        List<InetSocketAddress> portalsBefore = portals();
+        boolean done = false;
         try {
-            var luns = new ArrayList<Served>();
-            var users = new LinkedHashMap<String, Secret>();
-            for (ServePlan.Target target : plan.targets()) {
-                builder.target(spec(target, plan, devices, luns, users,
-                        new Credentials(console)));
+            CompletableFuture<Void> ended = listening(
+                    () -> server.reconfigure(builder(wanted, assembly)));
+            done = true;
+            round.keep(ended);
+        } finally {
+            if (!done) {
+                round.cancel();
             }
-            if (!users.isEmpty() && !isLoopback(addresses)) {
-                builder.discoveryChap(policy(users, Optional.empty()));
-            }
-            return new RunningServer(listen(builder, plan), devices, luns);
-        } catch (IOException | Failure | RuntimeException e) {
-            devices.close();
-            throw e;
         }
-    }
-
-    private static void requireAuthentication(ServePlan plan, List<InetSocketAddress> addresses)
-            throws Failure {
-        boolean open = plan.targets().stream().anyMatch(target -> target.chap().isEmpty());
-        if (open && !plan.allowAnonymous() && !isLoopback(addresses)) {
-            throw new Failure("other machines can reach this portal: ask for a secret with"
-                    + " --chap USER:@FILE, or let everybody in with --allow-anonymous");
+        if (!wanted.state().equals(plan.state())) {
+            console.remark("another 'state' directory is used from the next start on");
         }
+        plan = wanted;
+        placed = List.copyOf(assembly.placed());
+        server.checkCapacities();
+        List<Served> before = told;
+        told = luns();
+        return Changes.lines(before, told, portalsBefore, portals());
     }
 
-    private static boolean isLoopback(List<InetSocketAddress> addresses) {
-        return addresses.stream().allMatch(address -> address.getAddress().isLoopbackAddress());
-    }
-
-    private static TargetSpec spec(ServePlan.Target target, ServePlan plan,
-            OpenDevices devices, List<Served> luns, Map<String, Secret> users,
-            Credentials credentials)
+    private static TargetServer.Builder builder(ServePlan plan, TargetAssembly assembly)
             throws IOException, Failure {
-        TargetSpec spec = TargetSpec.of(target.iqn()).withAlias(target.alias());
-        if (target.chap().isEmpty() && target.mutualChap().isPresent()) {
-            throw new Failure("target " + target.iqn() + " has mutual-chap without chap:"
-                    + " the initiator proves itself first; add chap");
+        TargetServer.Builder builder = TargetServer.builder()
+                .sessionLimits(plan.limits())
+                .offer(TargetServer.DEFAULT_OFFER.with(offer -> offer
+                        .headerDigest(plan.headerDigest().choice())
+                        .dataDigest(plan.dataDigest().choice())));
+        List<PortalSpec> portals = Exposure.portals(plan);
+        Exposure.requireAuthentication(plan, portals);
+        portals.forEach(builder::portal);
+        for (ServePlan.Target target : plan.targets()) {
+            builder.target(assembly.spec(target));
         }
-        if (target.chap().isPresent()) {
-            ChapCredentials user = credentials.read("--chap", target.chap().get());
-            users.put(user.name(), user.secret());
-            Optional<ChapCredentials> own = Optional.empty();
-            if (target.mutualChap().isPresent()) {
-                own = Optional.of(credentials.read("--mutual-chap", target.mutualChap().get()));
-                if (own.get().secret().equals(user.secret())) {
-                    throw new Failure("--chap and --mutual-chap have the same secret, which"
-                            + " RFC 7143 forbids; write another one into one of the files");
-                }
-            }
-            spec = spec.withChap(policy(Map.of(user.name(), user.secret()), own));
+        if (!Exposure.isLoopback(portals)) {
+            assembly.anyUser().ifPresent(builder::discoveryChap);
         }
-        int lun = 0;
-        for (ServePlan.Lun planned : target.luns()) {
-            BlockDevice device = devices.open(planned.uri());
-            luns.add(new Served(target.iqn(), lun, planned.uri(), device.sizeBytes()));
-            spec = spec.withLun(lun++, unit(planned, device, plan.state()));
-        }
-        return spec;
+        return builder;
     }
 
-    /** State goes by the device's identity, so that it follows the device to another LUN. */
-    private static UnitSpec unit(ServePlan.Lun planned, BlockDevice device, Optional<Path> state)
-            throws IOException {
-        UnitSpec unit = UnitSpec.of(device).withRemovable(planned.removable())
-                .withRotational(planned.rotational()).withReadOnly(planned.readOnly())
-                .withThick(planned.thick());
-        return state.isEmpty()
-                ? unit
-                : unit.withState(StateStore.inDirectory(
-                        state.get().resolve(device.identity().uuid().toString())));
+    /** Something that may listen on new portals. */
+    @FunctionalInterface
+    private interface Listening<T> {
+        T call() throws IOException, Failure;
     }
 
-    private static ChapPolicy policy(Map<String, Secret> users, Optional<ChapCredentials> own) {
-        Map<String, Secret> known = Map.copyOf(users);
-        return new ChapPolicy(List.of(ChapAlgorithm.values()),
-                name -> Optional.ofNullable(known.get(name)), own);
-    }
-
-    private static TargetServer listen(TargetServer.Builder builder, ServePlan plan)
-            throws IOException, Failure {
+    private static <T> T listening(Listening<T> what) throws IOException, Failure {
         try {
-            return builder.start();
+            return what.call();
         } catch (BindException e) {
             throw new Failure("cannot listen on "
-                    + String.join(", ", plan.portals().stream().map(Portal::toString).toList())
-                    + ": " + String.valueOf(e.getMessage()).toLowerCase(java.util.Locale.ROOT)
+                    + String.valueOf(e.getMessage()).toLowerCase(Locale.ROOT)
                     + "; choose another with --portal HOST:PORT, where port 0 is a free one", e);
         }
     }
 
     List<InetSocketAddress> portals() { return server.portals(); }
 
-    List<Served> luns() { return luns; }
+    synchronized List<Served> luns() {
+        return placed.stream().map(each -> new Served(each.iqn(), each.lun(), each.uri(),
+                each.device().sizeBytes())).toList();
+    }
+
+    /** Looks at the sizes of the devices; initiators hear of it where one has changed. */
+    private void tellSizes() {
+        server.checkCapacities();
+        synchronized (this) {
+            List<Served> before = told;
+            told = luns();
+            Changes.lines(before, told, List.of(), List.of()).forEach(console.out()::println);
+        }
+    }
 
     /** Sessions logged in now. */
     int sessionCount() { return server.sessionCount(); }
@@ -161,9 +169,9 @@ final class RunningServer implements AutoCloseable {
             return;
         }
         closed = true;
-        server.shutDown(GRACE);
+        watch.shutdown();
         try (devices) {
-            devices.flush();
+            server.shutDown(GRACE);
         }
     }
 }

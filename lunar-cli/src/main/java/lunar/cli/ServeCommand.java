@@ -1,23 +1,23 @@
 package lunar.cli;
 
+import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
-import java.util.stream.Collectors;
-import lunar.block.DeviceUri;
-import lunar.block.Size;
 import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 
 /** {@code lunar serve}: a target until it is told to end. */
 @Command(name = "serve",
         description = "Serve devices to iSCSI initiators, as LUN 0, 1, ... of a target. SIGTERM "
-                + "or Ctrl-C ends it cleanly.",
+                + "or Ctrl-C ends it cleanly; SIGHUP reads the config file again.",
         footer = {
                 "", "Examples:",
                 "  lunar serve ram:1GiB 'file:disk.img?size=10GiB'",
@@ -75,13 +75,34 @@ final class ServeCommand extends DeviceCommand {
         try (var running = RunningServer.start(plan, console())) {
             Thread hook = closeAtSignal(running);
             announce(running);
+            Optional<HangUp> hangUp = config == null
+                    ? Optional.empty()
+                    : HangUp.at(() -> reload(running));
             if (iqn == null && !uris.isEmpty()) {
                 console().remark("the target's name is " + RunningServer.DEFAULT_IQN
                         + "; --iqn gives it another");
             }
             waitForEnd(hook);
+            hangUp.ifPresent(HangUp::close);
         }
         return 0;
+    }
+
+    /** Reads the file again and serves what it says now; what is wrong changes nothing, and is told in one line. */
+    private synchronized void reload(RunningServer running) {
+        try {
+            List<String> changes = running.reload(plan());
+            changes.forEach(console().out()::println);
+            console().out().println("reloaded " + config);
+        } catch (ParameterException e) {
+            refused(String.valueOf(e.getMessage()));
+        } catch (Failure | IOException | RuntimeException e) {
+            refused(Errors.message(e));
+        }
+    }
+
+    private void refused(String why) {
+        console().remark("not reloaded, all goes on as before: " + why);
     }
 
     /** The command line goes first, then the config file, then the defaults. */
@@ -90,14 +111,13 @@ final class ServeCommand extends DeviceCommand {
             throw wrongUsage("--mutual-chap needs --chap too: the initiator proves itself first");
         }
         var file = config == null
-                ? new ConfigFile(List.of(), List.of(), false, Optional.empty(), Optional.empty(),
-                        Optional.empty())
+                ? ConfigFile.NONE
                 : ConfigFile.read(config);
         var targets = new ArrayList<ServePlan.Target>();
         if (!uris.isEmpty()) {
-            targets.add(new ServePlan.Target(iqn == null ? RunningServer.DEFAULT_IQN : iqn, "",
-                    uris.stream().map(ServePlan.Lun::of).toList(), Optional.ofNullable(chap),
-                    Optional.ofNullable(mutualChap)));
+            targets.add(ServePlan.Target
+                    .of(iqn == null ? RunningServer.DEFAULT_IQN : iqn, uris)
+                    .withChap(Optional.ofNullable(chap), Optional.ofNullable(mutualChap)));
         } else if (iqn != null) {
             throw wrongUsage("--iqn names the target of the devices on the command line,"
                     + " and there are none; name one, or write the iqn into the config file");
@@ -105,8 +125,7 @@ final class ServeCommand extends DeviceCommand {
         for (ServePlan.Target target : file.targets()) {
             targets.add(chap == null
                     ? target
-                    : new ServePlan.Target(target.iqn(), target.alias(), target.luns(),
-                            Optional.of(chap), Optional.ofNullable(mutualChap)));
+                    : target.withChap(Optional.of(chap), Optional.ofNullable(mutualChap)));
         }
         if (targets.isEmpty()) {
             throw wrongUsage("nothing to serve: name a device, for example 'lunar serve ram:1GiB',"
@@ -115,22 +134,22 @@ final class ServeCommand extends DeviceCommand {
         return new ServePlan(listenOn(file), targets, allowAnonymous || file.allowAnonymous(),
                 headerDigest == null ? file.headerDigest().orElse(Digest.ALLOW) : headerDigest,
                 dataDigest == null ? file.dataDigest().orElse(Digest.ALLOW) : dataDigest,
-                Optional.ofNullable(state).or(file::state));
+                Optional.ofNullable(state).or(file::state), file.limits());
     }
 
-    private List<Portal> listenOn(ConfigFile file) {
-        List<Portal> wanted = portals.isEmpty() ? file.portals() : portals;
-        return wanted.isEmpty() ? List.of(Portal.DEFAULT) : wanted;
+    /** Portals of the command line are in the place of those at the top of the file; other groups stay. */
+    private List<ServePlan.Listen> listenOn(ConfigFile file) {
+        List<ServePlan.Listen> wanted = new ArrayList<>(
+                portals.stream().map(ServePlan.Listen::on).toList());
+        file.portals().stream()
+                .filter(portal -> portals.isEmpty() || portal.group() != ServePlan.DEFAULT_GROUP)
+                .forEach(wanted::add);
+        return wanted.isEmpty() ? List.of(ServePlan.Listen.on(Portal.DEFAULT)) : wanted;
     }
 
     private void announce(RunningServer running) {
-        String portals = running.portals().stream().map(Portal::text)
-                .collect(Collectors.joining(","));
-        for (RunningServer.Served lun : running.luns()) {
-            console().out().println("serving " + lun.iqn() + " lun " + lun.lun() + " "
-                    + DeviceUri.withoutSecret(lun.uri()) + " "
-                    + Size.format(lun.sizeBytes()).replace(" ", "") + " on " + portals);
-        }
+        List<InetSocketAddress> portals = running.portals();
+        running.luns().forEach(lun -> console().out().println(Changes.serving(lun, portals)));
         console().out().flush();
     }
 

@@ -1,8 +1,18 @@
 package lunar.cli;
 
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import lunar.iscsi.TargetAddress;
+import lunar.scsi.TargetPortGroups;
+import lunar.target.Absence;
+import lunar.target.PortalSpec;
+import lunar.target.SessionLimits;
 
 /**
  * What {@code serve} is asked to serve, from the command line or from a config file. Immutable.
@@ -13,9 +23,28 @@ import java.util.Optional;
  * @param headerDigest HeaderDigest
  * @param dataDigest DataDigest
  * @param state directory where reservations and saved mode pages are kept
+ * @param limits how many sessions there may be
  */
-record ServePlan(List<Portal> portals, List<Target> targets, boolean allowAnonymous,
-        Digest headerDigest, Digest dataDigest, Optional<Path> state) {
+record ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonymous,
+        Digest headerDigest, Digest dataDigest, Optional<Path> state, SessionLimits limits) {
+    /** The portal group of portals that are given none. */
+    static final int DEFAULT_GROUP = PortalSpec.DEFAULT_GROUP;
+
+    /**
+     * A portal.
+     *
+     * @param portal where to listen
+     * @param group tag of its portal group
+     * @param advertised where initiators reach it, if not where it listens
+     * @param moved where it sends initiators
+     */
+    record Listen(Portal portal, int group, Optional<TargetAddress> advertised,
+            Optional<Absence.Moved> moved) {
+        /** A portal of the default group. */
+        static Listen on(Portal portal) {
+            return new Listen(portal, DEFAULT_GROUP, Optional.empty(), Optional.empty());
+        }
+    }
 
     /**
      * A logical unit.
@@ -35,18 +64,66 @@ record ServePlan(List<Portal> portals, List<Target> targets, boolean allowAnonym
     }
 
     /**
+     * Who may use a target, and how.
+     *
+     * @param name iSCSI name, or {@code *} for everybody
+     * @param chap {@code USER:@FILE} of this initiator; empty for that of the target
+     * @param mutualChap {@code USER:@FILE} of the target towards it
+     * @param luns the target's LUN for each of its own; empty for all as they are
+     * @param readOnly whether it may not write
+     */
+    record Initiator(String name, Optional<String> chap, Optional<String> mutualChap,
+            Optional<SortedMap<Integer, Integer>> luns, boolean readOnly) {}
+
+    /**
      * A target.
      *
      * @param iqn its name
      * @param alias a name for people, may be empty
-     * @param luns LUN 0 is the first
+     * @param luns logical units by LUN
      * @param chap {@code USER:@FILE} of the initiator
      * @param mutualChap {@code USER:@FILE} of the target
+     * @param groups tags of its portal groups; empty for all
+     * @param initiators who may use it; empty for everybody
+     * @param absence why nobody can log in
+     * @param access asymmetric access states of its portal groups
      */
-    record Target(String iqn, String alias, List<Lun> luns, Optional<String> chap,
-            Optional<String> mutualChap) {
+    record Target(String iqn, String alias, SortedMap<Integer, Lun> luns, Optional<String> chap,
+            Optional<String> mutualChap, Set<Integer> groups, List<Initiator> initiators,
+            Optional<Absence> absence, Map<Integer, TargetPortGroups.State> access) {
         Target {
-            luns = List.copyOf(luns);
+            luns = Collections.unmodifiableSortedMap(new TreeMap<>(luns));
+            groups = Set.copyOf(groups);
+            initiators = List.copyOf(initiators);
+            access = Map.copyOf(access);
+        }
+
+        /** A target on all portals, open to everybody. */
+        static Target of(String iqn, SortedMap<Integer, Lun> luns) {
+            return new Target(iqn, "", luns, Optional.empty(), Optional.empty(), Set.of(),
+                    List.of(), Optional.empty(), Map.of());
+        }
+
+        /** The same with LUN 0, 1, ... over these devices. */
+        static Target of(String iqn, List<String> uris) {
+            var luns = new TreeMap<Integer, Lun>();
+            uris.forEach(uri -> luns.put(luns.size(), Lun.of(uri)));
+            return of(iqn, luns);
+        }
+
+        Target withChap(Optional<String> user, Optional<String> mutual) {
+            return new Target(iqn, alias, luns, user, mutual, groups, initiators, absence, access);
+        }
+
+        Target withAlias(String text) {
+            return new Target(iqn, text, luns, chap, mutualChap, groups, initiators, absence,
+                    access);
+        }
+
+        /** Whether somebody may use it who proves nothing: a name alone is no proof. */
+        boolean isOpen() {
+            return chap.isEmpty() && (initiators.isEmpty()
+                    || initiators.stream().anyMatch(one -> one.chap().isEmpty()));
         }
     }
 

@@ -8,13 +8,14 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import lunar.block.Devices;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code lunar serve} as a process of its own, which is told to end. */
+/** {@code lunar serve} as a process of its own, which is told to end, or to read its file again. */
 class SignalTest {
     private static final long END_SECONDS = 60;
 
@@ -44,10 +45,60 @@ class SignalTest {
         assertThat(Files.readAllBytes(image)[8 * 512 + 17]).isEqualTo((byte) 42);
     }
 
+    @Test
+    void shouldReadItsConfigFileAgainOnSighup() throws Exception {
+        Path err = folder.resolve("err.txt");
+        Path config = folder.resolve("lunar.toml");
+        String first = "portals = ['127.0.0.1:0']\n"
+                + "[[target]]\niqn = 'iqn.2026-11.org.example:a'\nluns = ['ram:1MiB']\n";
+        Files.writeString(config, first);
+        Process process = process(err, "--config", config.toString());
+        try (BufferedReader out = process.inputReader(StandardCharsets.UTF_8)) {
+            String[] words = out.readLine().split(" ");
+            String portal = words[words.length - 1];
+            var device = Devices.open("iscsi://" + portal + "/" + words[1] + "/0");
+            Files.writeString(config, first.replace("1MiB", "2MiB")
+                    + "[[target]]\niqn = 'iqn.2026-11.org.example:b'\nluns = ['ram:3MiB']\n");
+            hangUp(process);
+            assertThat(List.of(out.readLine(), out.readLine(), out.readLine())).containsExactly(
+                    "resized iqn.2026-11.org.example:a lun 0 ram:2MiB from 1MiB to 2MiB",
+                    "serving iqn.2026-11.org.example:b lun 0 ram:3MiB 3MiB on " + portal,
+                    "reloaded " + config);
+            device.read(0, MemorySegment.ofArray(new byte[512]));
+            assertThat(device.sizeBytes()).isEqualTo(2 << 20);
+            Files.writeString(config, "lun = []\n");
+            hangUp(process);
+            for (int i = 0; i < 6000 && Files.size(err) == 0; i++) {
+                Thread.sleep(10);
+            }
+            assertThat(Files.readAllLines(err)).singleElement().asString().startsWith(
+                    "lunar: not reloaded, all goes on as before: config file " + config
+                            + ": unknown key 'lun'");
+            device.read(0, MemorySegment.ofArray(new byte[512]));
+            device.close();
+            process.destroy();
+            assertThat(process.waitFor(END_SECONDS, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.exitValue()).isZero();
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    private static void hangUp(Process process) throws Exception {
+        Process kill = new ProcessBuilder("kill", "-HUP", Long.toString(process.pid())).start();
+        assertThat(kill.waitFor(END_SECONDS, TimeUnit.SECONDS)).isTrue();
+        assertThat(kill.exitValue()).isZero();
+    }
+
     private static Process serve(Path err, String uri) throws IOException {
-        return new ProcessBuilder(List.of(
+        return process(err, uri, "--portal", "127.0.0.1:0");
+    }
+
+    private static Process process(Path err, String... arguments) throws IOException {
+        var command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
-                System.getProperty("java.class.path"), "lunar.cli.Main", "serve", uri, "--portal",
-                "127.0.0.1:0")).redirectError(err.toFile()).start();
+                System.getProperty("java.class.path"), "lunar.cli.Main", "serve"));
+        command.addAll(List.of(arguments));
+        return new ProcessBuilder(command).redirectError(err.toFile()).start();
     }
 }

@@ -56,6 +56,16 @@ final class FileBlocks implements AutoCloseable {
         return Set.copyOf(capabilities);
     }
 
+    /** Bytes of the file or disk, now. */
+    long sizeBytes() throws IOException {
+        return file.sizeBytes();
+    }
+
+    /** Makes a file longer; what is new is a hole but for its last aligned unit. */
+    void extend(long toBytes) throws IOException {
+        write(toBytes - alignmentBytes, ZEROES.asSlice(0, alignmentBytes));
+    }
+
     /** Whether a write of this range touches whole aligned units only. */
     boolean isAligned(long offsetBytes, long countBytes) {
         return ((offsetBytes | countBytes) & (alignmentBytes - 1)) == 0;

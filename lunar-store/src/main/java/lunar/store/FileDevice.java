@@ -16,6 +16,7 @@ import lunar.block.DeviceGoneException;
 import lunar.block.Extent;
 import lunar.block.Geometry;
 import lunar.block.Identity;
+import lunar.block.InvalidRequestException;
 import lunar.block.Limits;
 import lunar.block.MiscompareException;
 import lunar.block.NotSupportedException;
@@ -26,8 +27,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Blocks in a file, {@code file:disk.img?size=1GiB}, or on a whole disk, {@code disk:/dev/sdb}. The file is locked
- * against other processes and its size is fixed while it is open. Its identity is made from its canonical path: the
- * same file has the same one after a restart, a moved file has another.
+ * against other processes. Its size is looked at again by {@link #refresh} only. Its identity is made from its
+ * canonical path: the same file has the same one after a restart, a moved file has another.
  *
  * <p>{@link #execute} works on the calling thread, {@link #submit} on workers; an interrupt of either disturbs
  * nobody (see {@link FileHandle}). Requests run side by side, except that a compare-and-write, and with
@@ -38,8 +39,6 @@ public final class FileDevice implements BlockDevice {
     static final int MAX_COMPARE_BYTES = 64 << 10;
 
     private final String name;
-    private final Geometry geometry;
-    private final Limits limits;
     private final Set<Capability> capabilities;
     private final Identity identity;
     private final FileOptions options;
@@ -51,6 +50,8 @@ public final class FileDevice implements BlockDevice {
     private final StampedLock gate = new StampedLock();
     /** Shared by requests that touch blocks, exclusive to those which read, think and write. */
     private final StampedLock alone = new StampedLock();
+    /** Changes when the medium does, under this device's monitor. */
+    private volatile Geometry geometry;
     /** Changed under the gate. */
     private volatile boolean closed;
 
@@ -63,14 +64,6 @@ public final class FileDevice implements BlockDevice {
         this.blocks = blocks;
         this.store = store;
         this.capabilities = blocks.capabilities();
-        int blockSize = geometry.blockSize();
-        int transferBlocks = MAX_TRANSFER_BYTES / blockSize;
-        this.limits = new Limits(transferBlocks, transferBlocks / 16,
-                supports(Capability.UNMAP) ? geometry.blockCount() : 0,
-                supports(Capability.UNMAP)
-                        ? geometry.blockCount()
-                        : FileBlocks.MAX_WRITTEN_ZEROES_BYTES / blockSize,
-                MAX_COMPARE_BYTES / blockSize, options.workers(), blocks.alignmentBytes());
         this.workers = new Workers(this, options.workers());
     }
 
@@ -89,7 +82,15 @@ public final class FileDevice implements BlockDevice {
     public Geometry geometry() { return geometry; }
 
     @Override
-    public Limits limits() { return limits; }
+    public Limits limits() {
+        Geometry now = geometry;
+        int blockSize = now.blockSize();
+        int transferBlocks = MAX_TRANSFER_BYTES / blockSize;
+        boolean unmaps = supports(Capability.UNMAP);
+        return new Limits(transferBlocks, transferBlocks / 16, unmaps ? now.blockCount() : 0,
+                unmaps ? now.blockCount() : FileBlocks.MAX_WRITTEN_ZEROES_BYTES / blockSize,
+                MAX_COMPARE_BYTES / blockSize, options.workers(), blocks.alignmentBytes());
+    }
 
     @Override
     public Set<Capability> capabilities() { return capabilities; }
@@ -208,6 +209,62 @@ public final class FileDevice implements BlockDevice {
                     new Usage(used.getAsLong(), Math.min(holes, store.getUsableSpace())));
         } catch (IOException _) {
             return Optional.empty();
+        } finally {
+            gate.unlockRead(entered);
+        }
+    }
+
+    /** {@inheritDoc} What does not fill a block, or an aligned unit of direct I/O, is left out. */
+    @Override
+    public void refresh() throws StorageException {
+        long entered = gate.readLock();
+        try {
+            requireOpen();
+            resized(blocks.sizeBytes());
+        } catch (IOException e) {
+            throw IoFailure.of("size of " + name, e);
+        } finally {
+            gate.unlockRead(entered);
+        }
+    }
+
+    private synchronized void resized(long sizeBytes) {
+        Geometry before = geometry;
+        long unit = Math.max(before.blockSize(), blocks.alignmentBytes());
+        long blockCount = sizeBytes / unit * (unit / before.blockSize());
+        if (blockCount > 0 && blockCount != before.blockCount()) {
+            geometry = new Geometry(before.blockSize(), blockCount, before.physicalBlockSize());
+        }
+    }
+
+    /** {@inheritDoc} A file only: a disk is as large as it is. */
+    @Override
+    public void grow(long blockCount) throws StorageException {
+        long entered = gate.readLock();
+        try {
+            requireOpen();
+            if (store == null || readOnly()) {
+                throw new NotSupportedException("the size of " + name + " cannot be changed here");
+            }
+            long bytes = new Geometry(geometry.blockSize(), blockCount,
+                    geometry.physicalBlockSize()).sizeBytes();
+            if (bytes % Math.max(geometry.blockSize(), blocks.alignmentBytes()) != 0) {
+                throw new InvalidRequestException(bytes + " bytes are not a multiple of "
+                        + blocks.alignmentBytes() + ", which io=direct needs of " + name);
+            }
+            synchronized (this) {
+                if (bytes < blocks.sizeBytes()) {
+                    throw new InvalidRequestException(
+                            name + " has " + blocks.sizeBytes() + " bytes, more than " + bytes);
+                }
+                if (bytes > blocks.sizeBytes()) {
+                    blocks.extend(bytes);
+                    blocks.force();
+                }
+                resized(bytes);
+            }
+        } catch (IOException e) {
+            throw IoFailure.of("growing " + name, e);
         } finally {
             gate.unlockRead(entered);
         }

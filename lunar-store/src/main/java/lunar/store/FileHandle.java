@@ -103,7 +103,24 @@ final class FileHandle implements AutoCloseable {
         throw new UnsupportedOperationException("no direct I/O in this Java");
     }
 
-    long sizeBytes() throws IOException { return channel.size(); }
+    long sizeBytes() throws IOException {
+        boolean interrupted = false;
+        try {
+            for (;;) {
+                FileChannel now = channel;
+                try {
+                    return now.size();
+                } catch (ClosedChannelException e) {
+                    interrupted |= Thread.interrupted();
+                    replace();
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
 
     /** Fills the buffer from this place. */
     void read(ByteBuffer into, long offsetBytes) throws IOException {

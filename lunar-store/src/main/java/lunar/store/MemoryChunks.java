@@ -22,22 +22,37 @@ final class MemoryChunks implements AutoCloseable {
     static final MemorySegment ZEROES = Arena.global().allocate(CHUNK_BYTES, 4096).asReadOnly();
 
     private final Arena arena = Arena.ofShared();
-    private final AtomicReferenceArray<@Nullable MemorySegment @Nullable []> leaves;
+    /** Replaced by {@link #grow} only, while nobody is at work. */
+    private volatile AtomicReferenceArray<@Nullable MemorySegment @Nullable []> leaves;
     /**
      * Chunks given back by unmap, with old content. They wait for the next writer: memory of a shared arena
      * cannot be returned piece by piece at a bearable price. Guarded by itself, like {@link #allocatedChunks}.
      */
     private final ArrayDeque<MemorySegment> free = new ArrayDeque<>();
     private long allocatedChunks;
-    private final long chunkCount;
+    private volatile long chunkCount;
     private final long maxChunks;
 
     /** @param maxBytes memory for chunks, given back ones included */
     MemoryChunks(long sizeBytes, long maxBytes) {
         chunkCount = (sizeBytes + CHUNK_BYTES - 1) >>> CHUNK_SHIFT;
         maxChunks = maxBytes >>> CHUNK_SHIFT;
-        long leafBytes = CHUNK_BYTES << LEAF_SHIFT;
-        leaves = new AtomicReferenceArray<>((int) ((sizeBytes + leafBytes - 1) / leafBytes));
+        leaves = new AtomicReferenceArray<>(leafCount(sizeBytes));
+    }
+
+    private static int leafCount(long sizeBytes) {
+        return (int) Math.ceilDiv(sizeBytes, CHUNK_BYTES << LEAF_SHIFT);
+    }
+
+    /** Makes room for more chunks; the caller holds the locks of all. */
+    void grow(long sizeBytes) {
+        var more = new AtomicReferenceArray<@Nullable MemorySegment @Nullable []>(
+                leafCount(sizeBytes));
+        for (int i = 0; i < leaves.length(); i++) {
+            more.set(i, leaves.get(i));
+        }
+        leaves = more;
+        chunkCount = Math.ceilDiv(sizeBytes, CHUNK_BYTES);
     }
 
     static long indexOf(long offsetBytes) { return offsetBytes >>> CHUNK_SHIFT; }

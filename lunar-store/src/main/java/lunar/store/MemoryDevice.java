@@ -18,6 +18,7 @@ import lunar.block.DeviceGoneException;
 import lunar.block.Extent;
 import lunar.block.Geometry;
 import lunar.block.Identity;
+import lunar.block.InvalidRequestException;
 import lunar.block.Limits;
 import lunar.block.MiscompareException;
 import lunar.block.OutOfRangeException;
@@ -48,8 +49,8 @@ public final class MemoryDevice implements BlockDevice {
     private static final Set<Capability> CAPABILITIES = Set
             .copyOf(EnumSet.complementOf(EnumSet.of(Capability.KEY_ERASURE)));
 
-    private final Geometry geometry;
-    private final Limits limits;
+    /** Replaced while all stripes are held exclusively. */
+    private volatile Geometry geometry;
     private final Identity identity = Identity.of("memory", UUID.randomUUID());
     private final long maxBytes;
     private final MemoryChunks chunks;
@@ -61,10 +62,7 @@ public final class MemoryDevice implements BlockDevice {
 
     private MemoryDevice(Geometry geometry, long maxBytes) {
         this.geometry = geometry;
-        int transferBlocks = MAX_TRANSFER_BYTES / geometry.blockSize();
-        this.limits = new Limits(transferBlocks, transferBlocks / 16, geometry.blockCount(),
-                geometry.blockCount(), MAX_COMPARE_BYTES / geometry.blockSize(), 64, 1);
-        this.maxBytes = Math.min(maxBytes, geometry.sizeBytes());
+        this.maxBytes = maxBytes;
         this.chunks = new MemoryChunks(geometry.sizeBytes(), maxBytes);
         this.stripes = new StampedLock[STRIPES];
         for (int i = 0; i < STRIPES; i++) {
@@ -107,7 +105,12 @@ public final class MemoryDevice implements BlockDevice {
     public Geometry geometry() { return geometry; }
 
     @Override
-    public Limits limits() { return limits; }
+    public Limits limits() {
+        Geometry now = geometry;
+        int transferBlocks = MAX_TRANSFER_BYTES / now.blockSize();
+        return new Limits(transferBlocks, transferBlocks / 16, now.blockCount(), now.blockCount(),
+                MAX_COMPARE_BYTES / now.blockSize(), 64, 1);
+    }
 
     @Override
     public Set<Capability> capabilities() { return CAPABILITIES; }
@@ -127,7 +130,8 @@ public final class MemoryDevice implements BlockDevice {
     @Override
     public Optional<Usage> usage() {
         long used = allocatedBytes();
-        return Optional.of(new Usage(used, Math.max(0, maxBytes - used)));
+        return Optional.of(new Usage(used,
+                Math.max(0, Math.min(maxBytes, sizeBytes()) - used)));
     }
 
     @Override
@@ -367,6 +371,31 @@ public final class MemoryDevice implements BlockDevice {
             return chunk.asSlice(within, count).asByteBuffer().asReadOnlyBuffer();
         } finally {
             stripe.unlockRead(stamp);
+        }
+    }
+
+    @Override
+    public void grow(long blockCount) throws StorageException {
+        if (blockCount > MAX_BYTES / geometry.blockSize()) {
+            throw new InvalidRequestException("a memory is at most " + Size.format(MAX_BYTES));
+        }
+        for (StampedLock stripe : stripes) {
+            stripe.writeLock();
+        }
+        try {
+            requireOpen();
+            Geometry before = geometry;
+            if (blockCount < before.blockCount()) {
+                throw new InvalidRequestException(
+                        this + " has more than " + blockCount + " blocks");
+            }
+            var after = new Geometry(before.blockSize(), blockCount, before.physicalBlockSize());
+            chunks.grow(after.sizeBytes());
+            geometry = after;
+        } finally {
+            for (StampedLock stripe : stripes) {
+                stripe.tryUnlockWrite();
+            }
         }
     }
 

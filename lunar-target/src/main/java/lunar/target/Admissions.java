@@ -24,6 +24,9 @@ final class Admissions {
         if (server.isClosing()) {
             return refuse(LoginStatus.SERVICE_UNAVAILABLE, "the server is shutting down");
         }
+        if (!server.boundPortals().contains(portal)) { // it begins, or has been taken away: try again, or elsewhere
+            return refuse(LoginStatus.SERVICE_UNAVAILABLE, "the portal is not in use");
+        }
         if (applicant.sessionType() == SessionType.DISCOVERY) {
             return new Admission.Accept(offer, discoveryChap, Optional.empty(), portal.group(),
                     server.sessions().newTsih(), Optional.empty());

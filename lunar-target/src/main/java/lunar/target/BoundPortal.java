@@ -15,17 +15,24 @@ import org.jspecify.annotations.Nullable;
 
 /** A portal at work. Thread-safe. */
 final class BoundPortal {
-    private final PortalSpec spec;
+    private volatile PortalSpec spec;
     private volatile TransportProvider.@Nullable Listener listener;
+    private volatile boolean listening;
 
     BoundPortal(PortalSpec spec) { this.spec = spec; }
 
     void listen(TransportProvider.Loops loops, Function<Transport, PduReceiver> receiver)
             throws IOException {
         listener = loops.listen(spec.address(), receiver);
+        listening = true;
     }
 
     PortalSpec spec() { return spec; }
+
+    /** Tells and does what another spec of its address says, from now on. */
+    void become(PortalSpec wanted) {
+        spec = wanted;
+    }
 
     int group() { return spec.group(); }
 
@@ -34,8 +41,13 @@ final class BoundPortal {
         return Objects.requireNonNull(listener).local();
     }
 
+    boolean isListening() { return listening; }
+
     /** Takes no new connections. */
-    void close() { Objects.requireNonNull(listener).close(); }
+    void close() {
+        listening = false;
+        Objects.requireNonNull(listener).close();
+    }
 
     /**
      * The address to tell an initiator.

@@ -74,6 +74,17 @@ final class Connection implements PduReceiver {
         }
     }
 
+    /** Its portal is no more: ends a login, and asks for a logout otherwise. Any thread. */
+    void leavePortal(long withinMs) {
+        transport.loop().execute(() -> {
+            if (state == ConnectionState.XPT_UP || state == ConnectionState.IN_LOGIN) {
+                end("its portal is no more", new ConnectionEvent.SessionClosed());
+            } else {
+                askForLogout(withinMs);
+            }
+        });
+    }
+
     void happened(ConnectionEvent event) {
         Step<ConnectionState, ConnectionAction> step;
         try {

@@ -31,6 +31,15 @@ public record PortalSpec(InetSocketAddress address, int group, Optional<TargetAd
         return new PortalSpec(address, DEFAULT_GROUP, Optional.empty(), Optional.empty());
     }
 
+    /** The address as it is written. */
+    @Override
+    public String toString() {
+        String host = address.getAddress() == null
+                ? address.getHostString()
+                : address.getAddress().getHostAddress();
+        return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + address.getPort();
+    }
+
     /** The same in another group. */
     public PortalSpec withGroup(int tag) {
         return new PortalSpec(address, tag, advertised, moved);

@@ -18,10 +18,15 @@ final class Sessions {
     private record Key(TargetNode target, int group, String initiatorName, Isid isid) {}
 
     private final Map<Key, Session> sessions = new ConcurrentHashMap<>();
-    private final SessionLimits limits;
+    private volatile SessionLimits limits;
     private final AtomicInteger lastTsih = new AtomicInteger();
 
     Sessions(SessionLimits limits) { this.limits = limits; }
+
+    /** Has these limits from now on; sessions beyond them go on. */
+    void limit(SessionLimits to) {
+        limits = to;
+    }
 
     /** A TSIH that no session of now has; never 0. */
     int newTsih() {

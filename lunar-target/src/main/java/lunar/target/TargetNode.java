@@ -13,13 +13,17 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import lunar.scsi.AdditionalSense;
+import lunar.scsi.TargetPortGroups.State;
 import lunar.target.device.CopyService;
 import lunar.target.device.LogicalUnit;
 import lunar.target.device.LunMap;
 import lunar.target.device.Nexus;
 import lunar.target.device.ScsiTarget;
 import lunar.target.device.TargetPort;
+import lunar.target.unit.UnitSpec;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A target node at work: its spec, the SCSI device behind it, and the sessions that use it. The spec may change while
@@ -29,23 +33,27 @@ import lunar.target.device.TargetPort;
 final class TargetNode {
     private final ScsiTarget device;
     private final Units units;
-    private final SortedSet<Integer> allGroups;
+    private final Portals portals;
     private final Set<Session> sessions = ConcurrentHashMap.newKeySet();
     private volatile TargetSpec spec;
     private volatile Map<Integer, LogicalUnit> luns = Map.of();
     private boolean gone;
 
+    /** What a new spec will make of it, with the units that it needs; either {@link #make} or {@link #cancel}. */
+    record Change(TargetSpec spec, Map<Integer, LogicalUnit> luns, List<LogicalUnit> taken) {}
+
     /**
-     * @param allGroups the portal groups of the server
+     * @param portals those of the server
      * @throws IOException when the saved state of a unit cannot be read
      */
-    TargetNode(TargetSpec spec, SortedSet<Integer> allGroups, Units units, CopyService copies)
+    TargetNode(TargetSpec spec, Portals portals, Units units, CopyService copies)
             throws IOException {
         this.spec = spec;
         this.units = units;
-        this.allGroups = allGroups;
+        this.portals = portals;
         device = new ScsiTarget(spec.name(), ports(spec), copies);
-        luns = take(spec);
+        luns = prepare(spec).luns();
+        present(Map.of(), Map.of());
         device.serve(luns);
     }
 
@@ -75,12 +83,18 @@ final class TargetNode {
     SortedSet<Integer> groups() { return groups(spec); }
 
     private SortedSet<Integer> groups(TargetSpec of) {
-        return of.groups().isEmpty() ? allGroups : new TreeSet<>(of.groups());
+        return of.groups().isEmpty() ? portals.groups() : new TreeSet<>(of.groups());
     }
 
     /** The tag is the relative identifier too: it stays the same when groups come and go, as reservations need. */
     private List<TargetPort> ports(TargetSpec of) {
         return groups(of).stream().map(tag -> new TargetPort(of.name(), tag, tag)).toList();
+    }
+
+    /** Shows the ports that the portal groups of now make. */
+    synchronized void presentPorts() {
+        device.present(ports(spec));
+        present(Map.of(), Map.of());
     }
 
     // --- sessions ---
@@ -129,16 +143,53 @@ final class TargetNode {
      * @throws IOException when the saved state of a unit cannot be read; then nothing has changed
      */
     CompletableFuture<Void> update(TargetSpec wanted) throws IOException {
-        Map<Integer, LogicalUnit> after = take(wanted);
-        synchronized (this) {
-            Map<Integer, LogicalUnit> before = luns;
-            luns = after;
-            spec = wanted;
-            device.present(ports(wanted));
-            device.serve(after);
-            var ends = new ArrayList<CompletableFuture<?>>();
-            sessions.forEach(session -> show(session, ends));
-            return release(before, after, ends);
+        return make(prepare(wanted));
+    }
+
+    /** Makes a change; see {@link #update}. */
+    synchronized CompletableFuture<Void> make(Change change) {
+        Map<Integer, LogicalUnit> before = luns;
+        TargetSpec old = spec;
+        luns = change.luns();
+        spec = change.spec();
+        device.present(ports(spec));
+        present(before, old.states());
+        luns.forEach((lun, unit) -> {
+            if (unit.equals(before.get(lun)) && !alike(old.luns().get(lun), spec.luns().get(lun))) {
+                unit.present(Objects.requireNonNull(spec.luns().get(lun)));
+            }
+        });
+        device.serve(luns);
+        var ends = new ArrayList<CompletableFuture<?>>();
+        sessions.forEach(session -> show(session, ends));
+        return release(before, luns, ends);
+    }
+
+    /** Nothing comes of a change. */
+    void cancel(Change change) {
+        for (LogicalUnit unit : change.taken()) {
+            var _ = units.giveBack(unit); // nobody has used it
+        }
+    }
+
+    /** Whether a unit looks the same by both. */
+    private static boolean alike(@Nullable UnitSpec one, @Nullable UnitSpec other) {
+        return one != null && other != null && one.removable() == other.removable()
+                && one.rotational() == other.rotational() && one.readOnly() == other.readOnly()
+                && one.thick() == other.thick();
+    }
+
+    /** Puts portal groups into their states: for new units, and for all where the spec says another than before. */
+    private void present(Map<Integer, LogicalUnit> before,
+            Map<Integer, State> old) {
+        for (int group : groups()) {
+            State state = spec.states().getOrDefault(group, State.ACTIVE_OPTIMIZED);
+            boolean same = state == old.getOrDefault(group, State.ACTIVE_OPTIMIZED);
+            device.changeAccess(group, state, luns.values().stream()
+                    .filter(unit -> !before.containsValue(unit)
+                            ? state != State.ACTIVE_OPTIMIZED
+                            : !same)
+                    .collect(Collectors.toSet()));
         }
     }
 
@@ -152,8 +203,8 @@ final class TargetNode {
         return release(before, luns, ends);
     }
 
-    /** The units of a spec: those that are there, and new ones; all of them or none. */
-    private Map<Integer, LogicalUnit> take(TargetSpec wanted) throws IOException {
+    /** Finds the units of a spec: those that are there, and new ones; all of them or none. */
+    Change prepare(TargetSpec wanted) throws IOException {
         var all = new HashMap<Integer, LogicalUnit>();
         var taken = new ArrayList<LogicalUnit>();
         try {
@@ -165,11 +216,9 @@ final class TargetNode {
                 }
                 all.put(lun.getKey(), unit);
             }
-            return Map.copyOf(all);
+            return new Change(wanted, Map.copyOf(all), List.copyOf(taken));
         } catch (IOException | RuntimeException e) {
-            for (LogicalUnit unit : taken) {
-                var _ = units.giveBack(unit); // nobody has used it
-            }
+            cancel(new Change(wanted, Map.of(), taken));
             throw e;
         }
     }
@@ -199,11 +248,16 @@ final class TargetNode {
         LunMap before = nexus.luns();
         LunMap now = view(access.get());
         nexus.show(now);
-        if (before.equals(now)) {
-            return;
+        boolean others = now.hasOtherUnits(before);
+        for (LogicalUnit unit : now.units()) {
+            if (others) {
+                nexus.establish(unit, AdditionalSense.REPORTED_LUNS_DATA_HAS_CHANGED);
+            }
+            if (before.units().contains(unit)
+                    && before.isReadOnly(unit) != now.isReadOnly(unit)) {
+                nexus.establish(unit, AdditionalSense.MODE_PARAMETERS_CHANGED); // WP is one of them
+            }
         }
-        now.units().forEach(unit -> nexus.establish(unit,
-                AdditionalSense.REPORTED_LUNS_DATA_HAS_CHANGED));
         for (LogicalUnit unit : before.units()) {
             if (!now.units().contains(unit)) {
                 // On its loop, after what it has begun by the old map and before what it begins by the new one.

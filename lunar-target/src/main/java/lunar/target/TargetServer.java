@@ -15,14 +15,11 @@ import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.SortedSet;
-import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 import lunar.iscsi.ChapPolicy;
 import lunar.iscsi.LoginLimits;
 import lunar.iscsi.LoginPolicy;
@@ -51,6 +48,9 @@ public final class TargetServer implements AutoCloseable {
             .protocolLevel(FullFeature.RFC_7144).maxConnections(MAX_CONNECTIONS)
             .errorRecoveryLevel(2).dataPduInOrder(false).dataSequenceInOrder(false));
 
+    /** What a connection has to log out whose portal is taken away. */
+    private static final long LEAVING_MS = 2_000;
+
     /** Connections beyond the limit that are still told so in a Login Response. */
     private static final int REFUSED_POLITELY = 64;
 
@@ -59,20 +59,20 @@ public final class TargetServer implements AutoCloseable {
     private final Sessions sessions;
     private final Units units;
     private final CopyService copies = new CopyService();
-    private final SortedSet<Integer> groups;
-    private final Admissions admissions;
+    private final Portals portals;
     private final Discovery discovery;
     private final Set<Connection> connections = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean closed = new AtomicBoolean();
     private final SecureRandom random = new SecureRandom();
     private final TransportProvider.Loops loops;
-    private final List<BoundPortal> portals = new CopyOnWriteArrayList<>();
 
     /** No more logins. */
     private volatile boolean closing;
 
     /** Held by whoever changes {@link #targets}. */
     private final Object changing = new Object();
+
+    private volatile Admissions admissions;
 
     /** By name; replaced as a whole. */
     private volatile Map<String, TargetNode> targets = Map.of();
@@ -82,31 +82,17 @@ public final class TargetServer implements AutoCloseable {
         buffers = new Buffers(limits.maxTransferBytes(), limits.maxBufferBytes());
         sessions = new Sessions(from.sessionLimits);
         units = new Units(limits.maxTransferBytes());
-        groups = Collections.unmodifiableSortedSet(from.portals.stream().map(PortalSpec::group)
-                .collect(Collectors.toCollection(TreeSet::new)));
         admissions = new Admissions(this, from.offer, from.discoveryChap);
         discovery = new Discovery(this);
-        var first = new LinkedHashMap<String, TargetNode>();
-        for (TargetSpec spec : from.targets.values()) {
-            requireGroups(spec);
-            first.put(spec.name(), new TargetNode(spec, groups, units, copies));
-        }
-        targets = Collections.unmodifiableMap(first);
         loops = provider().start("lunar-target", from.loopCount);
+        portals = new Portals(loops, this::connected);
         try {
-            for (PortalSpec portal : from.portals) {
-                portals.add(listen(portal));
-            }
-        } catch (IOException e) {
+            var _ = reconfigure(from);
+        } catch (IOException | RuntimeException e) {
+            portals.close();
             loops.close();
             throw e;
         }
-    }
-
-    private BoundPortal listen(PortalSpec spec) throws IOException {
-        var portal = new BoundPortal(spec);
-        portal.listen(loops, transport -> connected(portal, transport));
-        return portal;
     }
 
     private static TransportProvider provider() {
@@ -125,7 +111,7 @@ public final class TargetServer implements AutoCloseable {
 
     /** Where the server listens, with the real ports, in the order they were given. */
     public List<InetSocketAddress> portals() {
-        return portals.stream().map(BoundPortal::local).toList();
+        return portals.all().stream().map(BoundPortal::local).toList();
     }
 
     /** Names of the targets, in the order they were added. */
@@ -144,15 +130,15 @@ public final class TargetServer implements AutoCloseable {
      * @throws IllegalArgumentException when the spec names a portal group that the server has not
      */
     public CompletableFuture<Void> update(TargetSpec spec) throws IOException {
-        requireGroups(spec);
         synchronized (changing) {
             requireOpen();
+            requireGroups(spec, portals.groups());
             TargetNode target = targets.get(spec.name());
             if (target != null) {
                 return target.update(spec);
             }
             var more = new LinkedHashMap<>(targets);
-            more.put(spec.name(), new TargetNode(spec, groups, units, copies));
+            more.put(spec.name(), newTarget(spec));
             targets = Collections.unmodifiableMap(more);
             return CompletableFuture.completedFuture(null);
         }
@@ -180,8 +166,50 @@ public final class TargetServer implements AutoCloseable {
     }
 
     /**
+     * Becomes what a builder says, in one step: its portals, targets, limits of sessions, offer and CHAP of discovery.
+     * Its limits and loops are not looked at. What is as before goes on undisturbed: a portal that has its address
+     * already, a target of the same name (see {@link #update}), and all their sessions. Connections by a portal that is
+     * no more, or in another group now, are asked to log out. Blocks while the saved state of new units is read.
+     *
+     * @return ends when the last command of each unit that was taken away has ended: then its device may be closed
+     * @throws IOException when a new portal cannot be listened on, or that state cannot be read; then nothing has
+     *         changed
+     * @throws IllegalArgumentException when a target names a portal group that has no portal; then neither
+     */
+    public CompletableFuture<Void> reconfigure(Builder wanted) throws IOException {
+        synchronized (changing) {
+            requireOpen();
+            wanted.requirePortals();
+            for (TargetSpec spec : wanted.targets.values()) {
+                requireGroups(spec, Portals.groups(wanted.portals));
+            }
+            Portals.Change to = portals.change(wanted.portals);
+            TargetsChange made;
+            try {
+                made = TargetsChange.prepare(targets, wanted.targets.values(), this::newTarget);
+            } catch (IOException | RuntimeException e) {
+                to.cancel();
+                throw e;
+            }
+            sessions.limit(wanted.sessionLimits);
+            admissions = new Admissions(this, wanted.offer, wanted.discoveryChap);
+            List<BoundPortal> without = to.begin();
+            targets = made.after();
+            CompletableFuture<Void> ends = made.make();
+            to.finish();
+            connections.stream().filter(connection -> without.contains(connection.portal()))
+                    .forEach(connection -> connection.leavePortal(LEAVING_MS));
+            return ends;
+        }
+    }
+
+    private TargetNode newTarget(TargetSpec spec) throws IOException {
+        return new TargetNode(spec, portals, units, copies);
+    }
+
+    /**
      * Looks whether devices have become larger or smaller; initiators hear of it by a unit attention (CAPACITY DATA
-     * HAS CHANGED).
+     * HAS CHANGED). Cheap, but it asks the devices, so it may block.
      */
     public void checkCapacities() { units.checkCapacities(); }
 
@@ -191,7 +219,7 @@ public final class TargetServer implements AutoCloseable {
         }
     }
 
-    private void requireGroups(TargetSpec spec) {
+    private static void requireGroups(TargetSpec spec, SortedSet<Integer> groups) {
         for (int group : spec.groups()) {
             if (!groups.contains(group)) {
                 throw new IllegalArgumentException("target " + spec.name()
@@ -219,7 +247,7 @@ public final class TargetServer implements AutoCloseable {
      */
     public void shutDown(Duration grace) {
         closing = true;
-        portals.forEach(BoundPortal::close);
+        portals.close();
         var ends = new ArrayList<CompletableFuture<Void>>();
         for (TargetNode target : targets.values()) {
             for (Session session : target.sessions()) {
@@ -258,7 +286,7 @@ public final class TargetServer implements AutoCloseable {
                 return;
             }
         }
-        portals.forEach(BoundPortal::close);
+        portals.close();
         var ends = new ArrayList<CompletableFuture<Void>>();
         for (TargetNode target : targets.values()) {
             for (Session session : target.sessions()) {
@@ -298,7 +326,10 @@ public final class TargetServer implements AutoCloseable {
 
     Collection<TargetNode> targets() { return targets.values(); }
 
-    List<BoundPortal> boundPortals() { return portals; }
+    List<BoundPortal> boundPortals() { return portals.all(); }
+
+    /** Logical units in use. */
+    int unitCount() { return units.count(); }
 
     Discovery discovery() { return discovery; }
 
@@ -402,10 +433,14 @@ public final class TargetServer implements AutoCloseable {
          * @throws IllegalArgumentException when a target names a portal group that has no portal
          */
         public TargetServer start() throws IOException {
+            requirePortals();
+            return new TargetServer(this);
+        }
+
+        private void requirePortals() {
             if (portals.isEmpty()) {
                 throw new IllegalStateException("a server needs a portal");
             }
-            return new TargetServer(this);
         }
     }
 }

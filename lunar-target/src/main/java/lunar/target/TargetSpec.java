@@ -3,6 +3,7 @@ package lunar.target;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -12,6 +13,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import lunar.block.BlockDevice;
 import lunar.iscsi.ChapPolicy;
+import lunar.scsi.TargetPortGroups;
 import lunar.target.unit.UnitSpec;
 
 /**
@@ -24,10 +26,11 @@ import lunar.target.unit.UnitSpec;
  * @param groups tags of the portal groups where it can be reached; empty for all of the server
  * @param initiators who may use it, each name once; empty for everybody
  * @param absence why nobody can log in now; empty where they can
+ * @param states asymmetric access states of portal groups (SPC-5 section 5.18), of those that are not active/optimized
  */
 public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec> luns,
         Optional<ChapPolicy> chap, Set<Integer> groups, List<InitiatorSpec> initiators,
-        Optional<Absence> absence) {
+        Optional<Absence> absence, Map<Integer, TargetPortGroups.State> states) {
     private static final int MAX_NAME_BYTES = 223;
     private static final int MAX_LUN = 16383;
 
@@ -40,6 +43,8 @@ public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec>
         luns = Collections.unmodifiableSortedMap(new TreeMap<>(luns));
         groups = Set.copyOf(groups);
         initiators = List.copyOf(initiators);
+        states = Map.copyOf(states);
+        requireStates(name, states);
         var names = new HashSet<String>();
         for (InitiatorSpec initiator : initiators) {
             if (!names.add(initiator.name())) {
@@ -58,12 +63,13 @@ public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec>
     /** A target without LUNs, open to everybody, on all portals. */
     public static TargetSpec of(String name) {
         return new TargetSpec(name, "", new TreeMap<>(Map.of()), Optional.empty(), Set.of(),
-                List.of(), Optional.empty());
+                List.of(), Optional.empty(), Map.of());
     }
 
     /** The same with a name for people. */
     public TargetSpec withAlias(String text) {
-        return new TargetSpec(name, text, luns, chap, groups, initiators, absence);
+        return new TargetSpec(name, text, luns, chap, groups, initiators, absence,
+                states);
     }
 
     /** The same with a LUN more: a fixed disk. Whoever made the device closes it, after the server. */
@@ -77,36 +83,62 @@ public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec>
         if (more.put(lun, unit) != null) {
             throw new IllegalArgumentException("LUN " + lun + " of " + name + " is given twice");
         }
-        return new TargetSpec(name, alias, more, chap, groups, initiators, absence);
+        return new TargetSpec(name, alias, more, chap, groups, initiators, absence,
+                states);
     }
 
     /** The same without a LUN. */
     public TargetSpec withoutLun(int lun) {
         var less = new TreeMap<>(luns);
         less.remove(lun);
-        return new TargetSpec(name, alias, less, chap, groups, initiators, absence);
+        return new TargetSpec(name, alias, less, chap, groups, initiators, absence,
+                states);
     }
 
     /** The same with CHAP. */
     public TargetSpec withChap(ChapPolicy policy) {
-        return new TargetSpec(name, alias, luns, Optional.of(policy), groups, initiators, absence);
+        return new TargetSpec(name, alias, luns, Optional.of(policy), groups, initiators, absence,
+                states);
     }
 
     /** The same in these portal groups only. */
     public TargetSpec withGroups(Collection<Integer> tags) {
-        return new TargetSpec(name, alias, luns, chap, Set.copyOf(tags), initiators, absence);
+        return new TargetSpec(name, alias, luns, chap, Set.copyOf(tags), initiators, absence,
+                states);
     }
 
     /** The same, which this initiator may use; others may not, unless they have been given too. */
     public TargetSpec withInitiator(InitiatorSpec initiator) {
         var more = new ArrayList<>(initiators);
         more.add(initiator);
-        return new TargetSpec(name, alias, luns, chap, groups, more, absence);
+        return new TargetSpec(name, alias, luns, chap, groups, more, absence,
+                states);
     }
 
     /** The same, where nobody can log in now. */
     public TargetSpec withAbsence(Absence why) {
-        return new TargetSpec(name, alias, luns, chap, groups, initiators, Optional.of(why));
+        return new TargetSpec(name, alias, luns, chap, groups, initiators,
+                Optional.of(why), states);
+    }
+
+    /** The same, where a portal group is in this asymmetric access state. */
+    public TargetSpec withState(int group, TargetPortGroups.State state) {
+        var more = new HashMap<>(states);
+        more.put(group, state);
+        return new TargetSpec(name, alias, luns, chap, groups, initiators, absence, more);
+    }
+
+    private static void requireStates(String name, Map<Integer, TargetPortGroups.State> states) {
+        states.forEach((group, state) -> {
+            switch (state) {
+                case ACTIVE_OPTIMIZED, ACTIVE_NON_OPTIMIZED, STANDBY, UNAVAILABLE,
+                        TRANSITIONING -> {
+                    // what an operator may choose
+                }
+                case LOGICAL_BLOCK_DEPENDENT, OFFLINE -> throw new IllegalArgumentException(
+                        "portal group " + group + " of " + name + " cannot be " + state);
+            }
+        });
     }
 
     /** What an initiator may do; empty where it may not use the target. */

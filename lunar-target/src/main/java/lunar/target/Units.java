@@ -2,9 +2,11 @@ package lunar.target;
 
 import java.io.IOException;
 import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import lunar.block.BlockDevice;
+import lunar.block.StorageException;
 import lunar.target.device.LogicalUnit;
 import lunar.target.device.ScsiTarget;
 import lunar.target.unit.UnitSpec;
@@ -16,6 +18,8 @@ import lunar.target.unit.UnitSpec;
 final class Units {
     /** A unit and at how many LUNs it is. */
     private record Shared(LogicalUnit unit, int luns) {}
+
+    private static final System.Logger LOG = System.getLogger("lunar.target");
 
     private final IdentityHashMap<BlockDevice, Shared> units = new IdentityHashMap<>();
     private final int maxTransferBytes;
@@ -52,8 +56,22 @@ final class Units {
         return unit.quiet();
     }
 
-    /** Looks whether devices have become larger or smaller. */
-    synchronized void checkCapacities() {
-        units.values().forEach(shared -> shared.unit().checkCapacity());
+    /** Looks whether devices have become larger or smaller. May block. */
+    void checkCapacities() {
+        List<LogicalUnit> all;
+        synchronized (this) {
+            all = units.values().stream().map(Shared::unit).toList();
+        }
+        for (LogicalUnit unit : all) {
+            try {
+                unit.checkCapacity();
+            } catch (StorageException e) {
+                LOG.log(System.Logger.Level.DEBUG, "no size of {0}: {1}", unit.device(),
+                        e.getMessage());
+            }
+        }
     }
+
+    /** Units in use. */
+    synchronized int count() { return units.size(); }
 }

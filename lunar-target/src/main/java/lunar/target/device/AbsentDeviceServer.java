@@ -64,6 +64,9 @@ public final class AbsentDeviceServer implements DeviceServer {
         if (luns == null) {
             task.checkCondition(Sense.invalidFieldInCdb(2, 7));
         } else {
+            if (report.select() == 0x00 || report.select() == 0x02) {
+                task.nexus().inventoryReported();
+            }
             task.good(new LunList(luns).bytes(), BlockDeviceServer.cut(report.allocationLength()));
         }
     }

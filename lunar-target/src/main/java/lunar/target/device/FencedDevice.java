@@ -216,6 +216,12 @@ public final class FencedDevice implements BlockDevice {
     }
 
     @Override
+    public void refresh() throws StorageException { below.refresh(); }
+
+    @Override
+    public void grow(long blockCount) throws StorageException { below.grow(blockCount); }
+
+    @Override
     public void close() throws StorageException { below.close(); }
 
     @Override

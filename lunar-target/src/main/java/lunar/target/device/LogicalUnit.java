@@ -9,14 +9,16 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
 import lunar.block.BlockDevice;
 import lunar.block.Capability;
+import lunar.block.StorageException;
 import lunar.scsi.AdditionalSense;
 import lunar.target.unit.UnitSpec;
 
 /** A logical unit: a device and who executes commands on it. Shared by all nexuses; thread-safe. */
 public final class LogicalUnit {
-    private final UnitSpec spec;
+    private volatile UnitSpec spec;
     private final Medium medium = new Medium();
     private final Reservations reservations;
+    private final UnitDevice presented;
     private final FencedDevice device;
     private final Buffers.Share share = new Buffers.Share();
     private final UnitModes modes;
@@ -40,8 +42,8 @@ public final class LogicalUnit {
         reservations = new Reservations(spec.state());
         modes = new UnitModes(spec);
         thresholds = new Thresholds(this, modes, spec.device());
-        device = FencedDevice
-                .over(new UnitDevice(spec, modes, counters, thresholds));
+        presented = new UnitDevice(spec, modes, counters, thresholds);
+        device = FencedDevice.over(presented);
         access = new AsymmetricAccess(target, this);
         capacity = new AtomicLong(spec.device().blockCount());
         server = new BlockDeviceServer(target, this, maxTransferBytes);
@@ -49,6 +51,37 @@ public final class LogicalUnit {
 
     /** What it is made of. */
     public UnitSpec spec() { return spec; }
+
+    /**
+     * Presents itself as a spec says from now on; its device and where its state is kept stay. All nexuses hear of what
+     * has changed by unit attentions.
+     */
+    public synchronized void present(UnitSpec wanted) {
+        UnitSpec before = spec;
+        UnitSpec after = before.withRemovable(wanted.removable())
+                .withRotational(wanted.rotational()).withReadOnly(wanted.readOnly())
+                .withThick(wanted.thick());
+        spec = after;
+        presented.present(after.thick());
+        if (!after.removable()) { // nobody could put it in again
+            medium.allowRemoval();
+            medium.eject(false);
+        }
+        if (before.removable() != after.removable() || before.rotational() != after.rotational()
+                || before.thick() != after.thick()) {
+            tell(AdditionalSense.INQUIRY_DATA_HAS_CHANGED);
+        }
+        if (before.readOnly() != after.readOnly()) { // WP stands in the mode parameter header
+            tell(AdditionalSense.MODE_PARAMETERS_CHANGED);
+        }
+        if (before.thick() != after.thick()) { // LBPME stands in the capacity data
+            tell(AdditionalSense.CAPACITY_DATA_HAS_CHANGED);
+        }
+    }
+
+    private void tell(AdditionalSense condition) {
+        nexuses().forEach(nexus -> nexus.establish(this, condition));
+    }
 
     /** It is a unit of this target too: several may share it, with its reservations and mode pages. */
     void join(ScsiTarget target) {
@@ -62,12 +95,20 @@ public final class LogicalUnit {
         return targets.stream().flatMap(target -> target.nexuses().stream()).toList();
     }
 
-    /** Compares the capacity with what it was, and tells the nexuses of a change (SBC-4 section 4.5). */
-    public void checkCapacity() {
-        long now = device.blockCount();
-        if (capacity.getAndSet(now) != now) {
-            nexuses().forEach(nexus -> nexus.establish(this,
-                    AdditionalSense.CAPACITY_DATA_HAS_CHANGED));
+    /**
+     * Looks whether the medium has become larger or smaller, and tells the nexuses of a change (SBC-4 section 4.5). May
+     * block.
+     *
+     * @throws StorageException when the medium does not tell; the capacity is what it was
+     */
+    public void checkCapacity() throws StorageException {
+        try {
+            device.refresh();
+        } finally {
+            long now = device.blockCount();
+            if (capacity.getAndSet(now) != now) {
+                tell(AdditionalSense.CAPACITY_DATA_HAS_CHANGED);
+            }
         }
     }
 

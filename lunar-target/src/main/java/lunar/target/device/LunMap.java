@@ -4,6 +4,7 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -42,6 +43,13 @@ public record LunMap(SortedMap<Integer, Entry> entries) {
         return entry == null ? null : entry.unit();
     }
 
+    /** Whether the LUNs, or what is at them, differ; not whether it may be changed. */
+    public boolean hasOtherUnits(LunMap than) {
+        return !entries.keySet().equals(than.entries.keySet()) || entries.entrySet().stream()
+                .anyMatch(one -> !one.getValue().unit()
+                        .equals(Objects.requireNonNull(than.entries.get(one.getKey())).unit()));
+    }
+
     /** All units, each once. */
     public Collection<LogicalUnit> units() {
         return entries.values().stream().map(Entry::unit).collect(Collectors.toSet());
@@ -54,7 +62,7 @@ public record LunMap(SortedMap<Integer, Entry> entries) {
     }
 
     /** Whether the nexus may not change a unit. */
-    boolean isReadOnly(LogicalUnit unit) {
+    public boolean isReadOnly(LogicalUnit unit) {
         return entries.values().stream().anyMatch(one -> one.readOnly() && one.unit().equals(unit));
     }
 }

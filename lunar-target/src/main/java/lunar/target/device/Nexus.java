@@ -99,6 +99,12 @@ public final class Nexus {
         return attentions(unit).pending();
     }
 
+    /** It has been told the LUNs there are: nothing about them is news any more (SPC-5 section 6.34). */
+    void inventoryReported() {
+        attentions.values().forEach(
+                each -> each.clear(AdditionalSense.REPORTED_LUNS_DATA_HAS_CHANGED));
+    }
+
     /** The copy operations that it has begun at a unit. */
     CopyOperations copies(LogicalUnit unit) {
         return copies.computeIfAbsent(unit, _ -> new CopyOperations());

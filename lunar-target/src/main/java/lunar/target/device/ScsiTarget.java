@@ -56,12 +56,18 @@ public final class ScsiTarget {
      * @throws IllegalArgumentException when there is no such group, or the state is none that a group can be in
      */
     public void changeAccess(int group, TargetPortGroups.State state) {
+        changeAccess(group, state, units);
+    }
+
+    /** The same for some of its logical units. */
+    public void changeAccess(int group, TargetPortGroups.State state,
+            Collection<LogicalUnit> some) {
         if (ports.stream().noneMatch(port -> port.tag() == group)) {
             throw new IllegalArgumentException("no portal group " + group + " of " + name);
         }
         switch (state) {
             case ACTIVE_OPTIMIZED, ACTIVE_NON_OPTIMIZED, STANDBY, UNAVAILABLE, TRANSITIONING ->
-                units.forEach(unit -> unit.access().change(group, state,
+                some.forEach(unit -> unit.access().change(group, state,
                         TargetPortGroups.CHANGED_IMPLICITLY, null));
             case LOGICAL_BLOCK_DEPENDENT, OFFLINE -> throw new IllegalArgumentException(
                     "a portal group cannot be " + state);

@@ -23,8 +23,8 @@ import lunar.target.unit.UnitSpec;
  */
 final class UnitDevice implements BlockDevice {
     private final BlockDevice below;
-    private final boolean thick;
-    private final Set<Capability> capabilities;
+    private final Set<Capability> thickCapabilities;
+    private volatile boolean thick;
     private final UnitModes modes;
     private final LogCounters counters;
     private final Thresholds thresholds;
@@ -34,13 +34,16 @@ final class UnitDevice implements BlockDevice {
         thick = spec.thick();
         Set<Capability> all = EnumSet.noneOf(Capability.class);
         all.addAll(below.capabilities());
-        if (thick) {
-            all.remove(Capability.UNMAP);
-        }
-        capabilities = Set.copyOf(all);
+        all.remove(Capability.UNMAP);
+        thickCapabilities = Set.copyOf(all);
         this.modes = modes;
         this.counters = counters;
         this.thresholds = thresholds;
+    }
+
+    /** Knows and makes no holes from now on, or does. */
+    void present(boolean asThick) {
+        thick = asThick;
     }
 
     @Override
@@ -111,7 +114,9 @@ final class UnitDevice implements BlockDevice {
     public Limits limits() { return below.limits(); }
 
     @Override
-    public Set<Capability> capabilities() { return capabilities; }
+    public Set<Capability> capabilities() {
+        return thick ? thickCapabilities : below.capabilities();
+    }
 
     @Override
     public Identity identity() { return below.identity(); }
@@ -136,6 +141,12 @@ final class UnitDevice implements BlockDevice {
             throws IOException {
         return below.transferTo(offsetBytes, countBytes, channel);
     }
+
+    @Override
+    public void refresh() throws StorageException { below.refresh(); }
+
+    @Override
+    public void grow(long blockCount) throws StorageException { below.grow(blockCount); }
 
     @Override
     public void close() throws StorageException { below.close(); }

@@ -1,0 +1,59 @@
+package lunar.cli;
+
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import lunar.block.DeviceUri;
+import lunar.block.Devices;
+import lunar.block.Size;
+
+/**
+ * Which device a URI means, whatever size it gives it: the same one wherever it is written again, but for memory, which
+ * is another device at each LUN.
+ *
+ * @param place the LUN, for memory; else empty
+ * @param uri filters, scheme, place and options, without the size
+ * @param sizeBytes the size that is asked for
+ */
+record DeviceKey(String place, String uri, Optional<Long> sizeBytes) {
+    private static final String SIZE = "size";
+
+    /** @throws IllegalArgumentException when this is no device URI, with one line for a person */
+    static DeviceKey of(String iqn, int lun, String uri) {
+        String bare = Devices.withoutFilters(uri);
+        String filters = uri.substring(0, uri.length() - bare.length());
+        DeviceUri device = DeviceUri.parse(bare);
+        Map<String, String> options = new TreeMap<>(device.options());
+        if (device.scheme().equals("ram")) {
+            Optional<Long> size = size(device.rest());
+            return new DeviceKey(iqn + "/" + lun,
+                    filters + "ram:" + (size.isPresent() ? "" : device.rest()) + options, size);
+        }
+        Optional<Long> size = device.scheme().equals("file")
+                ? size(options.getOrDefault(SIZE, ""))
+                : Optional.empty();
+        if (size.isPresent()) {
+            options.remove(SIZE);
+        }
+        return new DeviceKey("", filters + device.scheme() + ":" + device.rest() + options, size);
+    }
+
+    /** What is no size makes the URI that of another device, which says so better when it is opened. */
+    private static Optional<Long> size(String text) {
+        try {
+            return Optional.of(Size.parse(text));
+        } catch (IllegalArgumentException _) {
+            return Optional.empty();
+        }
+    }
+
+    /** Whether both are the same device, though perhaps of another size. */
+    boolean isSameDevice(DeviceKey other) {
+        return place.equals(other.place) && uri.equals(other.uri);
+    }
+
+    /** The same whatever size is asked for. */
+    DeviceKey withoutSize() {
+        return new DeviceKey(place, uri, Optional.empty());
+    }
+}

@@ -1,0 +1,229 @@
+package lunar.cli;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import lunar.block.BlockDevice;
+import lunar.block.BusyException;
+import lunar.block.DeviceUri;
+import lunar.block.Devices;
+import lunar.block.Size;
+import lunar.block.StorageException;
+import lunar.target.unit.StateStore;
+
+/**
+ * The devices of a running server. Each is open once, however many LUNs it has, and stays open from plan to plan while
+ * one names it. What no plan names any more is flushed and closed once its commands have ended. Rounds and the end are
+ * the business of one thread at a time.
+ */
+final class ServedDevices implements AutoCloseable {
+    /** How long a device that is wanted again may take to be closed before. */
+    private static final long CLOSING_SECONDS = 10;
+
+    /**
+     * A device that is open.
+     *
+     * @param state where the state of its unit is kept
+     */
+    record Open(DeviceKey key, String uri, BlockDevice device, StateStore state) {
+        void close() throws StorageException {
+            try (device) {
+                if (!device.readOnly()) {
+                    device.flush();
+                }
+            }
+        }
+
+        /** Its URI for people. */
+        String name() { return DeviceUri.withoutSecret(uri); }
+    }
+
+    private final Optional<Path> states;
+    private final Console console;
+    private Map<DeviceKey, Open> devices = new LinkedHashMap<>();
+    private final Map<DeviceKey, CompletableFuture<Void>> closing = new ConcurrentHashMap<>();
+
+    /** @param states directory of the state of all units; it follows a device to another LUN, by its identity */
+    ServedDevices(Optional<Path> states, Console console) {
+        this.states = states;
+        this.console = console;
+    }
+
+    /** Begins to find the devices of a plan; ends with {@link Round#keep} or {@link Round#cancel}. */
+    Round round() {
+        return new Round();
+    }
+
+    /** Those that a plan names, by its LUNs. What is new is open; nothing else has happened. */
+    final class Round {
+        private final Map<DeviceKey, Open> named = new LinkedHashMap<>();
+        private final List<Open> fresh = new ArrayList<>();
+        private final Map<Open, Long> growing = new HashMap<>();
+
+        /** The device of a LUN. */
+        Open device(String iqn, int lun, String uri) throws IOException, Failure {
+            DeviceKey key = DeviceKey.of(iqn, lun, uri);
+            Open open = named.get(key.withoutSize());
+            if (open == null) {
+                Open known = devices.get(key.withoutSize());
+                open = known == null ? opened(key, uri) : resized(known, key, uri);
+                named.put(key.withoutSize(), open);
+            } else if (!open.key().equals(key) && open.key().sizeBytes().isPresent()
+                    && key.sizeBytes().isPresent()) {
+                throw new Failure(open.name() + " is served with two sizes; write one of them");
+            }
+            return open;
+        }
+
+        private Open opened(DeviceKey key, String uri) throws IOException, Failure {
+            awaitClosing(key);
+            BlockDevice device;
+            try {
+                device = Devices.open(uri);
+            } catch (BusyException e) {
+                String bare = Devices.withoutFilters(uri).replaceFirst("\\?.*", "");
+                if (devices.keySet().stream().anyMatch(other -> other.uri().contains(bare))) {
+                    throw new Failure(DeviceUri.withoutSecret(uri) + " is served with other"
+                            + " filters or options; take it away in one step and serve it anew in"
+                            + " the next", e);
+                }
+                throw e;
+            }
+            boolean kept = false;
+            try {
+                Open open = new Open(key, uri, device, state(device));
+                fresh.add(open);
+                kept = true;
+                return open;
+            } finally {
+                if (!kept) {
+                    device.close();
+                }
+            }
+        }
+
+        /** A size that is not asked for anew says nothing: the device may have been resized by others since. */
+        private Open resized(Open known, DeviceKey key, String uri) throws Failure {
+            if (key.equals(known.key()) || key.sizeBytes().isEmpty()) {
+                return known;
+            }
+            look(known);
+            long wanted = key.sizeBytes().get();
+            long now = known.device().sizeBytes();
+            if (wanted < now) {
+                throw new Failure(known.name() + " has " + Size.format(now) + ", more than "
+                        + Size.format(wanted) + "; it is not made smaller while it is served");
+            }
+            var open = new Open(key, uri, known.device(), known.state());
+            if (wanted > now) {
+                growing.put(open, wanted);
+            }
+            return open;
+        }
+
+        private static void look(Open open) {
+            try {
+                open.device().refresh();
+            } catch (StorageException e) {
+                System.getLogger("lunar.cli").log(System.Logger.Level.DEBUG, open.name(), e);
+            }
+        }
+
+        /** Nothing comes of the plan. */
+        void cancel() {
+            fresh.forEach(ServedDevices.this::closeQuietly);
+        }
+
+        /**
+         * The plan is at work: makes devices larger where it says so, and lets go of those that it does not name.
+         *
+         * @param ended ends when no command uses them any more
+         */
+        void keep(CompletableFuture<Void> ended) {
+            growing.forEach((open, bytes) -> grow(open, bytes));
+            Map<DeviceKey, Open> before = devices;
+            devices = named;
+            before.forEach((key, open) -> {
+                if (!named.containsKey(key)) {
+                    retire(key, open, ended);
+                }
+            });
+        }
+    }
+
+    private StateStore state(BlockDevice device) throws IOException {
+        return states.isEmpty()
+                ? StateStore.inMemory()
+                : StateStore.inDirectory(states.get().resolve(device.identity().uuid().toString()));
+    }
+
+    private void grow(Open open, long bytes) {
+        try {
+            open.device().grow(bytes / open.device().blockSize());
+        } catch (StorageException e) {
+            console.remark(open.name() + " keeps its size: " + Errors.message(e));
+        }
+    }
+
+    private void retire(DeviceKey key, Open open, CompletableFuture<Void> ended) {
+        CompletableFuture<Void> closed = ended.handleAsync((_, _) -> {
+            closeQuietly(open);
+            return null;
+        }, task -> Thread.ofPlatform().daemon().name("lunar-close").start(task));
+        closing.put(key, closed);
+        var _ = closed.thenRun(() -> closing.remove(key, closed));
+    }
+
+    private void closeQuietly(Open open) {
+        try {
+            open.close();
+        } catch (StorageException e) {
+            console.remark(open.name() + ": " + Errors.message(e));
+        }
+    }
+
+    /** Waits for the end of a device that was let go of, and is wanted again. */
+    private void awaitClosing(DeviceKey key) throws Failure {
+        CompletableFuture<Void> end = closing.get(key.withoutSize());
+        if (end != null && !endsInTime(end)) {
+            throw new Failure(DeviceUri.withoutSecret(key.uri())
+                    + " still has commands of its former LUN; try again when they have ended");
+        }
+    }
+
+    private static boolean endsInTime(CompletableFuture<?> end) {
+        return end.thenApply(_ -> true).completeOnTimeout(false, CLOSING_SECONDS, TimeUnit.SECONDS)
+                .join();
+    }
+
+    /** Makes all stable and closes it, even when one fails; the first failure is thrown. */
+    @Override
+    public void close() throws StorageException {
+        var _ = endsInTime(CompletableFuture.allOf(closing.values()
+                .toArray(CompletableFuture[]::new)));
+        StorageException first = null;
+        for (Open open : List.copyOf(devices.values()).reversed()) {
+            try {
+                open.close();
+            } catch (StorageException e) {
+                if (first == null) {
+                    first = e;
+                } else {
+                    first.addSuppressed(e);
+                }
+            }
+        }
+        devices.clear();
+        if (first != null) {
+            throw first;
+        }
+    }
+}

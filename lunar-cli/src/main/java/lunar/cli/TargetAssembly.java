@@ -1,0 +1,117 @@
+package lunar.cli;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import lunar.block.BlockDevice;
+import lunar.iscsi.ChapAlgorithm;
+import lunar.iscsi.ChapCredentials;
+import lunar.iscsi.ChapPolicy;
+import lunar.iscsi.Secret;
+import lunar.target.InitiatorSpec;
+import lunar.target.TargetSpec;
+import lunar.target.unit.UnitSpec;
+
+/** Makes of planned targets what a server takes: opens their devices, and reads the secrets of those who use them. */
+final class TargetAssembly {
+    /** A LUN and its device. */
+    record Placed(String iqn, int lun, String uri, BlockDevice device) {}
+
+    private final ServedDevices.Round devices;
+    private final Credentials credentials;
+    private final Map<String, Secret> users = new LinkedHashMap<>();
+    private final Map<BlockDevice, ServePlan.Lun> described = new HashMap<>();
+    private final List<Placed> placed = new ArrayList<>();
+
+    TargetAssembly(ServedDevices.Round devices, Console console) {
+        this.devices = devices;
+        credentials = new Credentials(console);
+    }
+
+    /** All LUNs so far. */
+    List<Placed> placed() { return placed; }
+
+    TargetSpec spec(ServePlan.Target target) throws IOException, Failure {
+        String what = "target " + target.iqn();
+        TargetSpec spec = TargetSpec.of(target.iqn()).withAlias(target.alias())
+                .withGroups(target.groups());
+        Optional<ChapPolicy> chap = policy(what, target.chap(), target.mutualChap());
+        if (chap.isPresent()) {
+            spec = spec.withChap(chap.get());
+        }
+        for (var lun : target.luns().entrySet()) {
+            spec = spec.withLun(lun.getKey(), unit(target.iqn(), lun.getKey(), lun.getValue()));
+        }
+        for (ServePlan.Initiator initiator : target.initiators()) {
+            spec = spec.withInitiator(initiator(what, initiator));
+        }
+        if (target.absence().isPresent()) {
+            spec = spec.withAbsence(target.absence().get());
+        }
+        for (var state : target.access().entrySet()) {
+            spec = spec.withState(state.getKey(), state.getValue());
+        }
+        return spec;
+    }
+
+    private UnitSpec unit(String iqn, int number, ServePlan.Lun lun) throws IOException, Failure {
+        ServedDevices.Open open = devices.device(iqn, number, lun.uri());
+        ServePlan.Lun first = described.putIfAbsent(open.device(), lun);
+        if (first != null && !first.equals(lun)) {
+            throw new Failure(open.name() + " is one unit at several LUNs, and must be described"
+                    + " the same way at each: LUN " + number + " of " + iqn + " differs");
+        }
+        placed.add(new Placed(iqn, number, lun.uri(), open.device()));
+        return new UnitSpec(open.device(), lun.removable(), lun.rotational(), lun.readOnly(),
+                lun.thick(), open.state());
+    }
+
+    private InitiatorSpec initiator(String target, ServePlan.Initiator planned) throws Failure {
+        InitiatorSpec spec = InitiatorSpec.of(planned.name()).withReadOnly(planned.readOnly());
+        if (planned.luns().isPresent()) {
+            spec = spec.withLuns(planned.luns().get());
+        }
+        Optional<ChapPolicy> chap = policy("initiator " + planned.name() + " of " + target,
+                planned.chap(), planned.mutualChap());
+        return chap.isEmpty() ? spec : spec.withChap(chap.get());
+    }
+
+    private Optional<ChapPolicy> policy(String whose, Optional<String> chap,
+            Optional<String> mutual) throws Failure {
+        if (chap.isEmpty()) {
+            if (mutual.isPresent()) {
+                throw new Failure(whose + " has mutual-chap without chap: the initiator proves"
+                        + " itself first; add chap");
+            }
+            return Optional.empty();
+        }
+        ChapCredentials user = credentials.read("chap of " + whose, chap.get());
+        users.putIfAbsent(user.name(), user.secret());
+        Optional<ChapCredentials> own = Optional.empty();
+        if (mutual.isPresent()) {
+            own = Optional.of(credentials.read("mutual-chap of " + whose, mutual.get()));
+            if (own.get().secret().equals(user.secret())) {
+                throw new Failure("chap and mutual-chap of " + whose + " have the same secret,"
+                        + " which RFC 7143 forbids; write another one into one of the files");
+            }
+        }
+        return Optional.of(policy(Map.of(user.name(), user.secret()), own));
+    }
+
+    /** Lets everybody in who may log in to some target; empty where no target asks for a secret. */
+    Optional<ChapPolicy> anyUser() {
+        return users.isEmpty()
+                ? Optional.empty()
+                : Optional.of(policy(users, Optional.empty()));
+    }
+
+    private static ChapPolicy policy(Map<String, Secret> users, Optional<ChapCredentials> own) {
+        Map<String, Secret> known = Map.copyOf(users);
+        return new ChapPolicy(List.of(ChapAlgorithm.values()),
+                name -> Optional.ofNullable(known.get(name)), own);
+    }
+}
