@@ -44,20 +44,22 @@ import lunar.target.SessionLimits;
  * @param headerDigest HeaderDigest
  * @param dataDigest DataDigest
  * @param state directory of the state that outlives the server
- * @param limits how many sessions there may be
+ * @param limits how many sessions and connections there may be
  */
 record ConfigFile(List<ServePlan.Listen> portals, List<ServePlan.Target> targets,
         boolean allowAnonymous, Optional<Digest> headerDigest, Optional<Digest> dataDigest,
-        Optional<Path> state, SessionLimits limits) {
+        Optional<Path> state, ServePlan.Limits limits) {
     /** What there is without a file. */
     static final ConfigFile NONE = new ConfigFile(List.of(), List.of(), false, Optional.empty(),
-            Optional.empty(), Optional.empty(), SessionLimits.DEFAULT);
+            Optional.empty(), Optional.empty(), ServePlan.Limits.DEFAULT);
 
     private static final Set<String> KEYS = Set.of("portals", "portal-group", "iqn", "luns", "chap",
             "mutual-chap", "allow-anonymous", "header-digest", "data-digest", "state", "limits",
             "target");
     private static final Set<String> LIMIT_KEYS = Set.of("sessions", "sessions-per-target",
-            "sessions-per-initiator");
+            "sessions-per-initiator", "connections", "connections-per-session");
+    private static final int MAX_CONNECTIONS = 1 << 20;
+    private static final int MAX_SESSION_CONNECTIONS = 0xffff;
 
     ConfigFile {
         portals = List.copyOf(portals);
@@ -97,17 +99,21 @@ record ConfigFile(List<ServePlan.Listen> portals, List<ServePlan.Target> targets
         return targets;
     }
 
-    private static SessionLimits limits(TomlTable root) throws Failure {
+    private static ServePlan.Limits limits(TomlTable root) throws Failure {
+        ServePlan.Limits usual = ServePlan.Limits.DEFAULT;
         Optional<TomlTable> table = root.table("limits");
         if (table.isEmpty()) {
-            return SessionLimits.DEFAULT;
+            return usual;
         }
         TomlTable limits = table.get().requireKnown(LIMIT_KEYS, " of 'limits'").named("limits");
-        SessionLimits most = SessionLimits.DEFAULT;
-        return new SessionLimits(
+        SessionLimits most = usual.sessions();
+        return new ServePlan.Limits(new SessionLimits(
                 limits.number("sessions", 1, most.perServer()).orElse(most.perServer()),
                 limits.number("sessions-per-target", 1, most.perTarget()).orElse(most.perTarget()),
                 limits.number("sessions-per-initiator", 1, most.perInitiator())
-                        .orElse(most.perInitiator()));
+                        .orElse(most.perInitiator())),
+                limits.number("connections", 1, MAX_CONNECTIONS).orElse(usual.connections()),
+                limits.number("connections-per-session", 1, MAX_SESSION_CONNECTIONS)
+                        .orElse(usual.connectionsPerSession()));
     }
 }

@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Optional;
 import lunar.block.StorageException;
 import lunar.initiator.Initiator;
-import lunar.target.SessionLimits;
 
 /** What the steps of the demo share: a folder, a secret, a server with two targets, an initiator. */
 final class DemoLab implements AutoCloseable {
@@ -57,7 +56,7 @@ final class DemoLab implements AutoCloseable {
                 .withChap(Optional.of(USER + ":@" + secretFile), Optional.empty());
         var plan = new ServePlan(List.of(ServePlan.Listen.on(new Portal("127.0.0.1", 0))),
                 List.of(open, guarded), false, Digest.ALLOW, Digest.ALLOW, Optional.empty(),
-                SessionLimits.DEFAULT);
+                ServePlan.Limits.DEFAULT);
         var started = RunningServer.start(plan, console);
         server = Optional.of(started);
         return started;

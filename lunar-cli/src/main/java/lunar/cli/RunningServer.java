@@ -13,6 +13,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import lunar.block.StorageException;
 import lunar.target.PortalSpec;
+import lunar.target.ServerLimits;
 import lunar.target.TargetServer;
 
 /**
@@ -97,6 +98,9 @@ final class RunningServer implements AutoCloseable {
         if (!wanted.state().equals(plan.state())) {
             console.remark("another 'state' directory is used from the next start on");
         }
+        if (wanted.limits().connections() != plan.limits().connections()) {
+            console.remark("another limit of 'connections' holds from the next start on");
+        }
         plan = wanted;
         placed = List.copyOf(assembly.placed());
         server.checkCapacities();
@@ -108,8 +112,10 @@ final class RunningServer implements AutoCloseable {
     private static TargetServer.Builder builder(ServePlan plan, TargetAssembly assembly)
             throws IOException, Failure {
         TargetServer.Builder builder = TargetServer.builder()
-                .sessionLimits(plan.limits())
+                .limits(ServerLimits.DEFAULT.withMaxConnections(plan.limits().connections()))
+                .sessionLimits(plan.limits().sessions())
                 .offer(TargetServer.DEFAULT_OFFER.with(offer -> offer
+                        .maxConnections(plan.limits().connectionsPerSession())
                         .headerDigest(plan.headerDigest().choice())
                         .dataDigest(plan.dataDigest().choice())));
         List<PortalSpec> portals = Exposure.portals(plan);

@@ -41,6 +41,11 @@ final class ServeCommand extends DeviceCommand {
             description = "Who may log in; the file holds the secret.")
     private @Nullable String chap;
 
+    @Option(names = "--initiator", paramLabel = "IQN",
+            description = "Who may use the devices named here, and nobody else; may be repeated. "
+                    + "Default: everybody.")
+    private List<String> initiators = new ArrayList<>();
+
     @Option(names = "--mutual-chap", paramLabel = "USER:@FILE",
             description = "How the target proves itself to initiators that ask.")
     private @Nullable String mutualChap;
@@ -117,7 +122,12 @@ final class ServeCommand extends DeviceCommand {
         if (!uris.isEmpty()) {
             targets.add(ServePlan.Target
                     .of(iqn == null ? RunningServer.DEFAULT_IQN : iqn, uris)
-                    .withChap(Optional.ofNullable(chap), Optional.ofNullable(mutualChap)));
+                    .withChap(Optional.ofNullable(chap), Optional.ofNullable(mutualChap))
+                    .withInitiators(initiators));
+        } else if (!initiators.isEmpty()) {
+            throw wrongUsage("--initiator names who may use the devices on the command line, and"
+                    + " there are none; name one, or write a [[target.initiator]] into the config"
+                    + " file");
         } else if (iqn != null) {
             throw wrongUsage("--iqn names the target of the devices on the command line,"
                     + " and there are none; name one, or write the iqn into the config file");

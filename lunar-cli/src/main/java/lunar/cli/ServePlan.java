@@ -12,7 +12,9 @@ import lunar.iscsi.TargetAddress;
 import lunar.scsi.TargetPortGroups;
 import lunar.target.Absence;
 import lunar.target.PortalSpec;
+import lunar.target.ServerLimits;
 import lunar.target.SessionLimits;
+import lunar.target.TargetServer;
 
 /**
  * What {@code serve} is asked to serve, from the command line or from a config file. Immutable.
@@ -23,12 +25,25 @@ import lunar.target.SessionLimits;
  * @param headerDigest HeaderDigest
  * @param dataDigest DataDigest
  * @param state directory where reservations and saved mode pages are kept
- * @param limits how many sessions there may be
+ * @param limits how many sessions and connections there may be
  */
 record ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonymous,
-        Digest headerDigest, Digest dataDigest, Optional<Path> state, SessionLimits limits) {
+        Digest headerDigest, Digest dataDigest, Optional<Path> state, Limits limits) {
     /** The portal group of portals that are given none. */
     static final int DEFAULT_GROUP = PortalSpec.DEFAULT_GROUP;
+
+    /**
+     * How much of the server there is for how many.
+     *
+     * @param sessions sessions
+     * @param connections TCP connections at once
+     * @param connectionsPerSession connections that a session may have
+     */
+    record Limits(SessionLimits sessions, int connections, int connectionsPerSession) {
+        static final Limits DEFAULT = new Limits(SessionLimits.DEFAULT,
+                ServerLimits.DEFAULT.maxConnections(),
+                TargetServer.DEFAULT_OFFER.maxConnections());
+    }
 
     /**
      * A portal.
@@ -113,6 +128,14 @@ record ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonym
 
         Target withChap(Optional<String> user, Optional<String> mutual) {
             return new Target(iqn, alias, luns, user, mutual, groups, initiators, absence, access);
+        }
+
+        /** The same for these iSCSI names only; for everybody if there are none. */
+        Target withInitiators(List<String> names) {
+            return new Target(iqn, alias, luns, chap, mutualChap, groups,
+                    names.stream().map(name -> new Initiator(name, Optional.empty(),
+                            Optional.empty(), Optional.empty(), false)).toList(),
+                    absence, access);
         }
 
         Target withAlias(String text) {

@@ -70,7 +70,7 @@ class ConfigFileTest {
                         .withAlias("two disks").withChap(me, mutual),
                 ServePlan.Target.of("iqn.2026-11.org.example:third", List.of("ram:4MiB"))
                         .withChap(Optional.of("you:@secret"), Optional.empty()));
-        assertThat(config.limits()).isEqualTo(SessionLimits.DEFAULT);
+        assertThat(config.limits()).isEqualTo(ServePlan.Limits.DEFAULT);
     }
 
     @Test
@@ -81,6 +81,8 @@ class ConfigFileTest {
                         [limits]
                         sessions = 100
                         sessions-per-initiator = 2
+                        connections = 300
+                        connections-per-session = 1
 
                         [[portal-group]]
                         tag = 7
@@ -114,7 +116,8 @@ class ConfigFileTest {
                         iqn = "iqn.2026-11.org.example:c"
                         maintenance = true
                         """));
-        assertThat(config.limits()).isEqualTo(new SessionLimits(100, 0xffff, 2));
+        assertThat(config.limits())
+                .isEqualTo(new ServePlan.Limits(new SessionLimits(100, 0xffff, 2), 300, 1));
         Optional<TargetAddress> none = Optional.empty();
         assertThat(config.portals()).containsExactly(
                 ServePlan.Listen.on(new Portal("127.0.0.1", 3260)),
@@ -163,6 +166,7 @@ class ConfigFileTest {
                     portal-group = [{tag = 2}]                   | portal group 2: it has no 'portals'
                     limits = {sessions = 0}                      | limits: 'sessions' must be a number from 1
                     limits = {session = 1}                       | unknown key 'session' of 'limits'
+                    limits = {connections-per-session = 65536}   | 'connections-per-session' must be a number from 1 to 65535
                     luns = [{removable = true}]                  | a LUN has no 'uri'
                     luns = [{uri = 'ram:1MiB', color = 1}]       | unknown key 'color' of a LUN
                     iqn = 'iqn.2026-11.org.example:x'            | needs 'luns'

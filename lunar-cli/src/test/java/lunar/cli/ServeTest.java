@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import lunar.cli.CommandRun.Serving;
+import lunar.initiator.LunProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.json.JsonMapper;
@@ -80,6 +81,21 @@ class ServeTest {
             CommandRun.of("info", serving.uri(0)).fails(1, "CHAP");
             CommandRun.of("info", uri.replace("me@", "you@") + right).fails(1, "CHAP");
         }
+    }
+
+    @Test
+    void shouldServeTheNamedInitiatorsOnly() throws Exception {
+        String me = LunProvider.DEFAULT_INITIATOR_NAME;
+        try (var serving = serve(1, "ram:1MiB", "--initiator", me + "2", "--initiator", me)) {
+            CommandRun.of("info", serving.uri(0)).succeeds();
+        }
+        try (var serving = serve(1, "ram:1MiB", "--initiator", me + "2")) {
+            CommandRun.of("info", serving.uri(0)).fails(1, "not allowed at this target");
+            assertThat(CommandRun.of("discover", serving.portal()).succeeds().out()).isEmpty();
+        }
+        CommandRun.of("serve", "ram:1MiB", "--portal", "127.0.0.1:0", "--initiator", "me").fails(1,
+                "me", "not the iSCSI name");
+        CommandRun.of("serve", "--initiator", me).fails(2, "[[target.initiator]]");
     }
 
     @Test

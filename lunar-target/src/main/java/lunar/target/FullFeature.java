@@ -31,6 +31,7 @@ import lunar.scsi.AdditionalSense;
 import lunar.scsi.Lun;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
+import lunar.target.device.LunMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -262,7 +263,8 @@ final class FullFeature implements PduReceiver {
                 : command.write()
                         ? Math.max(0, command.bidirectionalReadBytes())
                         : expected < 0 ? Integer.MAX_VALUE : expected;
-        var task = new Task(this, target.device().server(session.nexus(), command.lun()),
+        LunMap luns = session.nexus().luns(); // which another thread may replace
+        var task = new Task(this, target.device().server(luns, command.lun()),
                 command.lun(),
                 command.itt(),
                 command.cmdSn(), command.immediate(), command.read(), command.write(), out, in,
@@ -270,7 +272,7 @@ final class FullFeature implements PduReceiver {
         task.heardMs = silence.heardMs();
         task.delivered = verdict == CommandWindow.Verdict.DELIVER;
         tasks.add(task);
-        session.taskSets().join(task, session.nexus().luns().unit(command.lun()),
+        session.taskSets().join(task, luns.unit(command.lun()),
                 command.attribute(),
                 session.hasLevel(RFC_7144) ? command.priority() : 0);
         if (command.attribute() == TaskAttribute.ACA) {
@@ -385,7 +387,7 @@ final class FullFeature implements PduReceiver {
 
     /** Sends what a task has come to, unless nobody wants to hear it. */
     void answer(Task task) {
-        if (task.aborted() || (closed && !suspended)) {
+        if ((task.aborted() && !task.endsWithoutUnit()) || (closed && !suspended)) {
             task.giveBackBuffer();
         } else {
             answers.respond(task); // where the connection is lost, for whoever the task is reassigned to

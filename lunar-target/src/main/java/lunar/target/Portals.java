@@ -58,6 +58,9 @@ final class Portals {
         for (PortalSpec spec : wanted) {
             BoundPortal kept = first(left,
                     portal -> portal.spec().address().equals(spec.address()));
+            if (kept == null) { // or it was given any free port, and now the one that it got
+                kept = first(left, portal -> portal.local().equals(spec.address()));
+            }
             if (kept == null) {
                 kept = new BoundPortal(spec);
             } else {

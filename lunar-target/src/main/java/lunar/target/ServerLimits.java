@@ -28,6 +28,13 @@ public record ServerLimits(int maxConnections, long loginTimeoutMs, int commands
     public static final ServerLimits DEFAULT = new ServerLimits(4096, 15_000, 128, 16, 4 << 20,
             512L << 20, 160L << 20, 16L << 20, 30_000, 5_000);
 
+    /** The same for another number of connections. */
+    public ServerLimits withMaxConnections(int most) {
+        return new ServerLimits(most, loginTimeoutMs, commandsPerSession,
+                immediateCommandsPerSession, maxTransferBytes, maxBufferBytes,
+                maxBufferBytesPerSession, maxQueuedBytes, idleMs, abortTimeoutMs);
+    }
+
     /** How long an answer waits for commands to end: longer than it takes to leave one of them behind. */
     long answerTimeoutMs() {
         return abortTimeoutMs + Math.max(abortTimeoutMs, LEAVING_MS);

@@ -242,12 +242,11 @@ public final class TargetServer implements AutoCloseable {
     }
 
     /**
-     * Takes no new connections and asks everybody to log out (RFC 7143 section 11.9.1), for so long at most; then
-     * {@link #close}.
+     * Refuses logins (service unavailable) and asks everybody to log out (RFC 7143 section 11.9.1), for so long at
+     * most; then {@link #close}.
      */
     public void shutDown(Duration grace) {
         closing = true;
-        portals.close();
         var ends = new ArrayList<CompletableFuture<Void>>();
         for (TargetNode target : targets.values()) {
             for (Session session : target.sessions()) {

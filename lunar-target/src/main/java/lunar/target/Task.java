@@ -14,6 +14,7 @@ import lunar.block.StorageException;
 import lunar.iscsi.BurstRules;
 import lunar.iscsi.DataOutResult;
 import lunar.iscsi.TaskAttribute;
+import lunar.iscsi.TaskReporting;
 import lunar.iscsi.WriteTransfer;
 import lunar.iscsi.spi.Transport;
 import lunar.scsi.AdditionalSense;
@@ -40,6 +41,8 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
     private static final System.Logger LOG = System.getLogger("lunar.target");
     private static final Sense INTERNAL_FAILURE = Sense.of(SenseKey.HARDWARE_ERROR,
             AdditionalSense.INTERNAL_TARGET_FAILURE);
+    private static final Sense NO_UNIT = Sense.of(SenseKey.ILLEGAL_REQUEST,
+            AdditionalSense.LOGICAL_UNIT_NOT_SUPPORTED);
 
     /** Where a task is. */
     enum State {
@@ -410,6 +413,22 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
             executed = true;
             guarded(() -> server.execute(this));
         }
+    }
+
+    /**
+     * Whether the task was aborted because its unit is not at its LUN any more. Whatever it has come to, that is what
+     * its initiator is told, which would wait for it in vain; unless a message tells it (RFC 7143 section 4.2.3.4).
+     */
+    boolean endsWithoutUnit() {
+        var target = Objects.requireNonNull(session().target()).device();
+        if (target.server(nexus().luns(), lun).equals(server)
+                || session().login().parameters().taskReporting() == TaskReporting.FAST_ABORT) {
+            return false;
+        }
+        status = Status.CHECK_CONDITION;
+        sense = NO_UNIT;
+        dataInBytes = 0;
+        return true;
     }
 
     Status status() { return status; }

@@ -135,5 +135,11 @@ final class GatedDevice implements BlockDevice {
     public Extent extent(long lba) throws StorageException { return below.extent(lba); }
 
     @Override
+    public void refresh() throws StorageException { below.refresh(); }
+
+    @Override
+    public void grow(long blockCount) throws StorageException { below.grow(blockCount); }
+
+    @Override
     public void close() throws StorageException { below.close(); }
 }

@@ -69,12 +69,7 @@ final class TargetFixture implements AutoCloseable {
     }
 
     static ServerLimits maxConnections(int count) {
-        ServerLimits limits = ServerLimits.DEFAULT;
-        return new ServerLimits(count, limits.loginTimeoutMs(), limits.commandsPerSession(),
-                limits.immediateCommandsPerSession(), limits.maxTransferBytes(),
-                limits.maxBufferBytes(), limits.maxBufferBytesPerSession(),
-                limits.maxQueuedBytes(), limits.idleMs(),
-                limits.abortTimeoutMs());
+        return ServerLimits.DEFAULT.withMaxConnections(count);
     }
 
     static byte[] blocks(int count, int value) {

@@ -94,12 +94,12 @@ public final class ScsiTarget {
     /** All logical units. */
     public Collection<LogicalUnit> units() { return units; }
 
-    /** Who executes commands of a nexus for a LUN, be there a unit or not. */
-    public DeviceServer server(Nexus nexus, Lun lun) {
+    /** Who executes commands for a LUN of a nexus that sees this, be there a unit or not. */
+    public DeviceServer server(LunMap luns, Lun lun) {
         if (lun.equals(Lun.REPORT_LUNS)) {
             return wellKnown;
         }
-        LogicalUnit unit = nexus.luns().unit(lun);
+        LogicalUnit unit = luns.unit(lun);
         return unit == null ? absent : unit.server();
     }
 

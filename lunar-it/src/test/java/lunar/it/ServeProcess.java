@@ -1,0 +1,93 @@
+package lunar.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * {@code lunar serve --config} as a process of its own, which can be told to read its file again. Closing ends it as an
+ * operator would, and checks that it ends well.
+ */
+final class ServeProcess implements AutoCloseable {
+    private static final long END_SECONDS = 30;
+
+    private final Path config;
+    private final Path errors;
+    private final Process process;
+    private final BufferedReader out;
+    private final List<String> serving = new ArrayList<>();
+
+    /**
+     * @param folder for its files
+     * @param luns how many it will tell of
+     */
+    ServeProcess(Path folder, String text, int luns) throws IOException {
+        config = Files.writeString(folder.resolve("lunar.toml"), text);
+        errors = folder.resolve("errors.txt");
+        process = new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
+                System.getProperty("java.class.path"), "lunar.cli.Main", "serve", "--config",
+                config.toString()).redirectError(errors.toFile()).start();
+        out = process.inputReader(StandardCharsets.UTF_8);
+        for (int lun = 0; lun < luns; lun++) {
+            serving.add(line());
+        }
+    }
+
+    private String line() throws IOException {
+        String line = out.readLine();
+        if (line == null) {
+            throw new AssertionError("the server has ended: " + errors());
+        }
+        return line;
+    }
+
+    /** What it said on stderr. */
+    String errors() throws IOException {
+        return Files.readString(errors);
+    }
+
+    /** Address and port of a portal, in the order of the file. */
+    String portal(int index) {
+        String line = serving.getFirst();
+        return line.substring(line.lastIndexOf(' ') + 1).split(",")[index];
+    }
+
+    String url(int portal, String iqn, int lun) {
+        return "iscsi://" + portal(portal) + "/" + iqn + "/" + lun;
+    }
+
+    /** Gives it another file, and returns what it says has changed. */
+    List<String> reload(String text) throws Exception {
+        Files.writeString(config, text);
+        Process kill = new ProcessBuilder("kill", "-HUP", Long.toString(process.pid())).start();
+        assertThat(kill.waitFor(END_SECONDS, TimeUnit.SECONDS)).isTrue();
+        assertThat(kill.exitValue()).isZero();
+        var lines = new ArrayList<String>();
+        for (String line = line(); !line.startsWith("reloaded "); line = line()) {
+            lines.add(line);
+        }
+        return lines;
+    }
+
+    @Override
+    public void close() throws IOException {
+        process.destroy();
+        try {
+            assertThat(process.waitFor(END_SECONDS, TimeUnit.SECONDS)).as("ends at SIGTERM")
+                    .isTrue();
+            assertThat(process.exitValue()).as(errors()).isZero();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+}
