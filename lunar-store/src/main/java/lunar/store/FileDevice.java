@@ -50,8 +50,9 @@ public final class FileDevice implements BlockDevice {
     private final StampedLock gate = new StampedLock();
     /** Shared by requests that touch blocks, exclusive to those which read, think and write. */
     private final StampedLock alone = new StampedLock();
-    /** Changes when the medium does, under this device's monitor. */
+    /** Changes when the medium does, under this device's monitor, with what belongs to it. */
     private volatile Geometry geometry;
+    private volatile Limits limits;
     /** Changed under the gate. */
     private volatile boolean closed;
 
@@ -64,6 +65,7 @@ public final class FileDevice implements BlockDevice {
         this.blocks = blocks;
         this.store = store;
         this.capabilities = blocks.capabilities();
+        this.limits = limits(geometry, capabilities, options, blocks);
         this.workers = new Workers(this, options.workers());
     }
 
@@ -82,13 +84,15 @@ public final class FileDevice implements BlockDevice {
     public Geometry geometry() { return geometry; }
 
     @Override
-    public Limits limits() {
-        Geometry now = geometry;
-        int blockSize = now.blockSize();
+    public Limits limits() { return limits; }
+
+    private static Limits limits(Geometry of, Set<Capability> capabilities, FileOptions options,
+            FileBlocks blocks) {
+        int blockSize = of.blockSize();
         int transferBlocks = MAX_TRANSFER_BYTES / blockSize;
-        boolean unmaps = supports(Capability.UNMAP);
-        return new Limits(transferBlocks, transferBlocks / 16, unmaps ? now.blockCount() : 0,
-                unmaps ? now.blockCount() : FileBlocks.MAX_WRITTEN_ZEROES_BYTES / blockSize,
+        boolean unmaps = capabilities.contains(Capability.UNMAP);
+        return new Limits(transferBlocks, transferBlocks / 16, unmaps ? of.blockCount() : 0,
+                unmaps ? of.blockCount() : FileBlocks.MAX_WRITTEN_ZEROES_BYTES / blockSize,
                 MAX_COMPARE_BYTES / blockSize, options.workers(), blocks.alignmentBytes());
     }
 
@@ -233,7 +237,9 @@ public final class FileDevice implements BlockDevice {
         long unit = Math.max(before.blockSize(), blocks.alignmentBytes());
         long blockCount = sizeBytes / unit * (unit / before.blockSize());
         if (blockCount > 0 && blockCount != before.blockCount()) {
-            geometry = new Geometry(before.blockSize(), blockCount, before.physicalBlockSize());
+            var after = new Geometry(before.blockSize(), blockCount, before.physicalBlockSize());
+            limits = limits(after, capabilities, options, blocks);
+            geometry = after;
         }
     }
 

@@ -49,8 +49,9 @@ public final class MemoryDevice implements BlockDevice {
     private static final Set<Capability> CAPABILITIES = Set
             .copyOf(EnumSet.complementOf(EnumSet.of(Capability.KEY_ERASURE)));
 
-    /** Replaced while all stripes are held exclusively. */
+    /** Replaced while all stripes are held exclusively, with what belongs to it. */
     private volatile Geometry geometry;
+    private volatile Limits limits;
     private final Identity identity = Identity.of("memory", UUID.randomUUID());
     private final long maxBytes;
     private final MemoryChunks chunks;
@@ -62,6 +63,7 @@ public final class MemoryDevice implements BlockDevice {
 
     private MemoryDevice(Geometry geometry, long maxBytes) {
         this.geometry = geometry;
+        limits = limits(geometry);
         this.maxBytes = maxBytes;
         this.chunks = new MemoryChunks(geometry.sizeBytes(), maxBytes);
         this.stripes = new StampedLock[STRIPES];
@@ -105,11 +107,12 @@ public final class MemoryDevice implements BlockDevice {
     public Geometry geometry() { return geometry; }
 
     @Override
-    public Limits limits() {
-        Geometry now = geometry;
-        int transferBlocks = MAX_TRANSFER_BYTES / now.blockSize();
-        return new Limits(transferBlocks, transferBlocks / 16, now.blockCount(), now.blockCount(),
-                MAX_COMPARE_BYTES / now.blockSize(), 64, 1);
+    public Limits limits() { return limits; }
+
+    private static Limits limits(Geometry of) {
+        int transferBlocks = MAX_TRANSFER_BYTES / of.blockSize();
+        return new Limits(transferBlocks, transferBlocks / 16, of.blockCount(), of.blockCount(),
+                MAX_COMPARE_BYTES / of.blockSize(), 64, 1);
     }
 
     @Override
@@ -391,6 +394,7 @@ public final class MemoryDevice implements BlockDevice {
             }
             var after = new Geometry(before.blockSize(), blockCount, before.physicalBlockSize());
             chunks.grow(after.sizeBytes());
+            limits = limits(after);
             geometry = after;
         } finally {
             for (StampedLock stripe : stripes) {

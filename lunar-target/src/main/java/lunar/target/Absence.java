@@ -2,7 +2,7 @@ package lunar.target;
 
 import lunar.iscsi.TargetAddress;
 
-/** Why nobody can log in to a target here, though its name is known. Sessions that there are go on. */
+/** Why nobody can log in to a target here, though its name is known. Sessions that there are, are asked to log out. */
 public sealed interface Absence {
     /**
      * It is elsewhere: a login is redirected (RFC 7143 sections 4.2.7 and 11.13.5).

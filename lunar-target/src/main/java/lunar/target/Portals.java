@@ -146,16 +146,18 @@ final class Portals {
         /**
          * Makes the change, but for logins by new portals.
          *
-         * @return those whose connections cannot stay: they are gone, or in another group
+         * @return those whose connections cannot stay: they are gone, in another group, or send initiators elsewhere
          */
         List<BoundPortal> begin() {
             var without = new ArrayList<>(leaving);
             for (int i = 0; i < specs.size(); i++) {
                 BoundPortal portal = after.get(i);
-                if (portal.group() != specs.get(i).group()) {
+                PortalSpec spec = specs.get(i);
+                if (portal.group() != spec.group() || (spec.moved().isPresent()
+                        && !spec.moved().equals(portal.spec().moved()))) {
                     without.add(portal);
                 }
-                portal.become(specs.get(i));
+                portal.become(spec);
             }
             groups = groups(specs);
             return without;

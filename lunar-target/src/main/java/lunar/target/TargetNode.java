@@ -137,7 +137,8 @@ final class TargetNode {
 
     /**
      * Becomes what a new spec of the same name says. What stays the same goes on undisturbed; sessions whose initiator
-     * may not use the target any more are ended. Blocks while it reads the saved state of new units.
+     * may not use the target any more are ended, and all are asked to log out when it goes away. Blocks while it reads
+     * the saved state of new units.
      *
      * @return ends when the last command of each unit that is not served any more has ended
      * @throws IOException when the saved state of a unit cannot be read; then nothing has changed
@@ -162,6 +163,9 @@ final class TargetNode {
         device.serve(luns);
         var ends = new ArrayList<CompletableFuture<?>>();
         sessions.forEach(session -> show(session, ends));
+        if (spec.absence().isPresent() && !spec.absence().equals(old.absence())) {
+            sessions.forEach(session -> session.askForLogout(TargetServer.LEAVING_MS));
+        }
         return release(before, luns, ends);
     }
 

@@ -48,8 +48,8 @@ public final class TargetServer implements AutoCloseable {
             .protocolLevel(FullFeature.RFC_7144).maxConnections(MAX_CONNECTIONS)
             .errorRecoveryLevel(2).dataPduInOrder(false).dataSequenceInOrder(false));
 
-    /** What a connection has to log out whose portal is taken away. */
-    private static final long LEAVING_MS = 2_000;
+    /** What a connection has to log out whose portal or target is not here any more. */
+    static final long LEAVING_MS = 2_000;
 
     /** Connections beyond the limit that are still told so in a Login Response. */
     private static final int REFUSED_POLITELY = 64;
@@ -169,7 +169,7 @@ public final class TargetServer implements AutoCloseable {
      * Becomes what a builder says, in one step: its portals, targets, limits of sessions, offer and CHAP of discovery.
      * Its limits and loops are not looked at. What is as before goes on undisturbed: a portal that has its address
      * already, a target of the same name (see {@link #update}), and all their sessions. Connections by a portal that is
-     * no more, or in another group now, are asked to log out. Blocks while the saved state of new units is read.
+     * no more, in another group now or moved are asked to log out. Blocks while the saved state of new units is read.
      *
      * @return ends when the last command of each unit that was taken away has ended: then its device may be closed
      * @throws IOException when a new portal cannot be listened on, or that state cannot be read; then nothing has

@@ -11,6 +11,7 @@ import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -18,6 +19,7 @@ import lunar.iscsi.AsyncEvent;
 import lunar.iscsi.AsyncMessage;
 import lunar.iscsi.LogoutResponse;
 import lunar.iscsi.R2t;
+import lunar.iscsi.TargetAddress;
 import lunar.scsi.Lun;
 import lunar.scsi.Status;
 import lunar.scsi.TargetPortGroups.State;
@@ -96,6 +98,12 @@ class TargetChangesTest {
         byte[] data = raw.command(Lun.of(lun), RawInitiator.bytes("25 00 00000000 0000 00 00"), 8)
                 .data();
         return (data[1] & 0xffL) << 16 | (data[2] & 0xff) << 8 | data[3] & 0xff;
+    }
+
+    private static void assertTold(AsyncEvent event, RawInitiator raw) throws IOException {
+        RawInitiator.Received message = raw.receive();
+        assertThat(message.opcode()).isEqualTo(AsyncMessage.OPCODE);
+        assertThat(message.bhs().int8(AsyncMessage.ASYNC_EVENT)).isEqualTo(event.code());
     }
 
     private static void assertDone(CompletableFuture<Void> ends) throws Exception {
@@ -179,10 +187,7 @@ class TargetChangesTest {
             raw.write(0, TargetFixture.blocks(1, 7));
             first.awaitArrivals();
             CompletableFuture<Void> ends = server.update(both.withoutLun(0));
-            RawInitiator.Received message = raw.receive();
-            assertThat(message.opcode()).isEqualTo(AsyncMessage.OPCODE);
-            assertThat(message.bhs().int8(AsyncMessage.ASYNC_EVENT))
-                    .isEqualTo(AsyncEvent.TASK_TERMINATION.code());
+            assertTold(AsyncEvent.TASK_TERMINATION, raw);
             first.open();
             assertDone(ends);
             raw.assertSilent();
@@ -218,10 +223,7 @@ class TargetChangesTest {
                 var one = ready(server, ONE);
                 var two = ready(server, TWO)) {
             assertDone(server.update(both.withInitiator(InitiatorSpec.of(ONE))));
-            RawInitiator.Received message = two.receive();
-            assertThat(message.opcode()).isEqualTo(AsyncMessage.OPCODE);
-            assertThat(message.bhs().int8(AsyncMessage.ASYNC_EVENT))
-                    .isEqualTo(AsyncEvent.SESSION_DROP.code());
+            assertTold(AsyncEvent.SESSION_DROP, two);
             assertThat(two.isClosedByTarget()).isTrue();
             assertThat(sense(one, 0)).isZero();
             try (var again = new RawInitiator(server)) {
@@ -325,11 +327,38 @@ class TargetChangesTest {
             }
             assertDone(server.reconfigure(
                     TargetServer.builder().portal(portal(0)).target(both)));
-            RawInitiator.Received message = raw.receive();
-            assertThat(message.opcode()).as("its portal is gone").isEqualTo(AsyncMessage.OPCODE);
-            assertThat(message.bhs().int8(AsyncMessage.ASYNC_EVENT))
-                    .isEqualTo(AsyncEvent.LOGOUT_REQUEST.code());
+            assertTold(AsyncEvent.LOGOUT_REQUEST, raw); // its portal is gone
             assertThatThrownBy(() -> new RawInitiator(port)).isInstanceOf(IOException.class);
+        }
+    }
+
+    @Test
+    void shouldAskSessionsToGoWhereTheTargetOrThePortalGoes() throws Exception {
+        var moved = new Absence.Moved(new TargetAddress("192.0.2.1", 3260, OptionalInt.empty()),
+                true);
+        try (var server = server(both).start()) {
+            try (var raw = ready(server, ONE)) {
+                assertDone(server.update(both.withAbsence(moved)));
+                assertTold(AsyncEvent.LOGOUT_REQUEST, raw);
+                raw.write(3, TargetFixture.blocks(1, 4)); // what is under way is still done
+                assertThat(raw.receive().status()).isEqualTo(Status.GOOD);
+                raw.logout();
+                assertThat(raw.receive().opcode()).isEqualTo(LogoutResponse.OPCODE);
+                try (var again = new RawInitiator(server)) {
+                    assertThat(again.loginAs(ONE, RawInitiator.TARGET).status()).isEqualTo(0x0102);
+                }
+            }
+            assertDone(server.update(both));
+            int port = server.portals().getFirst().getPort();
+            try (var raw = ready(server, ONE)) {
+                assertDone(server.reconfigure(TargetServer.builder()
+                        .portal(portal(port).withMoved(moved)).target(both)));
+                assertTold(AsyncEvent.LOGOUT_REQUEST, raw);
+                try (var again = new RawInitiator(server)) {
+                    assertThat(again.loginAs(TWO, RawInitiator.TARGET).status())
+                            .isEqualTo(0x0102);
+                }
+            }
         }
     }
 
@@ -340,10 +369,7 @@ class TargetChangesTest {
                 var late = new RawInitiator(server)) {
             CompletableFuture<Void> shutDown = CompletableFuture
                     .runAsync(() -> server.shutDown(Duration.ofSeconds(30)));
-            RawInitiator.Received message = raw.receive();
-            assertThat(message.opcode()).isEqualTo(AsyncMessage.OPCODE);
-            assertThat(message.bhs().int8(AsyncMessage.ASYNC_EVENT))
-                    .isEqualTo(AsyncEvent.LOGOUT_REQUEST.code());
+            assertTold(AsyncEvent.LOGOUT_REQUEST, raw);
             assertThat(late.loginAs(TWO, RawInitiator.TARGET).status()).isEqualTo(0x0301);
             try (var later = new RawInitiator(server)) {
                 assertThat(later.loginAs(TWO, RawInitiator.TARGET).status()).isEqualTo(0x0301);
