@@ -44,17 +44,19 @@ import lunar.target.SessionLimits;
  * @param headerDigest HeaderDigest
  * @param dataDigest DataDigest
  * @param state directory of the state that outlives the server
+ * @param discoveryChap who may ask for the names of the targets
  * @param limits how many sessions and connections there may be
  */
 record ConfigFile(List<ServePlan.Listen> portals, List<ServePlan.Target> targets,
         boolean allowAnonymous, Optional<Digest> headerDigest, Optional<Digest> dataDigest,
-        Optional<Path> state, ServePlan.Limits limits) {
+        Optional<Path> state, Optional<String> discoveryChap, ServePlan.Limits limits) {
     /** What there is without a file. */
     static final ConfigFile NONE = new ConfigFile(List.of(), List.of(), false, Optional.empty(),
-            Optional.empty(), Optional.empty(), ServePlan.Limits.DEFAULT);
+            Optional.empty(), Optional.empty(), Optional.empty(), ServePlan.Limits.DEFAULT);
 
     private static final Set<String> KEYS = Set.of("portals", "portal-group", "iqn", "luns", "chap",
-            "mutual-chap", "allow-anonymous", "header-digest", "data-digest", "state", "limits",
+            "mutual-chap", "discovery-chap", "allow-anonymous", "header-digest", "data-digest",
+            "state", "limits",
             "target");
     private static final Set<String> LIMIT_KEYS = Set.of("sessions", "sessions-per-target",
             "sessions-per-initiator", "connections", "connections-per-session");
@@ -75,6 +77,7 @@ record ConfigFile(List<ServePlan.Listen> portals, List<ServePlan.Target> targets
         return new ConfigFile(portals, targets(root, groups), root.flag("allow-anonymous"),
                 root.parsed("header-digest", Digest::parse),
                 root.parsed("data-digest", Digest::parse), root.text("state").map(Path::of),
+                root.text("discovery-chap"),
                 limits(root));
     }
 

@@ -124,9 +124,8 @@ final class RunningServer implements AutoCloseable {
         for (ServePlan.Target target : plan.targets()) {
             builder.target(assembly.spec(target));
         }
-        if (!Exposure.isLoopback(portals)) {
-            assembly.anyUser().ifPresent(builder::discoveryChap);
-        }
+        assembly.discoveryChap(plan.discoveryChap(), !Exposure.isLoopback(portals))
+                .ifPresent(builder::discoveryChap);
         return builder;
     }
 

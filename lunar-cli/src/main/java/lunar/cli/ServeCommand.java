@@ -144,7 +144,7 @@ final class ServeCommand extends DeviceCommand {
         return new ServePlan(listenOn(file), targets, allowAnonymous || file.allowAnonymous(),
                 headerDigest == null ? file.headerDigest().orElse(Digest.ALLOW) : headerDigest,
                 dataDigest == null ? file.dataDigest().orElse(Digest.ALLOW) : dataDigest,
-                Optional.ofNullable(state).or(file::state), file.limits());
+                Optional.ofNullable(state).or(file::state), file.discoveryChap(), file.limits());
     }
 
     /** Portals of the command line are in the place of those at the top of the file; other groups stay. */

@@ -25,10 +25,12 @@ import lunar.target.TargetServer;
  * @param headerDigest HeaderDigest
  * @param dataDigest DataDigest
  * @param state directory where reservations and saved mode pages are kept
+ * @param discoveryChap {@code USER:@FILE} of discovery; empty for anybody who may log in to a target
  * @param limits how many sessions and connections there may be
  */
 record ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonymous,
-        Digest headerDigest, Digest dataDigest, Optional<Path> state, Limits limits) {
+        Digest headerDigest, Digest dataDigest, Optional<Path> state,
+        Optional<String> discoveryChap, Limits limits) {
     /** The portal group of portals that are given none. */
     static final int DEFAULT_GROUP = PortalSpec.DEFAULT_GROUP;
 

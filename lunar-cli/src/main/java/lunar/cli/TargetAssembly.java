@@ -7,6 +7,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import lunar.block.BlockDevice;
 import lunar.iscsi.ChapAlgorithm;
 import lunar.iscsi.ChapCredentials;
@@ -24,6 +26,7 @@ final class TargetAssembly {
     private final ServedDevices.Round devices;
     private final Credentials credentials;
     private final Map<String, Secret> users = new LinkedHashMap<>();
+    private final SortedSet<String> twoSecrets = new TreeSet<>();
     private final Map<BlockDevice, ServePlan.Lun> described = new HashMap<>();
     private final List<Placed> placed = new ArrayList<>();
 
@@ -90,7 +93,10 @@ final class TargetAssembly {
             return Optional.empty();
         }
         ChapCredentials user = credentials.read("chap of " + whose, chap.get());
-        users.putIfAbsent(user.name(), user.secret());
+        Secret known = users.putIfAbsent(user.name(), user.secret());
+        if (known != null && !known.equals(user.secret())) {
+            twoSecrets.add(user.name());
+        }
         Optional<ChapCredentials> own = Optional.empty();
         if (mutual.isPresent()) {
             own = Optional.of(credentials.read("mutual-chap of " + whose, mutual.get()));
@@ -102,11 +108,26 @@ final class TargetAssembly {
         return Optional.of(policy(Map.of(user.name(), user.secret()), own));
     }
 
-    /** Lets everybody in who may log in to some target; empty where no target asks for a secret. */
-    Optional<ChapPolicy> anyUser() {
-        return users.isEmpty()
-                ? Optional.empty()
-                : Optional.of(policy(users, Optional.empty()));
+    /**
+     * What discovery asks for, once all targets have been made.
+     *
+     * @param own {@code USER:@FILE}, if it has one of its own
+     * @param exposed whether it lets in, without, only who may log in to some target; where no target asks for a
+     *        secret, that is everybody
+     */
+    Optional<ChapPolicy> discoveryChap(Optional<String> own, boolean exposed) throws Failure {
+        if (own.isPresent()) {
+            return policy("discovery", own, Optional.empty());
+        }
+        if (!exposed || users.isEmpty()) {
+            return Optional.empty();
+        }
+        if (!twoSecrets.isEmpty()) {
+            throw new Failure("CHAP user " + twoSecrets.first() + " has several secrets, and"
+                    + " discovery cannot tell whose it is; give users different names, or"
+                    + " discovery a secret of its own with discovery-chap");
+        }
+        return Optional.of(policy(users, Optional.empty()));
     }
 
     private static ChapPolicy policy(Map<String, Secret> users, Optional<ChapCredentials> own) {

@@ -78,6 +78,7 @@ class ConfigFileTest {
         ConfigFile config = ConfigFile.read(
                 file("""
                         portals = ["127.0.0.1"]
+                        discovery-chap = "who:@secret"
                         [limits]
                         sessions = 100
                         sessions-per-initiator = 2
@@ -118,6 +119,7 @@ class ConfigFileTest {
                         """));
         assertThat(config.limits())
                 .isEqualTo(new ServePlan.Limits(new SessionLimits(100, 0xffff, 2), 300, 1));
+        assertThat(config.discoveryChap()).contains("who:@secret");
         Optional<TargetAddress> none = Optional.empty();
         assertThat(config.portals()).containsExactly(
                 ServePlan.Listen.on(new Portal("127.0.0.1", 3260)),

@@ -53,7 +53,7 @@ class ReloadTest {
         return new ServePlan(config.portals().isEmpty()
                 ? List.of(ServePlan.Listen.on(new Portal("127.0.0.1", 0)))
                 : config.portals(), config.targets(), config.allowAnonymous(), Digest.ALLOW,
-                Digest.ALLOW, config.state(), config.limits());
+                Digest.ALLOW, config.state(), config.discoveryChap(), config.limits());
     }
 
     private void start(String text) throws Exception {
@@ -178,6 +178,31 @@ class ReloadTest {
             assertThatThrownBy(() -> late.login(uri + old)).hasMessageContaining("CHAP");
             late.login(uri + secret).close();
         }
+    }
+
+    @Test
+    void shouldAskForTheSecretOfDiscovery() throws Exception {
+        secret("one");
+        secret("two");
+        String everywhere = "portals = ['0.0.0.0:0']\n";
+        String targets = target(A, "['ram:1MiB']") + "chap = 'me:@FOLDER/one'\n"
+                + target(B, "['ram:1MiB']") + "chap = 'me:@FOLDER/two'\n";
+        assertThatThrownBy(() -> start(everywhere + targets)).isInstanceOf(Failure.class)
+                .hasMessageContaining("CHAP user me has several secrets")
+                .hasMessageContaining("discovery-chap");
+        start(everywhere + "discovery-chap = 'who:@FOLDER/two'\n" + targets);
+        String portal = "127.0.0.1:" + server.portals().getFirst().getPort();
+        CommandRun.of("discover", portal).fails(1, "CHAP");
+        CommandRun.of("discover", portal, "--chap", "me:@" + folder.resolve("two")).fails(1,
+                "CHAP");
+        assertThat(CommandRun.of("discover", portal, "--chap", "who:@" + folder.resolve("two"))
+                .succeeds().out()).contains(A, B);
+    }
+
+    private Path secret(String name) throws IOException {
+        Path file = Files.writeString(folder.resolve(name), name + " is a secret of some length");
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+        return file;
     }
 
     @Test

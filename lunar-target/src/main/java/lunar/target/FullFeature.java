@@ -395,6 +395,14 @@ final class FullFeature implements PduReceiver {
         }
     }
 
+    /** Sends what a task has come to whose device has not ended it, and keeps its buffer. */
+    void answerLeftBehind(Task task) {
+        if (!closed || suspended) {
+            answers.respond(task);
+            scheduleFlush();
+        }
+    }
+
     /** The StatSN of the next answer. */
     int nextStatSn() { return answers.nextStatSn(); }
 

@@ -127,7 +127,7 @@ final class SessionTasks {
     /** The device server has ended a task. */
     void ended(Task task) {
         if (task.state == Task.State.LEFT_BEHIND) { // everybody has gone on without it
-            task.giveBackBuffer();
+            task.release();
             task.markEnded();
             if (task.set != null) {
                 task.set.letGo();
@@ -154,8 +154,12 @@ final class SessionTasks {
     /** Goes on without an aborted task that its device does not end, if that can be. */
     void leaveBehind(Task task) {
         if (task.leaveBehind()) {
+            task.hold(); // the device has its buffer, until it ends it
             tasks.remove(task.itt, task);
             finishNumbering(task.immediate);
+            if (task.endsWithoutUnit()) {
+                task.connection().answerLeftBehind(task);
+            }
             if (task.set != null) {
                 task.set.leaveBehind(task);
             }

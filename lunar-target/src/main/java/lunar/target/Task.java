@@ -270,9 +270,11 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
             return;
         }
         hasOutcome = true;
-        status = with;
-        sense = why;
-        dataInBytes = dataIn;
+        if (state != State.LEFT_BEHIND) { // which may have been answered
+            status = with;
+            sense = why;
+            dataInBytes = dataIn;
+        }
         session().tasks().ended(this);
     }
 

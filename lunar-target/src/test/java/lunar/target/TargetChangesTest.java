@@ -180,6 +180,25 @@ class TargetChangesTest {
     }
 
     @Test
+    void shouldAnswerTheTasksOfALunWhoseDeviceHangs() throws Exception {
+        try (var server = server(both).limits(TargetFixture.limits(10_000, 10_000, 50)).start();
+                var raw = ready(server, ONE)) {
+            second.shut(1);
+            int hanging = raw.write(Lun.of(1), 0, TargetFixture.blocks(1, 7));
+            second.awaitArrivals();
+            CompletableFuture<Void> ends = server.update(both.withoutLun(1));
+            RawInitiator.Received answer = raw.receive();
+            assertThat(answer.bhs().itt()).isEqualTo(hanging);
+            assertThat(answer.sense()).isEqualTo(NO_UNIT);
+            assertDone(ends);
+            assertThat(server.bufferBytesInUse()).as("the device has it").isPositive();
+            second.open();
+            TargetFixture.await("the end of its memory", () -> server.bufferBytesInUse() == 0);
+            raw.assertSilent();
+        }
+    }
+
+    @Test
     void shouldTellByAMessageWhereFastAbortWasAgreed() throws Exception {
         try (var server = server(both).start();
                 var raw = RawInitiator.ready(server, 1, "TaskReporting=FastAbort,RFC3720")) {
