@@ -57,7 +57,7 @@ final class Session {
         nexus = target == null
                 ? null
                 : new Nexus(login.initiatorName(), login.isid(),
-                        target.port(login.portalGroupTag()), this::abortForOthers);
+                        target.port(login.portalGroupTag()), new Aborter());
         tasks = new SessionTasks(this, server);
         fence = new ResponseFence(this, limits.abortTimeoutMs());
     }
@@ -228,6 +228,26 @@ final class Session {
                         AsyncEvent.TASK_TERMINATION, 0, 0, 0));
             }
         });
+    }
+
+    /** How others end tasks of this session. */
+    private final class Aborter implements Nexus.Aborter {
+        @Override
+        public CompletableFuture<Integer> abort(LogicalUnit unit, IntConsumer marked) {
+            return abortForOthers(unit, marked);
+        }
+
+        /** In one step, for the unit may be back before this is the loop's turn. */
+        @Override
+        public CompletableFuture<Integer> withdraw(LogicalUnit unit) {
+            var done = new CompletableFuture<Integer>();
+            loop.execute(() -> {
+                tasks.all().stream().filter(task -> task.server.equals(unit.server()))
+                        .forEach(Task::withdraw);
+                var _ = abortForOthers(unit, _ -> {}).thenAccept(done::complete);
+            });
+            return done;
+        }
     }
 
     /** Asks the initiator to log out within some time, after which the connection is dropped. Any thread. */

@@ -265,7 +265,7 @@ final class TargetNode {
         for (LogicalUnit unit : before.units()) {
             if (!now.units().contains(unit)) {
                 // On its loop, after what it has begun by the old map and before what it begins by the new one.
-                ends.add(nexus.abort(unit).thenRun(() -> {
+                ends.add(nexus.withdraw(unit).thenRun(() -> {
                     unit.nexusLost(nexus);
                     nexus.forget(unit);
                 }));

@@ -75,6 +75,7 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
     State state = State.RECEIVING;
     boolean delivered;
     private volatile boolean aborted;
+    private boolean withdrawn;
     private @Nullable Runnable whenAborted;
     /** Where the task stands among those of its nexus and unit; no set for a command that was turned away. */
     @Nullable
@@ -417,13 +418,15 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
         }
     }
 
+    /** Its unit is taken away, and it is aborted for that. */
+    void withdraw() { withdrawn = true; }
+
     /**
-     * Whether the task was aborted because its unit is not at its LUN any more. Whatever it has come to, that is what
-     * its initiator is told, which would wait for it in vain; unless a message tells it (RFC 7143 section 4.2.3.4).
+     * Whether the task was aborted because its unit was taken away. Whatever it has come to, that is what its initiator
+     * is told, which would wait for it in vain; unless a message tells it (RFC 7143 section 4.2.3.4).
      */
     boolean endsWithoutUnit() {
-        var target = Objects.requireNonNull(session().target()).device();
-        if (target.server(nexus().luns(), lun).equals(server)
+        if (!withdrawn
                 || session().login().parameters().taskReporting() == TaskReporting.FAST_ABORT) {
             return false;
         }

@@ -44,7 +44,9 @@ class TargetChangesStressTest {
     private static final String OTHER = "iqn.2026-11.org.lunar:other";
     private static final int HOSTS = 4;
     private static final int UNITS = 6;
-    private static final int CHANGES = 1000;
+    private static final int FAST_UNITS = 3;
+    private static final int CHANGES = 500;
+    private static final int COMMANDS_FOR_A_CHANGE = 16;
     private static final int BLOCKS = 2048;
     private static final int BLOCKS_OF_A_HOST = 64;
     private static final int UNIT_ATTENTION = 6;
@@ -54,6 +56,7 @@ class TargetChangesStressTest {
     private final long seed = Seed.next();
     private final AtomicBoolean over = new AtomicBoolean();
     private final AtomicInteger round = new AtomicInteger();
+    private final AtomicInteger commands = new AtomicInteger();
 
     /** What the next configuration is made of. On the test's thread. */
     private static final class Plan {
@@ -177,6 +180,7 @@ class TargetChangesStressTest {
                 } else {
                     read(lun, block);
                 }
+                commands.incrementAndGet();
             }
             return good;
         }
@@ -240,7 +244,8 @@ class TargetChangesStressTest {
         var random = new Random(seed);
         var devices = new ArrayList<BlockDevice>();
         for (int lun = 0; lun < UNITS; lun++) {
-            devices.add(Devices.open("ram:1MiB"));
+            // Commands of the slow ones are under way when their LUN goes.
+            devices.add(Devices.open(lun < FAST_UNITS ? "ram:1MiB" : "delay=1ms:ram:1MiB"));
         }
         var plan = new Plan(random, devices);
         try (var server = plan.builder(0).start();
@@ -257,15 +262,19 @@ class TargetChangesStressTest {
                     plan.change();
                     ends.add(server.reconfigure(plan.builder(port)));
                     server.checkCapacities();
+                    int enough = round.get() * COMMANDS_FOR_A_CHANGE;
+                    TargetFixture.await("commands, seed " + seed + ", change " + round,
+                            () -> commands.get() >= enough
+                                    || running.stream().anyMatch(Future::isDone));
                     assertThat(running).as("seed %d, change %s", seed, round)
                             .noneMatch(Future::isDone);
                 }
             } finally {
                 over.set(true);
-            }
-            for (Future<Integer> host : running) {
-                assertThat(host.get(30, TimeUnit.SECONDS)).as("commands, seed %d", seed)
-                        .isPositive();
+                for (Future<Integer> host : running) {
+                    assertThat(host.get(30, TimeUnit.SECONDS)).as("commands, seed %d", seed)
+                            .isPositive();
+                }
             }
             for (CompletableFuture<Void> end : ends) {
                 end.get(10, TimeUnit.SECONDS);

@@ -15,13 +15,15 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Nexus {
     /** Ends the tasks of a nexus on a unit. */
-    @FunctionalInterface
     public interface Aborter {
         /**
          * @param marked told how many there are, once they are marked and before the nexus does anything else
          * @return their number, once the last of them has ended
          */
         CompletableFuture<Integer> abort(LogicalUnit unit, IntConsumer marked);
+
+        /** The same because the unit is taken away, which their initiator is told. */
+        CompletableFuture<Integer> withdraw(LogicalUnit unit);
     }
 
     /** A pending unit attention, and whether there are more. */
@@ -75,6 +77,11 @@ public final class Nexus {
     /** Aborts the tasks that this nexus has on a unit; ends with their number when the last has ended. */
     public CompletableFuture<Integer> abort(LogicalUnit unit) {
         return aborter.abort(unit, _ -> {});
+    }
+
+    /** Aborts the tasks that this nexus has on a unit because it does not see it any more; ends like {@link #abort}. */
+    public CompletableFuture<Integer> withdraw(LogicalUnit unit) {
+        return aborter.withdraw(unit);
     }
 
     /**
