@@ -3,6 +3,7 @@ module lunar.cli {
     requires lunar.block;
     requires lunar.iscsi;
     requires lunar.initiator;
+    requires lunar.isns;
     requires lunar.scsi;
     requires lunar.store;
     requires lunar.target;

@@ -6,6 +6,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import lunar.isns.IsnsServer;
 import lunar.target.SessionLimits;
 
 /**
@@ -15,6 +16,7 @@ import lunar.target.SessionLimits;
  * <pre>
  * portals = ["127.0.0.1:3260"]              # portal group 1
  * state = "/var/lib/lunar"                  # reservations and saved mode pages
+ * isns = "10.0.0.9"                         # iSNS server where the targets are registered
  * chap = "backup:@secret.txt"               # for every target that has none of its own
  *
  * [limits]
@@ -44,19 +46,22 @@ import lunar.target.SessionLimits;
  * @param headerDigest HeaderDigest
  * @param dataDigest DataDigest
  * @param state directory of the state that outlives the server
+ * @param isns iSNS server where the targets are registered
  * @param discoveryChap who may ask for the names of the targets
  * @param limits how many sessions and connections there may be
  */
 record ConfigFile(List<ServePlan.Listen> portals, List<ServePlan.Target> targets,
         boolean allowAnonymous, Optional<Digest> headerDigest, Optional<Digest> dataDigest,
-        Optional<Path> state, Optional<String> discoveryChap, ServePlan.Limits limits) {
+        Optional<Path> state, Optional<IsnsServer> isns, Optional<String> discoveryChap,
+        ServePlan.Limits limits) {
     /** What there is without a file. */
     static final ConfigFile NONE = new ConfigFile(List.of(), List.of(), false, Optional.empty(),
-            Optional.empty(), Optional.empty(), Optional.empty(), ServePlan.Limits.DEFAULT);
+            Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(),
+            ServePlan.Limits.DEFAULT);
 
     private static final Set<String> KEYS = Set.of("portals", "portal-group", "iqn", "luns", "chap",
             "mutual-chap", "discovery-chap", "allow-anonymous", "header-digest", "data-digest",
-            "state", "limits",
+            "state", "isns", "limits",
             "target");
     private static final Set<String> LIMIT_KEYS = Set.of("sessions", "sessions-per-target",
             "sessions-per-initiator", "connections", "connections-per-session");
@@ -77,7 +82,7 @@ record ConfigFile(List<ServePlan.Listen> portals, List<ServePlan.Target> targets
         return new ConfigFile(portals, targets(root, groups), root.flag("allow-anonymous"),
                 root.parsed("header-digest", Digest::parse),
                 root.parsed("data-digest", Digest::parse), root.text("state").map(Path::of),
-                root.text("discovery-chap"),
+                root.parsed("isns", IsnsAddress::parse), root.text("discovery-chap"),
                 limits(root));
     }
 

@@ -56,7 +56,7 @@ final class DemoLab implements AutoCloseable {
                 .withChap(Optional.of(USER + ":@" + secretFile), Optional.empty());
         var plan = new ServePlan(List.of(ServePlan.Listen.on(new Portal("127.0.0.1", 0))),
                 List.of(open, guarded), false, Digest.ALLOW, Digest.ALLOW, Optional.empty(),
-                Optional.empty(), ServePlan.Limits.DEFAULT);
+                Optional.empty(), Optional.empty(), ServePlan.Limits.DEFAULT);
         var started = RunningServer.start(plan, console);
         server = Optional.of(started);
         return started;

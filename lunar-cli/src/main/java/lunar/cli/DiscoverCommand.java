@@ -5,25 +5,49 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import lunar.initiator.Initiator;
 import lunar.initiator.LunProvider;
 import lunar.iscsi.DiscoveredTarget;
 import lunar.iscsi.TargetAddress;
+import lunar.isns.IsnsDiscovery;
+import lunar.isns.IsnsServer;
+import lunar.isns.IsnsTiming;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code lunar discover}: which targets a portal has, and where they are. */
 @Command(name = "discover",
-        description = "Ask a portal for its targets: one line with name and portal for each.",
+        description = "Ask a portal, or an iSNS server, for targets: one line with name and "
+                + "portal for each.",
         footer = {
                 "", "Examples:", "  lunar discover 127.0.0.1",
-                "  lunar discover 10.0.0.5:3260 --chap backup:@secret.txt --json"})
+                "  lunar discover 10.0.0.5:3260 --chap backup:@secret.txt --json",
+                "  lunar discover isns://10.0.0.9"})
 final class DiscoverCommand extends DeviceCommand {
-    @Parameters(paramLabel = "HOST[:PORT]", converter = Portal.Converter.class,
-            description = "The portal. The port is 3260 if none is given.")
-    private Portal portal = Portal.DEFAULT;
+    /** Whom to ask. */
+    sealed interface Place {
+        record OfPortal(Portal portal) implements Place {}
+
+        record OfIsns(IsnsServer server) implements Place {}
+
+        final class Converter implements ITypeConverter<Place> {
+            @Override
+            public Place convert(String value) {
+                return value.startsWith(IsnsAddress.SCHEME)
+                        ? new OfIsns(new IsnsAddress.Converter().convert(value))
+                        : new OfPortal(new Portal.Converter().convert(value));
+            }
+        }
+    }
+
+    @Parameters(paramLabel = "[isns://]HOST[:PORT]", converter = Place.Converter.class,
+            description = "The portal, or the iSNS server. The port is 3260, or 3205, if none is "
+                    + "given.")
+    private Place place = new Place.OfPortal(Portal.DEFAULT);
 
     @Option(names = "--chap", paramLabel = "USER:@FILE",
             description = "Who we are; the file holds the secret.")
@@ -36,11 +60,10 @@ final class DiscoverCommand extends DeviceCommand {
 
     @Override
     int execute() throws Exception {
-        if (portal.port() == 0) {
-            throw wrongUsage("port 0 cannot be connected to; write for example " + portal.host()
-                    + ":3260");
-        }
-        List<DiscoveredTarget> targets = targets();
+        List<DiscoveredTarget> targets = switch (place) {
+            case Place.OfPortal(Portal portal) -> ofPortal(portal);
+            case Place.OfIsns(IsnsServer server) -> ofIsns(server);
+        };
         if (json) {
             console().out().println(Json.text(Map.of("targets", tree(targets))));
             return 0;
@@ -52,18 +75,41 @@ final class DiscoverCommand extends DeviceCommand {
             }
         }
         if (targets.isEmpty()) {
-            console().remark(portal + " has no targets for us");
+            console().remark(switch (place) {
+                case Place.OfPortal(Portal portal) -> portal;
+                case Place.OfIsns(IsnsServer server) -> server;
+            } + " has no targets for us");
         }
         return 0;
     }
 
-    private List<DiscoveredTarget> targets() throws IOException, Failure {
+    private List<DiscoveredTarget> ofPortal(Portal portal) throws IOException, Failure {
+        if (portal.port() == 0) {
+            throw wrongUsage("port 0 cannot be connected to; write for example " + portal.host()
+                    + ":3260");
+        }
         try (var initiator = Initiator.create(LunProvider.DEFAULT_INITIATOR_NAME)) {
             return chap == null
                     ? initiator.discover(portal.toString())
                     : initiator.discover(portal.toString(),
                             new Credentials(console()).read("--chap", chap));
         }
+    }
+
+    private List<DiscoveredTarget> ofIsns(IsnsServer server) throws IOException {
+        if (chap != null) {
+            throw wrongUsage("an iSNS server asks for no secret; leave --chap out");
+        }
+        return IsnsDiscovery
+                .targets(server, LunProvider.DEFAULT_INITIATOR_NAME, IsnsTiming.DEFAULT).stream()
+                .map(node -> new DiscoveredTarget(node.name(),
+                        node.portals().entrySet().stream()
+                                .map(portal -> new TargetAddress(
+                                        portal.getKey().address().getHostAddress(),
+                                        portal.getKey().port(),
+                                        OptionalInt.of(portal.getValue())))
+                                .toList()))
+                .toList();
     }
 
     private static List<Object> tree(List<DiscoveredTarget> targets) {

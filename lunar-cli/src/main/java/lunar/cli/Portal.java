@@ -24,13 +24,19 @@ record Portal(String host, int port) {
 
     /** @throws IllegalArgumentException with one line for the person who wrote it */
     static Portal parse(String text) {
+        return parse(text, TargetAddress.DEFAULT_PORT);
+    }
+
+    /** The same with the port where none is given. */
+    static Portal parse(String text, int defaultPort) {
         Matcher matcher = FORM.matcher(text);
         int port = matcher.matches() && matcher.group(2) != null
                 ? Integer.parseInt(matcher.group(2))
-                : TargetAddress.DEFAULT_PORT;
+                : defaultPort;
         if (!matcher.matches() || port > 0xffff) {
             throw new IllegalArgumentException("'" + text
-                    + "' is not HOST:PORT; write for example 127.0.0.1:3260 or [::1]:3260");
+                    + "' is not HOST:PORT; write for example 127.0.0.1:" + defaultPort
+                    + " or [::1]:" + defaultPort);
         }
         return new Portal(matcher.group(1).replaceAll("[\\[\\]]", ""), port);
     }

@@ -38,6 +38,7 @@ final class RunningServer implements AutoCloseable {
     private final TargetServer server;
     private final ScheduledExecutorService watch = Executors.newSingleThreadScheduledExecutor(
             task -> Thread.ofPlatform().daemon().name("lunar-sizes").unstarted(task));
+    private final IsnsAnnouncement isns;
     private ServePlan plan;
     private List<TargetAssembly.Placed> placed;
     private List<Served> told;
@@ -61,6 +62,8 @@ final class RunningServer implements AutoCloseable {
         round.keep(CompletableFuture.completedFuture(null));
         placed = List.copyOf(assembly.placed());
         told = luns();
+        isns = new IsnsAnnouncement(server);
+        isns.become(plan.isns());
     }
 
     static RunningServer start(ServePlan plan, Console console) throws IOException, Failure {
@@ -102,6 +105,7 @@ final class RunningServer implements AutoCloseable {
             console.remark("another limit of 'connections' holds from the next start on");
         }
         plan = wanted;
+        isns.become(plan.isns());
         placed = List.copyOf(assembly.placed());
         server.checkCapacities();
         List<Served> before = told;
@@ -175,6 +179,7 @@ final class RunningServer implements AutoCloseable {
         }
         closed = true;
         watch.shutdown();
+        isns.close(); // nobody shall look for them here any more
         try (devices) {
             server.shutDown(GRACE);
         }

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import lunar.block.StorageException;
+import lunar.isns.IsnsServer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -66,6 +67,11 @@ final class ServeCommand extends DeviceCommand {
             description = "Where reservations and saved mode pages are kept, so that they outlive "
                     + "the server. Default: nowhere.")
     private @Nullable Path state;
+
+    @Option(names = "--isns", paramLabel = "HOST[:PORT]", converter = IsnsAddress.Converter.class,
+            description = "Register the targets at this iSNS server, where hosts look for them. "
+                    + "The port is 3205 if none is given. Default: nowhere.")
+    private @Nullable IsnsServer isns;
 
     @Option(names = "--config", paramLabel = "FILE",
             description = "Targets and options from a TOML file; what the command line says "
@@ -144,7 +150,8 @@ final class ServeCommand extends DeviceCommand {
         return new ServePlan(listenOn(file), targets, allowAnonymous || file.allowAnonymous(),
                 headerDigest == null ? file.headerDigest().orElse(Digest.ALLOW) : headerDigest,
                 dataDigest == null ? file.dataDigest().orElse(Digest.ALLOW) : dataDigest,
-                Optional.ofNullable(state).or(file::state), file.discoveryChap(), file.limits());
+                Optional.ofNullable(state).or(file::state),
+                Optional.ofNullable(isns).or(file::isns), file.discoveryChap(), file.limits());
     }
 
     /** Portals of the command line are in the place of those at the top of the file; other groups stay. */

@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import lunar.iscsi.TargetAddress;
+import lunar.isns.IsnsServer;
 import lunar.scsi.TargetPortGroups;
 import lunar.target.Absence;
 import lunar.target.PortalSpec;
@@ -25,12 +26,13 @@ import lunar.target.TargetServer;
  * @param headerDigest HeaderDigest
  * @param dataDigest DataDigest
  * @param state directory where reservations and saved mode pages are kept
+ * @param isns iSNS server where the targets are registered
  * @param discoveryChap {@code USER:@FILE} of discovery; empty for anybody who may log in to a target
  * @param limits how many sessions and connections there may be
  */
 record ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonymous,
         Digest headerDigest, Digest dataDigest, Optional<Path> state,
-        Optional<String> discoveryChap, Limits limits) {
+        Optional<IsnsServer> isns, Optional<String> discoveryChap, Limits limits) {
     /** The portal group of portals that are given none. */
     static final int DEFAULT_GROUP = PortalSpec.DEFAULT_GROUP;
 

@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.TreeMap;
 import lunar.iscsi.TargetAddress;
+import lunar.isns.IsnsServer;
 import lunar.scsi.TargetPortGroups.State;
 import lunar.target.Absence;
 import lunar.target.SessionLimits;
@@ -41,6 +42,7 @@ class ConfigFileTest {
                         allow-anonymous = true
                         header-digest = "prefer"
                         data-digest = "require"
+                        isns = "[fd00::9]:3206"
 
                         [[target]]
                         iqn = "iqn.2026-11.org.example:second"
@@ -58,6 +60,7 @@ class ConfigFileTest {
         assertThat(config.allowAnonymous()).isTrue();
         assertThat(config.headerDigest()).contains(Digest.PREFER);
         assertThat(config.dataDigest()).contains(Digest.REQUIRE);
+        assertThat(config.isns()).contains(new IsnsServer("fd00::9", 3206));
         var me = Optional.of("me:@secret");
         var mutual = Optional.of("lunar:@other");
         assertThat(config.targets()).containsExactly(
@@ -175,6 +178,7 @@ class ConfigFileTest {
                     chap = 3                                     | 'chap' must be a text
                     allow-anonymous = 'yes'                      | true or false
                     data-digest = 'maybe'                        | none, allow, prefer, require
+                    isns = 'a:b:c'                               | 'isns': 'a:b:c' is not HOST:PORT
                     target = 3                                   | [[target]]
                     target = [3]                                 | [[target]]
                     [[target]]                                   | no 'iqn'

@@ -61,7 +61,8 @@ class ExampleConfigTest {
         var remarks = new StringWriter();
         var running = RunningServer.start(
                 new ServePlan(config.portals(), config.targets(), config.allowAnonymous(),
-                        Digest.ALLOW, Digest.ALLOW, config.state(), config.discoveryChap(),
+                        Digest.ALLOW, Digest.ALLOW, config.state(), config.isns(),
+                        config.discoveryChap(),
                         config.limits()),
                 new Console(new PrintWriter(remarks, true), new PrintWriter(remarks, true),
                         false));

@@ -53,7 +53,8 @@ class ReloadTest {
         return new ServePlan(config.portals().isEmpty()
                 ? List.of(ServePlan.Listen.on(new Portal("127.0.0.1", 0)))
                 : config.portals(), config.targets(), config.allowAnonymous(), Digest.ALLOW,
-                Digest.ALLOW, config.state(), config.discoveryChap(), config.limits());
+                Digest.ALLOW, config.state(), config.isns(), config.discoveryChap(),
+                config.limits());
     }
 
     private void start(String text) throws Exception {

@@ -58,6 +58,10 @@ class UsageTest {
                     discover                                             | HOST[:PORT]
                     discover 127.0.0.1:0                                 | port 0
                     discover a:b:c                                       | HOST:PORT
+                    discover isns://a:b:c                                | 127.0.0.1:3205
+                    discover isns://127.0.0.1:0                          | port 0
+                    discover isns://127.0.0.1 --chap me:@file            | leave --chap out
+                    serve ram:1MiB --isns a:b:c                          | 127.0.0.1:3205
                     info                                                 | URI
                     info ram:1MiB ram:2MiB                               | ram:2MiB
                     copy ram:1MiB                                        | DST

@@ -30,6 +30,7 @@ class ArchitectureTest {
             "scsi", new Rule(List.of()),
             "iscsi", new Rule(List.of("scsi")),
             "tcp", new Rule(List.of("iscsi", "scsi")),
+            "isns", new Rule(List.of()),
             "store", new Rule(List.of("block"), "com.sun.nio.file"), // the option for direct I/O
             "initiator", new Rule(List.of("block", "scsi", "iscsi")),
             "target", new Rule(List.of("block", "scsi", "iscsi")),
@@ -51,8 +52,8 @@ class ArchitectureTest {
     @Test
     void shouldSeeEveryModule() {
         assertThat(lunar).extracting(one -> one.getPackageName()).contains("lunar.block",
-                "lunar.scsi", "lunar.iscsi", "lunar.iscsi.spi", "lunar.tcp", "lunar.store",
-                "lunar.target", "lunar.testkit");
+                "lunar.scsi", "lunar.iscsi", "lunar.iscsi.spi", "lunar.tcp", "lunar.isns",
+                "lunar.store", "lunar.target", "lunar.testkit");
     }
 
     @ParameterizedTest

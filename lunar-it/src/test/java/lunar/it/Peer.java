@@ -19,7 +19,8 @@ final class Peer implements AutoCloseable {
     private static final Map<String, String> PACKAGES = Map.of("iscsi-ls", "libiscsi-bin",
             "iscsi-inq", "libiscsi-bin", "iscsi-readcapacity16", "libiscsi-bin", "iscsi-perf",
             "libiscsi-bin", "iscsi-test-cu", "libiscsi-bin", "qemu-img",
-            "qemu-utils and qemu-block-extra", "qemu-io", "qemu-utils and qemu-block-extra");
+            "qemu-utils and qemu-block-extra", "qemu-io", "qemu-utils and qemu-block-extra",
+            "isnsd", "open-isns-server", "isnsadm", "open-isns-utils");
 
     /** What a program that has ended said. */
     record Result(List<String> command, int status, String output) {
@@ -94,6 +95,11 @@ final class Peer implements AutoCloseable {
         }
         return new Result(command, process.exitValue(), printed());
     }
+
+    /** Asks it to end (SIGTERM). */
+    void terminate() { process.destroy(); }
+
+    long pid() { return process.pid(); }
 
     boolean isAlive() { return process.isAlive(); }
 

@@ -38,6 +38,18 @@ final class Discovery {
         };
     }
 
+    /** What an initiator would be told that may use every target; also of those that it cannot get to. */
+    List<DiscoveredTarget> all(InetSocketAddress reached) {
+        return server.targets().stream()
+                .filter(target -> !(target.spec().absence()
+                        .orElse(null) instanceof Absence.Removed))
+                .map(target -> new DiscoveredTarget(target.spec().name(),
+                        server.boundPortals().stream()
+                                .filter(portal -> target.isIn(portal.group()))
+                                .flatMap(portal -> portal.address(reached).stream()).toList()))
+                .toList();
+    }
+
     private List<DiscoveredTarget> named(String name, LoginResult who, BoundPortal asked,
             InetSocketAddress reached) {
         TargetNode target = server.target(name);

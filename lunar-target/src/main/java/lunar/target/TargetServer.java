@@ -17,10 +17,12 @@ import java.util.Set;
 import java.util.SortedSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import lunar.iscsi.ChapPolicy;
+import lunar.iscsi.DiscoveredTarget;
 import lunar.iscsi.LoginLimits;
 import lunar.iscsi.LoginPolicy;
 import lunar.iscsi.Offer;
@@ -65,6 +67,9 @@ public final class TargetServer implements AutoCloseable {
     private final AtomicBoolean closed = new AtomicBoolean();
     private final SecureRandom random = new SecureRandom();
     private final TransportProvider.Loops loops;
+
+    /** To tell of changes of the targets. */
+    private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
 
     /** No more logins. */
     private volatile boolean closing;
@@ -119,6 +124,25 @@ public final class TargetServer implements AutoCloseable {
         return List.copyOf(targets.keySet());
     }
 
+    /** The target of a name, as it is now. */
+    public Optional<TargetSpec> spec(String targetName) {
+        return Optional.ofNullable(targets.get(targetName)).map(TargetNode::spec);
+    }
+
+    /**
+     * All targets and where they are, for name servers: what SendTargets tells (RFC 7143 appendix C), but whoever asks.
+     *
+     * @param reached our address that others have: of a portal that listens on every address it is told
+     */
+    public List<DiscoveredTarget> discoverable(InetSocketAddress reached) {
+        return discovery.all(reached);
+    }
+
+    /** Runs after each change of the targets, on the thread of whoever changes them; it must not block. */
+    public void onChange(Runnable listener) {
+        listeners.add(listener);
+    }
+
     /**
      * Adds a target, or changes the one of this name while it is in use. What the spec says as before goes on
      * undisturbed. Initiators hear of other LUNs by a unit attention (REPORTED LUNS DATA HAS CHANGED); commands of a
@@ -130,18 +154,21 @@ public final class TargetServer implements AutoCloseable {
      * @throws IllegalArgumentException when the spec names a portal group that the server has not
      */
     public CompletableFuture<Void> update(TargetSpec spec) throws IOException {
+        CompletableFuture<Void> done = CompletableFuture.completedFuture(null);
         synchronized (changing) {
             requireOpen();
             requireGroups(spec, portals.groups());
             TargetNode target = targets.get(spec.name());
             if (target != null) {
-                return target.update(spec);
+                done = target.update(spec);
+            } else {
+                var more = new LinkedHashMap<>(targets);
+                more.put(spec.name(), newTarget(spec));
+                targets = Collections.unmodifiableMap(more);
             }
-            var more = new LinkedHashMap<>(targets);
-            more.put(spec.name(), newTarget(spec));
-            targets = Collections.unmodifiableMap(more);
-            return CompletableFuture.completedFuture(null);
         }
+        listeners.forEach(Runnable::run);
+        return done;
     }
 
     /**
@@ -152,6 +179,7 @@ public final class TargetServer implements AutoCloseable {
      * @throws IllegalArgumentException when there is none of this name
      */
     public CompletableFuture<Void> remove(String targetName) {
+        CompletableFuture<Void> done;
         synchronized (changing) {
             requireOpen();
             TargetNode target = targets.get(targetName);
@@ -161,8 +189,10 @@ public final class TargetServer implements AutoCloseable {
             var less = new LinkedHashMap<>(targets);
             less.remove(targetName);
             targets = Collections.unmodifiableMap(less);
-            return target.remove();
+            done = target.remove();
         }
+        listeners.forEach(Runnable::run);
+        return done;
     }
 
     /**
@@ -177,6 +207,7 @@ public final class TargetServer implements AutoCloseable {
      * @throws IllegalArgumentException when a target names a portal group that has no portal; then neither
      */
     public CompletableFuture<Void> reconfigure(Builder wanted) throws IOException {
+        CompletableFuture<Void> done;
         synchronized (changing) {
             requireOpen();
             wanted.requirePortals();
@@ -195,12 +226,13 @@ public final class TargetServer implements AutoCloseable {
             admissions = new Admissions(this, wanted.offer, wanted.discoveryChap);
             List<BoundPortal> without = to.begin();
             targets = made.after();
-            CompletableFuture<Void> ends = made.make();
+            done = made.make();
             to.finish();
             connections.stream().filter(connection -> without.contains(connection.portal()))
                     .forEach(connection -> connection.leavePortal(LEAVING_MS));
-            return ends;
         }
+        listeners.forEach(Runnable::run);
+        return done;
     }
 
     private TargetNode newTarget(TargetSpec spec) throws IOException {

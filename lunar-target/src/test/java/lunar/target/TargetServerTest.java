@@ -31,6 +31,25 @@ class TargetServerTest {
     }
 
     @Test
+    void shouldTellListenersOfChangesOfItsTargets() throws Exception {
+        try (var target = new TargetFixture()) {
+            var seen = new ArrayList<List<String>>();
+            List<String> before = target.server.targetNames();
+            target.server.onChange(() -> seen.add(target.server.targetNames()));
+            TargetSpec other = TargetSpec.of("iqn.2026-11.org.lunar:other").withAlias("first");
+
+            target.server.update(other);
+            target.server.update(other.withAlias("second"));
+            assertThat(target.server.spec(other.name()).orElseThrow().alias()).isEqualTo("second");
+            target.server.remove(other.name());
+
+            assertThat(seen).hasSize(3).last().isEqualTo(before);
+            assertThat(seen.getFirst()).endsWith(other.name());
+            assertThat(target.server.spec(other.name())).isEmpty();
+        }
+    }
+
+    @Test
     void shouldEndOldSessionBeforeItsSuccessorBegins() throws Exception {
         try (var target = new TargetFixture();
                 var old = target.ready(1);

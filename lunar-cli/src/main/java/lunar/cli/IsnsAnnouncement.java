@@ -1,0 +1,35 @@
+package lunar.cli;
+
+import java.util.Optional;
+import lunar.isns.IsnsRegistrar;
+import lunar.isns.IsnsServer;
+import lunar.isns.IsnsTiming;
+import lunar.target.TargetServer;
+import org.jspecify.annotations.Nullable;
+
+/** At which iSNS server the targets of a server are registered, if at any. Thread-safe. */
+final class IsnsAnnouncement implements AutoCloseable {
+    private final TargetServer server;
+    private Optional<IsnsServer> at = Optional.empty();
+    private @Nullable IsnsRegistrar registrar;
+
+    IsnsAnnouncement(TargetServer server) { this.server = server; }
+
+    /** From now on there. Where that is another place than before, the targets are deregistered from the old one. */
+    synchronized void become(Optional<IsnsServer> wanted) {
+        if (wanted.equals(at)) {
+            return;
+        }
+        IsnsRegistrar before = registrar;
+        if (before != null) {
+            before.close();
+        }
+        at = wanted;
+        registrar = wanted.map(place -> IsnsEntry.announce(server, place, IsnsTiming.DEFAULT))
+                .orElse(null);
+    }
+
+    /** Deregisters the targets; to be called before their server is closed. */
+    @Override
+    public void close() { become(Optional.empty()); }
+}

@@ -1,0 +1,136 @@
+package lunar.cli;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import lunar.iscsi.DiscoveredTarget;
+import lunar.iscsi.TargetAddress;
+import lunar.isns.IsnsRegistrar;
+import lunar.isns.IsnsServer;
+import lunar.isns.IsnsTiming;
+import lunar.isns.Registration;
+import lunar.isns.StorageNode;
+import lunar.target.TargetServer;
+import lunar.target.TargetSpec;
+
+/**
+ * What an iSNS server is told of the targets of a server: the same as SendTargets tells an initiator, but for lists of
+ * initiators, which iSNS has not. It shows the names of all targets to every node that shares a Discovery Domain with
+ * them; who may log in is decided here all the same.
+ *
+ * <p>Of a portal that listens on every address it is told the one that the iSNS server has reached; or, where that
+ * runs on this machine, those of all network interfaces. A portal that only this machine can reach is told where a
+ * target has no other and the iSNS server runs on this machine.
+ */
+public final class IsnsEntry implements IsnsRegistrar.Source {
+    private static final System.Logger LOG = System.getLogger("lunar.isns");
+    private static final int MAX_ALIAS_BYTES = 255;
+
+    private final TargetServer server;
+
+    /** Entity Identifier; empty before it is needed. */
+    private String entity = "";
+
+    /** Advertised names that are not known now. */
+    private final Set<String> unknown = new HashSet<>();
+
+    IsnsEntry(TargetServer server) { this.server = server; }
+
+    /** Registers a server's targets, and keeps that up to date. Returns at once; to be closed before the server. */
+    public static IsnsRegistrar announce(TargetServer server, IsnsServer at, IsnsTiming timing) {
+        IsnsRegistrar registrar = IsnsRegistrar.start(at, new IsnsEntry(server), timing);
+        server.onChange(registrar::changed);
+        return registrar;
+    }
+
+    /** The same at each start; no other server has this portal. */
+    private static String entity(InetSocketAddress portal, InetAddress reached) {
+        String host = reached.getHostAddress();
+        try {
+            String name = InetAddress.getLocalHost().getHostName();
+            if (!name.startsWith("localhost")) { // every machine may be called so
+                host = name;
+            }
+        } catch (UnknownHostException e) {
+            LOG.log(System.Logger.Level.DEBUG, "this machine does not know its own name", e);
+        }
+        return host + ":" + (portal.getAddress().isAnyLocalAddress()
+                ? Integer.toString(portal.getPort())
+                : Portal.text(portal));
+    }
+
+    @Override
+    public Registration registration(InetAddress reached) throws IOException {
+        if (entity.isEmpty()) {
+            // Looks up names, which takes its time.
+            entity = entity(server.portals().getFirst(), reached);
+        }
+        var portals = new LinkedHashMap<String, Map<StorageNode.Portal, Integer>>();
+        for (InetAddress address : reached.isLoopbackAddress()
+                ? ownAddresses()
+                : List.of(reached)) {
+            add(address, portals);
+        }
+        if (reached.isLoopbackAddress()) {
+            var local = new LinkedHashMap<String, Map<StorageNode.Portal, Integer>>();
+            add(reached, local);
+            local.forEach(portals::putIfAbsent);
+        }
+        var nodes = new ArrayList<StorageNode>();
+        portals.forEach((name, where) -> server.spec(name)
+                .ifPresent(spec -> nodes.add(new StorageNode(name, alias(spec), where))));
+        return new Registration(entity, nodes);
+    }
+
+    private void add(InetAddress reached, Map<String, Map<StorageNode.Portal, Integer>> to) {
+        for (DiscoveredTarget target : server.discoverable(new InetSocketAddress(reached, 0))) {
+            for (TargetAddress address : target.addresses()) {
+                try {
+                    InetAddress host = InetAddress.getByName(address.host());
+                    unknown.remove(address.host());
+                    to.computeIfAbsent(target.name(), _ -> new LinkedHashMap<>())
+                            .putIfAbsent(new StorageNode.Portal(host, address.port()),
+                                    address.portalGroupTag().orElse(1));
+                } catch (UnknownHostException e) {
+                    if (unknown.add(address.host())) {
+                        LOG.log(System.Logger.Level.WARNING,
+                                "portal {0} is not registered: its name is not known", address);
+                    }
+                }
+            }
+        }
+    }
+
+    /** Addresses at which other machines may reach this one. */
+    private static List<InetAddress> ownAddresses() throws IOException {
+        return NetworkInterface.networkInterfaces().filter(IsnsEntry::isUp)
+                .flatMap(NetworkInterface::inetAddresses)
+                .filter(address -> !address.isLoopbackAddress() && !address.isLinkLocalAddress())
+                .toList();
+    }
+
+    private static boolean isUp(NetworkInterface one) {
+        try {
+            return one.isUp();
+        } catch (IOException e) {
+            return false; // it has just gone
+        }
+    }
+
+    private static String alias(TargetSpec spec) {
+        String alias = spec.alias().replace('\0', ' ');
+        while (alias.getBytes(StandardCharsets.UTF_8).length > MAX_ALIAS_BYTES) {
+            alias = alias.substring(0, alias.offsetByCodePoints(alias.length(), -1));
+        }
+        return alias;
+    }
+}

@@ -1,0 +1,30 @@
+package lunar.isns;
+
+import java.util.concurrent.ThreadLocalRandom;
+
+/** How long to wait before the next attempt: twice as long each time, up to a limit. For one thread. */
+final class Backoff {
+    private final long firstMs;
+    private final long lastMs;
+    private long nextMs;
+
+    Backoff(IsnsTiming timing) {
+        firstMs = timing.firstRetry().toMillis();
+        lastMs = Math.max(firstMs, timing.lastRetry().toMillis());
+        nextMs = firstMs;
+    }
+
+    /** Milliseconds, a quarter more or less, so that servers that start together do not come together. */
+    long nextMs() {
+        long waitMs = nextMs;
+        nextMs = Math.min(lastMs, 2 * nextMs);
+        return Math.round(waitMs * ThreadLocalRandom.current().nextDouble(0.75, 1.25));
+    }
+
+    /** From the beginning again, if things went well for as long as the longest wait. */
+    void wentWellFor(long ms) {
+        if (ms >= lastMs) {
+            nextMs = firstMs;
+        }
+    }
+}

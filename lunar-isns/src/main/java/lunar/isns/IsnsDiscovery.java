@@ -1,0 +1,25 @@
+package lunar.isns;
+
+import java.io.IOException;
+import java.util.List;
+
+/** Finds targets at a name server. */
+public final class IsnsDiscovery {
+    private IsnsDiscovery() {}
+
+    /**
+     * The targets that an initiator may see, and where they are. Blocks.
+     *
+     * @param initiator iSCSI name of who asks: its Discovery Domains say what it may see. Some name servers answer only
+     *        nodes that are registered
+     * @throws IsnsException.Refused when the name server does not want to say
+     * @throws IOException when there is no name server, or its answer is none
+     */
+    public static List<StorageNode> targets(IsnsServer server, String initiator, IsnsTiming timing)
+            throws IOException {
+        try (var connection = new IsnsConnection(server, timing, () -> {})) {
+            connection.open();
+            return TargetQuery.targets(connection.exchange(TargetQuery.request(initiator)));
+        }
+    }
+}
