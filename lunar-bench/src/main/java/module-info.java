@@ -1,6 +1,9 @@
 /** Benchmarks: Lunar beside other programs, and its hot code by itself. */
 module lunar.bench {
+    requires lunar.block;
+    requires lunar.initiator;
     requires lunar.iscsi;
+    requires lunar.scsi;
     requires tools.jackson.databind;
     requires static jmh.core; // its benches run on the class path
     requires static org.jspecify;

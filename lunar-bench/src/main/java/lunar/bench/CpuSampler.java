@@ -57,7 +57,8 @@ final class CpuSampler implements AutoCloseable {
         }
     }
 
-    private static double process(long pid) throws IOException {
+    /** Processor seconds of a process since its start. */
+    static double process(long pid) throws IOException {
         String stat = Files.readString(Path.of("/proc/" + pid + "/stat"));
         String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
         return (Long.parseLong(fields[UTIME]) + Long.parseLong(fields[STIME])) / TICKS_PER_SECOND;

@@ -18,7 +18,7 @@ final class Server implements AutoCloseable {
     private static final int TRY_MS = 100;
     private static final int TOOL_SECONDS = 10;
     private static final int CONTROL_NUMBERS = 30_000; // tgtd takes a positive short
-    private static final Pattern READY = Pattern.compile("serving .* lun 1 .* on .*:(\\d+)");
+    private static final Pattern READY = Pattern.compile("serving .* lun 0 .* on .*:(\\d+)");
 
     private final Process process;
     private final String portal;
@@ -79,9 +79,22 @@ final class Server implements AutoCloseable {
     /** Lunar; its LUN 0 is the backing file, through the page cache, its LUN 1 as much memory with the same content. */
     static Server lunar(Settings settings, Path backing, long bytes)
             throws BenchException, InterruptedException {
-        Path log = settings.directory().resolve("lunar.log");
-        Process process = Processes.start(log, List.of(settings.lunar().toString(), "serve",
-                "file:" + backing, "ram:" + bytes, "--portal", HOST + ":0", "--iqn", IQN));
+        return lunar(settings.directory().resolve("lunar.log"), List.of(
+                settings.lunar().toString(), "serve", "file:" + backing, "ram:" + bytes));
+    }
+
+    /** Lunar, whose JVM tells what native memory it uses; its LUN 0 is memory. */
+    static Server watchedLunar(Path lunar, Path log, long bytes)
+            throws BenchException, InterruptedException {
+        return lunar(log, List.of("env", "LUNAR_JAVA_OPTS=-XX:NativeMemoryTracking=summary",
+                lunar.toString(), "serve", "ram:" + bytes));
+    }
+
+    private static Server lunar(Path log, List<String> serve)
+            throws BenchException, InterruptedException {
+        var command = new ArrayList<>(serve);
+        command.addAll(List.of("--portal", HOST + ":0", "--iqn", IQN));
+        Process process = Processes.start(log, command);
         for (int tries = 0; tries < START_TRIES && process.isAlive(); tries++) {
             var ready = READY.matcher(Processes.read(log));
             if (ready.find()) {

@@ -1,9 +1,7 @@
 package lunar.bench;
 
 import java.nio.file.Path;
-import java.util.HashMap;
 import java.util.Map;
-import java.util.Objects;
 
 /**
  * What the command line asks for.
@@ -18,32 +16,15 @@ import java.util.Objects;
 record Settings(int rounds, int seconds, long seed, Path lunar, Path directory, String commit) {
 
     static Settings parse(String... args) throws BenchException {
-        Map<String, String> given = new HashMap<>(
+        var given = Arguments.parse(
                 Map.of("rounds", "5", "seconds", "3", "seed", "1", "lunar", "./lunar",
-                        "dir", "lunar-bench/target/bench", "commit", "unknown"));
-        for (String arg : args) {
-            String[] pair = arg.split("=", 2);
-            if (pair.length != 2 || !pair[0].startsWith("--")
-                    || given.replace(pair[0].substring(2), pair[1]) == null) {
-                throw new BenchException(arg
-                        + " is not one of --rounds= --seconds= --seed= --lunar= --dir= --commit=");
-            }
+                        "dir", "lunar-bench/target/bench", "commit", "unknown"),
+                args);
+        var settings = new Settings(given.number("rounds"), given.number("seconds"),
+                given.number("seed"), given.path("lunar"), given.path("dir"), given.text("commit"));
+        if (settings.rounds < 1 || settings.seconds < 2) {
+            throw new BenchException("at least 1 round and 2 seconds are needed");
         }
-        try {
-            var settings = new Settings(Integer.parseInt(value(given, "rounds")),
-                    Integer.parseInt(value(given, "seconds")), Long.parseLong(value(given, "seed")),
-                    Path.of(value(given, "lunar")).toAbsolutePath(),
-                    Path.of(value(given, "dir")).toAbsolutePath(), value(given, "commit"));
-            if (settings.rounds < 1 || settings.seconds < 2) {
-                throw new BenchException("at least 1 round and 2 seconds are needed");
-            }
-            return settings;
-        } catch (NumberFormatException e) {
-            throw new BenchException("rounds, seconds and seed are whole numbers", e);
-        }
-    }
-
-    private static String value(Map<String, String> given, String name) {
-        return Objects.requireNonNull(given.get(name));
+        return settings;
     }
 }
