@@ -65,9 +65,9 @@ public record ProvisioningModePage(boolean saveable, Bytes parameters) implement
         return new ProvisioningModePage(false, parameters);
     }
 
-    /** A mask under which MODE SELECT may change SITUA, and ENABLED and THRESHOLD COUNT of each threshold. */
+    /** A mask under which MODE SELECT may change ENABLED and THRESHOLD COUNT of each threshold. */
     static Bytes changeable() {
-        Bytes mask = Bytes.of(new byte[HEADER + Resource.values().length * DESCRIPTOR]).with(0, 1);
+        Bytes mask = Bytes.of(new byte[HEADER + Resource.values().length * DESCRIPTOR]);
         for (int at = HEADER; at < mask.length(); at += DESCRIPTOR) {
             mask = mask.with(at, 1 << ENABLED);
             for (int i = 4; i < DESCRIPTOR; i++) {

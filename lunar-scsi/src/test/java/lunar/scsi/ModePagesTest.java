@@ -143,17 +143,22 @@ class ModePagesTest {
 
     @Test
     void shouldTakeThresholds() throws Exception {
-        MemorySegment list = Golden.bytes("00000000 5c02 001c 01" + "00".repeat(11)
+        MemorySegment list = Golden.bytes("00000000 5c02 001c" + "00".repeat(12)
                 + "80 01 0000 00000010" + "81 02 0000 00000100");
         ModePages changed = DISK.change(
                 new ModeSelect(CdbForm.CDB6, true, false, false, (int) list.byteSize()), list,
                 BLOCKS);
         var page = (ProvisioningModePage) changed.current(0x1c, 2).orElseThrow();
-        assertThat(page.singleInitiator()).isTrue();
         assertThat(page.thresholds()).containsExactly(
                 new ProvisioningModePage.Threshold(true,
                         ProvisioningModePage.Resource.AVAILABLE, 16),
                 new ProvisioningModePage.Threshold(true, ProvisioningModePage.Resource.USED, 256));
+
+        MemorySegment single = Golden.bytes("00000000 5c02 001c 01" + "00".repeat(11)
+                + "80 01 0000 00000010" + "81 02 0000 00000100");
+        assertThatExceptionOfType(IllegalRequestException.class).as("SITUA is not obeyed")
+                .isThrownBy(() -> DISK.change(new ModeSelect(CdbForm.CDB6, true, false, false,
+                        (int) single.byteSize()), single, BLOCKS));
     }
 
     @Test
