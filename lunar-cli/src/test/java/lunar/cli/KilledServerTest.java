@@ -6,13 +6,17 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import lunar.initiator.Initiator;
 import lunar.initiator.ScsiResult;
 import lunar.initiator.Session;
@@ -31,10 +35,13 @@ class KilledServerTest {
     private static final long KEY = 0x1122334455667788L;
     private static final byte[] READ_KEYS = hex("5e 00 00 00 00 00 00 00 ff 00");
     private static final byte[] READ_RESERVATION = hex("5e 01 00 00 00 00 00 00 ff 00");
+    private static final byte[] READY = new byte[6];
     private static final byte[] CONTROL_PAGE = hex("1a 08 0a 00 ff 00");
 
     @TempDir
     Path folder;
+
+    private static final byte[] OVERWRITE_AT_ONCE = hex("48 81 00 00 00 00 00 00 06 00");
 
     private static byte[] hex(String bytes) {
         return HexFormat.of().parseHex(bytes.replace(" ", ""));
@@ -46,11 +53,13 @@ class KilledServerTest {
         private final Initiator initiator = Initiator.create("iqn.2026-11.org.lunar:killer");
         private final Session session;
 
-        Killed() throws IOException {
+        Killed() throws IOException { this("1MiB"); }
+
+        Killed(String size) throws IOException {
             process = new ProcessBuilder(List.of(
                     Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
                     System.getProperty("java.class.path"), "lunar.cli.Main", "serve",
-                    "file:" + folder.resolve("disk.img") + "?size=1MiB", "--portal",
+                    "file:" + folder.resolve("disk.img") + "?size=" + size, "--portal",
                     "127.0.0.1:0", "--state", folder.resolve("state").toString()))
                     .redirectError(folder.resolve("err.txt").toFile()).start();
             BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
@@ -75,6 +84,15 @@ class KilledServerTest {
             ScsiResult result = session.execute(Lun.ZERO, cdb, MemorySegment.NULL,
                     MemorySegment.ofArray(data));
             assertThat(result.isGood()).as("%s", result).isTrue();
+        }
+
+        int sense(byte[] cdb) throws IOException {
+            ScsiResult result = session.execute(Lun.ZERO, cdb, MemorySegment.NULL,
+                    MemorySegment.NULL);
+            return result.isGood()
+                    ? 0
+                    : result.senseData().at(2) << 16 | result.senseData().at(12) << 8
+                            | result.senseData().at(13);
         }
 
         @Override
@@ -112,5 +130,30 @@ class KilledServerTest {
             assertThat(refused.senseData().at(0)).as("descriptor format, as it was saved")
                     .isEqualTo(0x72);
         }
+    }
+
+    @Test
+    void shouldGoOnWithSanitizeThatWasInterrupted() throws Exception {
+        try (var server = new Killed("32MiB")) {
+            assertThat(server.sense(READY)).as("the unit attention of a new nexus")
+                    .isEqualTo(0x06_29_00);
+            server.out(OVERWRITE_AT_ONCE, hex("1f 00 00 02 a5 0f")); // 31 passes, far from their end
+        }
+        Path disk = folder.resolve("disk.img");
+        try (var file = FileChannel.open(disk, StandardOpenOption.WRITE)) {
+            file.write(ByteBuffer.allocate(4096), 16 << 20); // which has been overwritten once or not yet
+        }
+        try (var server = new Killed("32MiB")) {
+            while (server.sense(READY) != 0) {
+                LockSupport.parkNanos(10_000_000);
+            }
+            assertThat(Files.readString(folder.resolve("err.txt"))).contains("begins anew");
+        }
+        byte[] content = Files.readAllBytes(disk);
+        byte[] expected = new byte[32 << 20];
+        for (int i = 0; i < expected.length; i++) {
+            expected[i] = (byte) (i % 2 == 0 ? 0xa5 : 0x0f);
+        }
+        assertThat(Arrays.mismatch(content, expected)).isEqualTo(-1);
     }
 }

@@ -266,7 +266,7 @@ final class TargetNode {
             if (!now.units().contains(unit)) {
                 // On its loop, after what it has begun by the old map and before what it begins by the new one.
                 ends.add(nexus.withdraw(unit).thenRun(() -> {
-                    unit.nexusLost(nexus);
+                    var _ = unit.nexusLost(nexus); // its copies have ended with its commands
                     nexus.forget(unit);
                 }));
             }

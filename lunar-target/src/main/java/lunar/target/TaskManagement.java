@@ -172,6 +172,7 @@ final class TaskManagement {
             for (Nexus nexus : unit.nexuses()) {
                 if (nexus.equals(session.nexus())) {
                     all.add(abortOwn(request, task -> task.server.equals(unit.server())));
+                    all.add(nexus.cancelCopies(unit).thenApply(_ -> 0));
                     nexus.establish(unit, AdditionalSense.BUS_DEVICE_RESET_OCCURRED);
                 } else {
                     all.add(nexus.abort(unit, AdditionalSense.BUS_DEVICE_RESET_OCCURRED));
@@ -183,12 +184,13 @@ final class TaskManagement {
 
     /** As if the nexus had been lost (SAM-5 section 7.6). */
     private CompletableFuture<Answer> resetNexus(TaskManagementRequest request) {
-        CompletableFuture<Integer> aborted = abortOwn(request, _ -> true);
+        var all = new ArrayList<CompletableFuture<Integer>>();
+        all.add(abortOwn(request, _ -> true));
         for (LogicalUnit unit : session.nexus().luns().units()) {
-            unit.nexusLost(session.nexus());
+            all.add(unit.nexusLost(session.nexus()).thenApply(_ -> 0));
             session.nexus().establish(unit, AdditionalSense.NEXUS_LOSS_OCCURRED);
         }
-        return bounded(List.of(aborted));
+        return bounded(all);
     }
 
     /** Aborts tasks of this session that were sent before the request. */

@@ -210,6 +210,8 @@ class AccessTest {
             assertThat(reader.receive().sense()).isEqualTo(WRITE_PROTECTED);
             assertThat(reader.command(new byte[]{0x48, 1, 0, 0, 0, 0, 0, 0, 0, 0}, 0).status())
                     .isEqualTo(Status.CHECK_CONDITION);
+            assertThat(reader.command(new byte[]{0x35, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 0).status())
+                    .as("SYNCHRONIZE CACHE, which hosts send to every disk").isEqualTo(Status.GOOD);
             byte[] mode = {0x1a, 8, 0x3f, 0, (byte) 252, 0};
             assertThat(reader.command(mode, 252).data()[2] & 0x80).isEqualTo(0x80);
             assertThat(writer.command(mode, 252).data()[2] & 0x80).isZero();

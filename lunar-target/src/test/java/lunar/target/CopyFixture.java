@@ -34,7 +34,7 @@ final class CopyFixture implements AutoCloseable {
             spec = spec.withLun(i, devices[i]);
         }
         server = TargetServer.builder().portal("127.0.0.1", 0).loops(2).target(spec).start();
-        initiator = RawInitiator.ready(server, 1);
+        initiator = RawInitiator.ready(server, 1, "iSCSIProtocolLevel=2");
     }
 
     /** A command with data-out, up to its response. */

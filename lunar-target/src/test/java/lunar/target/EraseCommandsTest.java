@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import lunar.block.BlockRequest.Operation;
 import lunar.iscsi.TaskManagementFunction;
 import lunar.scsi.Status;
 import org.junit.jupiter.api.Test;
@@ -23,7 +25,7 @@ class EraseCommandsTest {
     private static final String ALL_OF_IT = "48010000000000000600"; // OVERWRITE with a list of 6 bytes
 
     /** Asks until the unit is ready; what it says until then must be this. */
-    private static void awaitReady(RawInitiator initiator, int meanwhile) throws IOException {
+    static void awaitReady(RawInitiator initiator, int meanwhile) throws IOException {
         RawInitiator.Received answer = initiator.command(READY, 0);
         while (answer.status() != Status.GOOD) {
             assertThat(answer.sense()).isEqualTo(meanwhile);
@@ -69,17 +71,31 @@ class EraseCommandsTest {
     void shouldOverwriteEveryBlockAsOftenAsAskedFor() throws Exception {
         try (var target = new TargetFixture("ram:1MiB", unit -> unit.withThick(true));
                 var initiator = target.ready(1)) {
-            // INVERT and two passes: what stays is the pattern inverted
-            assertThat(initiator.commandOut(ALL_OF_IT, bytes("82000002 a50f")).status())
-                    .isEqualTo(Status.GOOD);
-            byte[] expected = new byte[512];
-            for (int i = 0; i < expected.length; i++) {
-                expected[i] = (byte) (i % 2 == 0 ? 0x5a : 0xf0);
-            }
+            var writes = new AtomicInteger();
+            target.device.shut(1, request -> request.operation() == Operation.WRITE
+                    && writes.incrementAndGet() == 2);
+            int tag = initiator.write(initiator.newTag(), initiator.useCmdSn(), bytes(ALL_OF_IT),
+                    bytes("82000002 a50f"), 6, true); // INVERT, two passes
+            target.device.awaitArrivals();
+            assertThat(target.onDevice(2047, 1)).as("the first of two passes is the inverted one")
+                    .isEqualTo(pattern(0x5a, 0xf0));
+            target.device.open();
+            RawInitiator.Received answer = initiator.receive();
+            assertThat(answer.bhs().itt()).isEqualTo(tag);
+            assertThat(answer.status()).isEqualTo(Status.GOOD);
+            byte[] expected = pattern(0xa5, 0x0f);
             assertThat(target.onDevice(0, 1)).isEqualTo(expected);
             assertThat(target.onDevice(1024, 1)).isEqualTo(expected);
             assertThat(target.onDevice(2047, 1)).isEqualTo(expected);
         }
+    }
+
+    private static byte[] pattern(int even, int odd) {
+        byte[] block = new byte[512];
+        for (int i = 0; i < block.length; i++) {
+            block[i] = (byte) (i % 2 == 0 ? even : odd);
+        }
+        return block;
     }
 
     @ParameterizedTest
@@ -113,18 +129,23 @@ class EraseCommandsTest {
             byte[] onePass = bytes("01000002a50f");
             assertThat(initiator.commandOut(ALL_OF_IT, onePass).sense()).isEqualTo(0x03_31_03);
             assertThat(initiator.command(READ, 512).sense()).isEqualTo(0x03_31_03);
+            byte[] told = initiator.command("030000001200", 18).data();
+            assertThat(told[2]).as("REQUEST SENSE").isEqualTo((byte) 0x03);
+            assertThat(Arrays.copyOfRange(told, 12, 14)).isEqualTo(bytes("3103"));
             assertThat(initiator.command(EXIT_FAILURE_MODE, 0).sense())
                     .as("without AUSE there is no way out").isEqualTo(0x05_24_00);
+            assertThat(initiator.commandOut("48210000000000000600", onePass).sense())
+                    .as("nor by AUSE at the next time").isEqualTo(0x05_24_00);
+            assertThat(initiator.command("040000000000", 0).sense()).as("nor by FORMAT UNIT")
+                    .isEqualTo(0x03_31_03);
+            assertThat(initiator.command(ERASE, 0).status()).as("which does not write")
+                    .isEqualTo(Status.GOOD);
+            assertThat(initiator.read(0, 2)).isEqualTo(blocks(2, 0));
 
             assertThat(initiator.commandOut("48210000000000000600", onePass).sense()) // AUSE
                     .isEqualTo(0x03_31_03);
             assertThat(initiator.command(EXIT_FAILURE_MODE, 0).status()).isEqualTo(Status.GOOD);
             assertThat(initiator.command(READY, 0).status()).isEqualTo(Status.GOOD);
-
-            assertThat(initiator.commandOut(ALL_OF_IT, onePass).sense()).isEqualTo(0x03_31_03);
-            assertThat(initiator.command(ERASE, 0).status()).as("which does not write")
-                    .isEqualTo(Status.GOOD);
-            assertThat(initiator.read(0, 2)).isEqualTo(blocks(2, 0));
         }
     }
 

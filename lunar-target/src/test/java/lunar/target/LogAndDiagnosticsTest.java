@@ -7,7 +7,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.List;
+import lunar.block.BlockRequest.Operation;
+import lunar.iscsi.TaskManagementFunction;
 import lunar.scsi.LogPage;
 import lunar.scsi.LogParameter;
 import lunar.scsi.Status;
@@ -77,6 +80,60 @@ class LogAndDiagnosticsTest {
                     () -> newest(initiator) == 0x27);
             assertThat(in(initiator, "1c01 00 0100 00", 256)).isEqualTo(cdb("0000000100"));
             assertThat(sense(initiator, "1c01 01 0100 00")).isEqualTo(0x05_24_00);
+        }
+    }
+
+    @Test
+    void shouldTellOfSelfTestInTheBackgroundAndStopIt() throws Exception {
+        String[] stops = {"1d80 00 0000 00", "1b00 00 00 00 00", "0400 00 00 00 00", "reset"};
+        for (String stop : stops) {
+            try (var target = new TargetFixture(); var initiator = target.ready(1)) {
+                target.device.shut(1, request -> request.operation() == Operation.READ);
+                assertThat(sense(initiator, "1d40 00 0000 00")).as("background extended").isZero();
+                target.device.awaitArrivals();
+                assertThat(newest(initiator)).as("it goes on").isEqualTo(0x4f);
+                byte[] told = in(initiator, "0300 00 00 12 00", 18);
+                assertThat(told[2]).isEqualTo((byte) 0x02);
+                assertThat(Arrays.copyOfRange(told, 12, 16)).isEqualTo(cdb("04 09 00 80"));
+                assertThat(sense(initiator, "0000 00 00 00 00")).as("others are served").isZero();
+                assertThat(sense(initiator, "1da0 00 0000 00")).isEqualTo(0x02_04_09);
+
+                if (stop.equals("reset")) {
+                    assertThat(initiator.managed(initiator
+                            .manage(TaskManagementFunction.LOGICAL_UNIT_RESET, -1))).isZero();
+                    initiator.takeAttentions();
+                } else {
+                    assertThat(sense(initiator, stop)).isZero();
+                }
+                target.device.open();
+                TargetFixture.await("the end by " + stop, () -> newest(initiator) != 0x4f);
+                assertThat(newest(initiator)).isEqualTo(0x41);
+            }
+        }
+    }
+
+    @Test
+    void shouldNotAbortSelfTestInTheForegroundAsOneInTheBackground() throws Exception {
+        try (var target = new TargetFixture();
+                var initiator = target.ready(1);
+                var other = target.ready(2)) {
+            target.device.shut(1, request -> request.operation() == Operation.READ);
+            int tag = initiator.send(cdb("1da0 00 0000 00"), 0);
+            target.device.awaitArrivals();
+            assertThat(sense(other, "1d80 00 0000 00")).isEqualTo(0x05_24_00);
+            target.device.open();
+            RawInitiator.Received answer = initiator.receive();
+            assertThat(answer.bhs().itt()).isEqualTo(tag);
+            assertThat(answer.status()).isEqualTo(Status.GOOD);
+        }
+    }
+
+    @Test
+    void shouldNotTestMediumThatIsNotThere() throws Exception {
+        try (var target = new TargetFixture("ram:1MiB", unit -> unit.withRemovable(true));
+                var initiator = target.ready(1)) {
+            assertThat(sense(initiator, "1b00 00 00 02 00")).as("ejected").isZero();
+            assertThat(sense(initiator, "1d04 00 0000 00")).isEqualTo(0x02_3a_00);
         }
     }
 

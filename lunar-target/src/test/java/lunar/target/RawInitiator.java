@@ -37,6 +37,7 @@ import lunar.iscsi.TaskManagementResponse;
 import lunar.iscsi.TextRequest;
 import lunar.iscsi.TextResponse;
 import lunar.scsi.Lun;
+import lunar.scsi.SenseKey;
 import lunar.scsi.Status;
 
 /**
@@ -194,13 +195,17 @@ final class RawInitiator implements AutoCloseable {
         assertThat(answer.bhs().itt()).isEqualTo(ping);
     }
 
-    /** Asks whether the unit is ready until it is; each unit attention is told once. */
+    /** Asks whether the unit is ready until that is told; each unit attention is told once, and before. */
     int takeAttentions() throws IOException {
         int count = 0;
-        while (command(new byte[6], 0).status() == Status.CHECK_CONDITION) {
+        while (true) {
+            Received answer = command(new byte[6], 0);
+            if (answer.status() != Status.CHECK_CONDITION
+                    || answer.sense() >> 16 != SenseKey.UNIT_ATTENTION.code()) {
+                return count;
+            }
             count++;
         }
-        return count;
     }
 
     // --- requests; each returns its task tag ---

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Random;
 import lunar.block.Devices;
 import lunar.iscsi.ScsiResponse;
+import lunar.iscsi.TaskManagementFunction;
 import lunar.scsi.BlockCopySegment;
 import lunar.scsi.CdbForm;
 import lunar.scsi.CopyOperatingParameters;
@@ -233,6 +234,38 @@ class TargetExtendedCopyTest {
             } while (state == CopyOperationInformation.State.IN_BACKGROUND);
             assertThat(state).isEqualTo(CopyOperationInformation.State.SUCCEEDED);
             assertThat(copies.content(1, 0, 51200)).isEqualTo(Arrays.copyOf(content, 51200));
+        }
+    }
+
+    /** What goes on without a command ends by a reset or as the nexus is lost; both wait for its last piece. */
+    @ParameterizedTest
+    @CsvSource({"LOGICAL_UNIT_RESET, false", "LOGICAL_UNIT_RESET, true", "I_T_NEXUS_RESET, false"})
+    void shouldStopCopyInTheBackground(TaskManagementFunction by, boolean another)
+            throws Exception {
+        try (var copies = new CopyFixture(Devices.open("ram:4MiB"), new HeldDevice("ram:4MiB"));
+                var other = RawInitiator.ready(copies.server, 2)) {
+            var held = (HeldDevice) copies.devices.get(1);
+            copies.fill(0, SEED);
+            byte[] list = new CopyParameterList(true, 77, CopyParameterList.HOLD, 0, false, false,
+                    true, List.of(copies.cscd(0), copies.cscd(1)),
+                    List.of(segment(0, 1, 8192, 0, 0))).bytes();
+            assertGood(copies.out(new ExtendedCopy(true, list.length), list));
+            held.awaitArrival(); // its first piece
+
+            RawInitiator who = another ? other : copies.initiator;
+            int tag = who.manage(by, -1);
+            who.assertSilent();
+            held.pass(1);
+            assertThat(who.managed(tag)).isZero();
+
+            held.pass(1000);
+            assertThat(copies.content(1, 1 << 20, 1 << 20)).as("the second piece")
+                    .isEqualTo(new byte[1 << 20]);
+            copies.initiator.takeAttentions();
+            assertThat(CopyOperationInformation.decode(copies.in(
+                    new ReceiveCopyResults(ReceiveCopyResults.COPY_STATUS_LID4, 77, 100)),
+                    CopyOperationInformation.Tail.NOTHING).state())
+                    .isEqualTo(CopyOperationInformation.State.TERMINATED);
         }
     }
 

@@ -2,7 +2,7 @@ package lunar.target.device;
 
 /**
  * What a command needs of the medium and does to it, by which the state of the medium and reservations let it pass
- * (SPC-5 section 5.13.1, SBC-4 section 4.17).
+ * (SPC-5 section 5.13.1, SBC-4 section 4.17, with their tables of commands).
  */
 enum Access {
     /** Nothing: it always passes. */
@@ -11,6 +11,8 @@ enum Access {
     READY(true),
     /** Reads the medium: stopped by reservations of exclusive access. */
     READ(true),
+    /** Tells of the unit and not of the medium, and yet is stopped by reservations of exclusive access. */
+    INFORM(false),
     /** Changes the medium: stopped by every reservation of others. */
     WRITE(true),
     /** Does not need the medium, but changes how others see the unit: stopped by every reservation of others. */

@@ -32,6 +32,7 @@ import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
 import lunar.scsi.StartStopUnit;
 import lunar.scsi.Status;
+import lunar.scsi.SynchronizeCache;
 import lunar.scsi.TaskManagementSupport;
 import lunar.scsi.VerifyBlocks;
 
@@ -79,9 +80,8 @@ final class BlockDeviceServer implements DeviceServer {
         new ReservationCommands(target, unit).register(commands);
         new AtomicCommands(device, blocks, maxTransferBlocks).register(commands);
         new PortGroupCommands(target, unit.access()).register(commands);
-        var selfTest = new SelfTest(device);
-        new DiagnosticCommands(selfTest).register(commands);
-        new LogCommands(target, unit, selfTest).register(commands);
+        new DiagnosticCommands(unit).register(commands);
+        new LogCommands(target, unit).register(commands);
         new BufferCommands().register(commands);
         new IdentityCommands(target, unit, System::currentTimeMillis).register(commands);
         new ExtendedCopyCommands(target, unit).register(commands);
@@ -108,8 +108,8 @@ final class BlockDeviceServer implements DeviceServer {
                         .good(capacity16().bytes(), cut(capacity.allocationLength())))
                 .on(ReportLuns.class, Access.FREE,
                         AbsentDeviceServer::reportLuns)
-                .on(ReportSupportedOperationCodes.class, Access.FREE, this::supportedCommands)
-                .on(ReportSupportedTaskManagementFunctions.class, Access.FREE,
+                .on(ReportSupportedOperationCodes.class, Access.INFORM, this::supportedCommands)
+                .on(ReportSupportedTaskManagementFunctions.class, Access.INFORM,
                         (task, report) -> task.good(
                                 new TaskManagementSupport(FUNCTIONS, report.repd()).bytes(),
                                 cut(report.allocationLength())));
@@ -140,7 +140,8 @@ final class BlockDeviceServer implements DeviceServer {
     @Override
     public void execute(ScsiTask task) {
         var handler = Objects.requireNonNull(commands.handler(task.cdb()));
-        if (handler.access().needsMedium()) { // before the medium is looked at: an erasure sees it or is seen
+        Access access = handler.access(task.cdb());
+        if (access.needsMedium()) { // before the medium is looked at: an erasure sees it or is seen
             unit.medium().enter();
         }
         if (reportsAttention(task)) {
@@ -149,18 +150,18 @@ final class BlockDeviceServer implements DeviceServer {
         if (unit.access().refuses(task)) {
             return;
         }
-        if (unit.reservations().conflict(task.nexus(), handler.access())) {
+        if (unit.reservations().conflict(task.nexus(), access)) {
             task.end(Status.RESERVATION_CONFLICT);
             return;
         }
-        if (handler.access().needsMedium()) {
+        if (access.needsMedium()) {
             Optional<Sense> obstacle = unit.medium().obstacle();
             if (obstacle.isPresent()) {
                 task.checkCondition(obstacle.get());
                 return;
             }
         }
-        if (task.nexus().luns().isReadOnly(task.lun()) && changes(task.cdb(), handler.access())) {
+        if (task.nexus().luns().isReadOnly(task.lun()) && changes(task.cdb(), access)) {
             task.checkCondition(Sense.of(SenseKey.DATA_PROTECT, AdditionalSense.WRITE_PROTECTED));
             return;
         }
@@ -173,19 +174,24 @@ final class BlockDeviceServer implements DeviceServer {
 
     @Override
     public void ended(ScsiTask task) {
-        if (Objects.requireNonNull(commands.handler(task.cdb())).access().needsMedium()) {
+        Cdb cdb = task.cdb();
+        if (Objects.requireNonNull(commands.handler(cdb)).access(cdb).needsMedium()) {
             unit.medium().leave();
         }
     }
 
     /** What an initiator that may only read cannot do; of reservations it may make what it likes. */
     private static boolean changes(Cdb cdb, Access access) {
-        return access == Access.WRITE || cdb instanceof Sanitize || cdb instanceof FormatUnit
+        return (access == Access.WRITE && !(cdb instanceof SynchronizeCache))
+                || cdb instanceof Sanitize || cdb instanceof FormatUnit
                 || cdb instanceof ModeSelect;
     }
 
     private void requestSense(ScsiTask task, RequestSense command) {
-        Sense sense = unit.medium().running().map(LongOperation::sense).orElseGet(this::pollable);
+        Sense sense = unit.medium().running().map(LongOperation::sense)
+                .or(() -> unit.erasures().failed().map(Erasure::failure))
+                .or(() -> unit.selfTest().inBackground().map(LongOperation::sense))
+                .orElseGet(this::pollable);
         task.good(sense.encode(command.descriptorFormat()), command.allocationLength());
     }
 
@@ -234,7 +240,7 @@ final class BlockDeviceServer implements DeviceServer {
         }
     }
 
-    /** What REQUEST SENSE tells while no unit attention is pending (SPC-5 section 6.39). */
+    /** What REQUEST SENSE tells while there is nothing else (SPC-5 section 6.39). */
     private Sense pollable() {
         return unit.modes()
                 .simulatedException() == InformationalExceptionsModePage.ON_REQUEST

@@ -27,7 +27,7 @@ final class BufferCommands {
     private final Map<Nexus, byte[]> echoes = Collections.synchronizedMap(new WeakHashMap<>());
 
     void register(CommandSet commands) {
-        commands.on(ReadBuffer.class, Access.FREE, this::read)
+        commands.on(ReadBuffer.class, Access.INFORM, this::read)
                 .on(WriteBuffer.class, Access.CONTROL,
                         write -> Math.min(write.parameterListLength(), BUFFER_BYTES),
                         this::write);

@@ -5,6 +5,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.BiConsumer;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.ToLongFunction;
 import lunar.scsi.Cdb;
@@ -19,12 +20,14 @@ final class CommandSet {
     /**
      * How a kind of command is executed.
      *
-     * @param access what it does to the medium
+     * @param access what it does to the medium; the fields of the CDB may have a say in it
      * @param dataOutBytes data-out that a command needs
      * @param execute executes it
      */
-    record Handler<C extends Cdb>(Class<C> type, Access access, ToLongFunction<C> dataOutBytes,
-            BiConsumer<ScsiTask, C> execute) {
+    record Handler<C extends Cdb>(Class<C> type, Function<C, Access> access,
+            ToLongFunction<C> dataOutBytes, BiConsumer<ScsiTask, C> execute) {
+        Access access(Cdb cdb) { return access.apply(type.cast(cdb)); }
+
         long dataOut(Cdb cdb) { return dataOutBytes.applyAsLong(type.cast(cdb)); }
 
         void execute(ScsiTask task) { execute.accept(task, type.cast(task.cdb())); }
@@ -35,8 +38,18 @@ final class CommandSet {
     /** Adds a command with data-out. */
     <C extends Cdb> CommandSet on(Class<C> type, Access access, ToLongFunction<C> dataOutBytes,
             BiConsumer<ScsiTask, C> execute) {
-        if (handlers.put(type, new Handler<>(type, access, dataOutBytes, execute)) != null) {
-            throw new IllegalStateException(type + " has two handlers");
+        return add(new Handler<>(type, _ -> access, dataOutBytes, execute));
+    }
+
+    /** Adds a command without data-out, whose access depends on its CDB. */
+    <C extends Cdb> CommandSet on(Class<C> type, Function<C, Access> access,
+            BiConsumer<ScsiTask, C> execute) {
+        return add(new Handler<>(type, access, _ -> 0, execute));
+    }
+
+    private CommandSet add(Handler<?> handler) {
+        if (handlers.put(handler.type(), handler) != null) {
+            throw new IllegalStateException(handler.type() + " has two handlers");
         }
         return this;
     }

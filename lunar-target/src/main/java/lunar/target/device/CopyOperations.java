@@ -1,8 +1,12 @@
 package lunar.target.device;
 
+import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
@@ -15,12 +19,17 @@ final class CopyOperations {
     /** Operations with an identifier, going on or ended; the first ones that have ended are forgotten beyond it. */
     static final int MAX_KEPT = 64;
 
+    /** How long a device has to end a cancelled piece. */
+    private static final long PATIENCE_MS = 5_000;
+
     private static final Sense IN_USE = Sense.of(SenseKey.ILLEGAL_REQUEST,
             AdditionalSense.OPERATION_IN_PROGRESS);
     private static final Sense TOO_MANY = Sense.of(SenseKey.ILLEGAL_REQUEST,
             AdditionalSense.INSUFFICIENT_RESOURCES);
 
     private final Map<Long, CopyOperation> operations = new LinkedHashMap<>();
+    /** Those that go on without a command, and who works at them. */
+    private final Map<CopyOperation, Worker> background = new HashMap<>();
 
     /** Begins an operation. */
     synchronized void begin(long identifier, CopyOperation operation) throws CopyException {
@@ -38,6 +47,43 @@ final class CopyOperations {
             operations.remove(oldest.get().getKey());
         }
         operations.put(identifier, operation);
+    }
+
+    /** The operation goes on when its command has ended. */
+    synchronized void goesOn(CopyOperation operation, Worker worker) {
+        background.put(operation, worker);
+        var _ = operation.ended().thenRun(() -> forget(operation));
+    }
+
+    private synchronized void forget(CopyOperation operation) { background.remove(operation); }
+
+    /**
+     * Cancels those that go on without a command, which nobody could abort otherwise; ends when none of them can be
+     * seen to write any more.
+     */
+    CompletableFuture<Void> cancel() {
+        Map<CopyOperation, Worker> all;
+        synchronized (this) {
+            all = Map.copyOf(background);
+        }
+        return CompletableFuture.allOf(all.entrySet().stream()
+                .map(entry -> cancel(entry.getKey(), entry.getValue()))
+                .toArray(CompletableFuture[]::new));
+    }
+
+    /** One that hangs in a device is left behind, with a fence around what it uses, as a command is. */
+    private static CompletableFuture<Void> cancel(CopyOperation operation, Worker worker) {
+        operation.cancel();
+        CompletableFuture<Void> gone = operation.ended().copy();
+        CompletableFuture.delayedExecutor(PATIENCE_MS, TimeUnit.MILLISECONDS).execute(() -> {
+            List<FencedDevice.Confined> fences = operation.hasEnded() ? null : worker.leaveBehind();
+            if (fences != null) {
+                var _ = operation.ended()
+                        .thenRun(() -> fences.forEach(FencedDevice.Confined::lift));
+                gone.complete(null);
+            }
+        });
+        return gone;
     }
 
     synchronized Optional<CopyOperation> find(long identifier) {

@@ -21,9 +21,13 @@ final class CopyWork {
     private CopyWork() {}
 
     /** Starts it and ends the task: in the background at once, otherwise with the copy. On the task's loop. */
-    static void start(ScsiTask task, CopyOperation operation, boolean background, Body body) {
+    static void start(ScsiTask task, LogicalUnit unit, CopyOperation operation, boolean background,
+            Body body) {
         if (background) {
-            Thread.ofVirtual().name("lunar-copy").start(() -> run(operation, body));
+            var worker = new Worker();
+            task.nexus().copies(unit).goesOn(operation, worker);
+            Thread.ofVirtual().name("lunar-copy")
+                    .start(() -> worker.run(() -> run(operation, body)));
             task.good();
             return;
         }

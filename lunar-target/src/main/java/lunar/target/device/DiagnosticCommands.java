@@ -1,5 +1,6 @@
 package lunar.target.device;
 
+import java.util.Optional;
 import java.util.function.Consumer;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.InvalidParameterListException;
@@ -14,14 +15,18 @@ final class DiagnosticCommands {
     private static final byte[] SUPPORTED_PAGES = {0, 0, 0, 1, 0};
     private static final int MAX_LIST_BYTES = 4096;
 
+    private final LogicalUnit unit;
     private final SelfTest selfTest;
 
-    DiagnosticCommands(SelfTest selfTest) { this.selfTest = selfTest; }
+    DiagnosticCommands(LogicalUnit unit) {
+        this.unit = unit;
+        selfTest = unit.selfTest();
+    }
 
     void register(CommandSet commands) {
         commands.on(SendDiagnostic.class, Access.CONTROL,
                 send -> Math.min(send.parameterListLength(), MAX_LIST_BYTES), this::send)
-                .on(ReceiveDiagnosticResults.class, Access.FREE, this::receive);
+                .on(ReceiveDiagnosticResults.class, Access.INFORM, this::receive);
     }
 
     private void send(ScsiTask task, SendDiagnostic command) {
@@ -45,7 +50,7 @@ final class DiagnosticCommands {
             case SendDiagnostic.FOREGROUND_SHORT -> run(task, code, false, false);
             case SendDiagnostic.FOREGROUND_EXTENDED -> run(task, code, true, false);
             case SendDiagnostic.ABORT_BACKGROUND -> {
-                if (selfTest.stop()) {
+                if (selfTest.stopBackground()) {
                     task.good();
                 } else {
                     task.checkCondition(Sense.invalidFieldInCdb(1, 7));
@@ -71,16 +76,20 @@ final class DiagnosticCommands {
         }
     }
 
+    /** The unit goes on to serve commands, of a foreground test too. */
     private void run(ScsiTask task, int code, boolean extended, boolean background) {
-        if (!selfTest.begin()) {
+        Optional<Sense> obstacle = unit.medium().obstacle();
+        if (obstacle.isPresent()) {
+            task.checkCondition(obstacle.get());
+        } else if (!selfTest.begin(code, background)) {
             task.checkCondition(
                     Sense.of(SenseKey.NOT_READY, AdditionalSense.SELF_TEST_IN_PROGRESS));
         } else if (background) {
             Thread.ofVirtual().name("lunar-self-test")
-                    .start(() -> selfTest.run(code, extended, () -> false));
+                    .start(() -> selfTest.run(extended, () -> false));
             task.good();
         } else {
-            task.work(() -> ended(selfTest.run(code, extended, task::aborted)));
+            task.work(() -> ended(selfTest.run(extended, task::aborted)));
         }
     }
 
@@ -89,7 +98,7 @@ final class DiagnosticCommands {
             case PASSED -> ScsiTask::good;
             case FAILED -> task -> task.checkCondition(Sense.of(SenseKey.HARDWARE_ERROR,
                     AdditionalSense.LOGICAL_UNIT_FAILED_SELF_TEST));
-            case ABORTED -> task -> task.checkCondition(
+            case ABORTED, IN_PROGRESS -> task -> task.checkCondition(
                     Sense.of(SenseKey.ABORTED_COMMAND, AdditionalSense.NONE));
         };
     }

@@ -45,7 +45,7 @@ final class ExtendedCopyCommands {
                 task.nexus().copies(unit).begin(list.listIdentifier(), operation);
             }
             var copy = new SegmentCopy(target, unit, task.nexus(), list, operation);
-            CopyWork.start(task, operation, list.immediate(), copy::run);
+            CopyWork.start(task, unit, operation, list.immediate(), copy::run);
         } catch (InvalidParameterListException e) {
             task.checkCondition(e.sense());
         } catch (CopyException e) {

@@ -42,10 +42,10 @@ final class LogCommands {
     private final SelfTest selfTest;
     private final SortedMap<Integer, Supplier<List<LogParameter>>> pages = new TreeMap<>();
 
-    LogCommands(ScsiTarget target, LogicalUnit unit, SelfTest selfTest) {
+    LogCommands(ScsiTarget target, LogicalUnit unit) {
         this.target = target;
         this.unit = unit;
-        this.selfTest = selfTest;
+        selfTest = unit.selfTest();
         device = unit.device();
         counters = unit.counters();
         pages.put(LogPage.WRITE_ERRORS, () -> errors(counters.writes));

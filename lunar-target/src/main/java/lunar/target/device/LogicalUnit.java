@@ -26,6 +26,8 @@ public final class LogicalUnit {
     private final Thresholds thresholds;
     private final AsymmetricAccess access;
     private final AtomicLong capacity;
+    private final Erasures erasures;
+    private final SelfTest selfTest;
     private volatile DeviceServer server;
     private final Set<ScsiTarget> targets = new CopyOnWriteArraySet<>();
 
@@ -46,7 +48,10 @@ public final class LogicalUnit {
         device = FencedDevice.over(presented);
         access = new AsymmetricAccess(target, this);
         capacity = new AtomicLong(spec.device().blockCount());
+        selfTest = new SelfTest(device);
+        erasures = new Erasures(medium, device, spec.state());
         server = new BlockDeviceServer(target, this, maxTransferBytes);
+        erasures.resume(spec.readOnly() || device.readOnly());
     }
 
     /** What it is made of. */
@@ -133,6 +138,12 @@ public final class LogicalUnit {
         return spec.device();
     }
 
+    /** Its self-tests. */
+    SelfTest selfTest() { return selfTest; }
+
+    /** SANITIZE and FORMAT UNIT. */
+    Erasures erasures() { return erasures; }
+
     /** Whether writes are refused: by the device, by what the unit is, or by SWP of the Control page. */
     boolean writeProtected() {
         return device.readOnly() || spec.readOnly() || modes.softwareWriteProtect();
@@ -171,11 +182,17 @@ public final class LogicalUnit {
         medium.allowRemoval();
         reservations.reset();
         modes.reset();
+        selfTest.stop();
     }
 
-    /** A nexus is lost or was reset (SAM-5 section 6.3.4): forgets what it held. Any thread. */
-    public void nexusLost(Nexus nexus) {
+    /**
+     * A nexus is lost or was reset (SAM-5 section 6.3.4): forgets what it held. Any thread.
+     *
+     * @return ends when its copies write no more that went on after their commands
+     */
+    public CompletableFuture<Void> nexusLost(Nexus nexus) {
         medium.prevent(nexus, false);
         reservations.release(nexus);
+        return nexus.cancelCopies(this);
     }
 }

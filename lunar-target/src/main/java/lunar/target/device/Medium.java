@@ -21,7 +21,6 @@ final class Medium {
     private boolean ejected;
     private @Nullable LongOperation running;
     private @Nullable Sense failure;
-    private boolean mayExitFailure;
 
     /** Read by every command: true while there is nothing to look at. */
     private volatile boolean usable = true;
@@ -91,15 +90,13 @@ final class Medium {
      * The running operation has ended.
      *
      * @param why null where it succeeded; otherwise what every command is told until another operation succeeds
-     * @param mayExit whether {@link #exitFailure} ends that
      */
-    void end(@Nullable Sense why, boolean mayExit) {
+    void end(@Nullable Sense why) {
         LongOperation ended;
         synchronized (this) {
             ended = running;
             running = null;
             failure = why;
-            mayExitFailure = mayExit;
             update();
         }
         if (ended != null) {
@@ -107,14 +104,9 @@ final class Medium {
         }
     }
 
-    /** Leaves the state after a failed operation; false where that is not allowed, or there is none. */
-    synchronized boolean exitFailure() {
-        if (failure == null || !mayExitFailure) {
-            return false;
-        }
-        failure = null;
-        update();
-        return true;
+    /** What every command is told since an operation has failed; empty where none has. */
+    synchronized Optional<Sense> failure() {
+        return Optional.ofNullable(failure);
     }
 
     private void update() { usable = running == null && failure == null && !ejected; }

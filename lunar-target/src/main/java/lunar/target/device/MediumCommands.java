@@ -24,9 +24,16 @@ final class MediumCommands {
 
     void register(CommandSet commands) {
         commands.on(TestUnitReady.class, Access.READY, (task, _) -> task.good())
-                .on(StartStopUnit.class, Access.CONTROL, this::startStop)
-                .on(PreventAllowMediumRemoval.class, Access.CONTROL, this::prevent)
+                .on(StartStopUnit.class, MediumCommands::access, this::startStop)
+                .on(PreventAllowMediumRemoval.class,
+                        command -> command.prevent() == 0 ? Access.FREE : Access.CONTROL,
+                        this::prevent)
                 .on(ReadDefectData.class, Access.READ, MediumCommands::defects);
+    }
+
+    /** Others may start a reserved unit, and no more (SBC-4 section 4.17). */
+    private static Access access(StartStopUnit command) {
+        return command.start() && command.powerCondition() == 0 ? Access.FREE : Access.CONTROL;
     }
 
     /**
@@ -37,7 +44,10 @@ final class MediumCommands {
         Optional<LongOperation> running = unit.medium().running();
         if (running.isPresent()) {
             task.checkCondition(running.get().sense());
-        } else if (command.powerCondition() != 0) {
+            return;
+        }
+        unit.selfTest().stopBackground();
+        if (command.powerCondition() != 0) {
             task.good(); // START and LOEJ are not looked at (SBC-4 section 5.28)
         } else if (command.loadEject()) {
             loadOrEject(task, command.start());

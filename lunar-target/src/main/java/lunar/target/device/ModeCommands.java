@@ -27,7 +27,7 @@ final class ModeCommands {
     }
 
     void register(CommandSet commands) {
-        commands.on(ModeSense.class, Access.CONTROL, this::sense)
+        commands.on(ModeSense.class, Access.INFORM, this::sense)
                 .on(ModeSelect.class, Access.CONTROL, ModeSelect::parameterListLength,
                         this::select);
     }

@@ -76,12 +76,12 @@ public final class Nexus {
 
     /** Aborts the tasks that this nexus has on a unit; ends with their number when the last has ended. */
     public CompletableFuture<Integer> abort(LogicalUnit unit) {
-        return aborter.abort(unit, _ -> {});
+        return aborter.abort(unit, _ -> {}).thenCombine(cancelCopies(unit), (count, _) -> count);
     }
 
     /** Aborts the tasks that this nexus has on a unit because it does not see it any more; ends like {@link #abort}. */
     public CompletableFuture<Integer> withdraw(LogicalUnit unit) {
-        return aborter.withdraw(unit);
+        return aborter.withdraw(unit).thenCombine(cancelCopies(unit), (count, _) -> count);
     }
 
     /**
@@ -89,7 +89,8 @@ public final class Nexus {
      * aborted, and hears of it.
      */
     public CompletableFuture<Integer> abort(LogicalUnit unit, AdditionalSense attention) {
-        return aborter.abort(unit, _ -> establish(unit, attention));
+        return aborter.abort(unit, _ -> establish(unit, attention))
+                .thenCombine(cancelCopies(unit), (count, _) -> count);
     }
 
     /** Establishes a unit attention condition for this nexus, if it is not pending already. */
@@ -110,6 +111,15 @@ public final class Nexus {
     void inventoryReported() {
         attentions.values().forEach(
                 each -> each.clear(AdditionalSense.REPORTED_LUNS_DATA_HAS_CHANGED));
+    }
+
+    /**
+     * Cancels the copy operations that it has begun at a unit and that go on after their commands, as a reset, a nexus
+     * loss and PREEMPT AND ABORT do (SPC-5 section 5.18.4.3); ends when they have ended.
+     */
+    public CompletableFuture<Void> cancelCopies(LogicalUnit unit) {
+        CopyOperations known = copies.get(unit);
+        return known == null ? CompletableFuture.completedFuture(null) : known.cancel();
     }
 
     /** The copy operations that it has begun at a unit. */

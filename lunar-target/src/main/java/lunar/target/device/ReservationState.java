@@ -57,7 +57,7 @@ record ReservationState(long generation, SequencedMap<Registrant, Long> keys, Op
         }
         ReservationType type = held.get().type();
         boolean admitted = (type.admitsRegistrants() && isRegistered(who))
-                || (type.admitsReads() && access == Access.READ);
+                || (type.admitsReads() && (access == Access.READ || access == Access.INFORM));
         return !admitted;
     }
 

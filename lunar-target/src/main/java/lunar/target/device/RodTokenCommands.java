@@ -143,7 +143,7 @@ final class RodTokenCommands {
             }
             var operation = new CopyOperation(WriteUsingToken.SERVICE_ACTION, list.immediate());
             task.nexus().copies(unit).begin(command.listIdentifier(), operation);
-            CopyWork.start(task, operation, list.immediate(), () -> write(list, operation));
+            CopyWork.start(task, unit, operation, list.immediate(), () -> write(list, operation));
         } catch (InvalidParameterListException e) {
             task.checkCondition(e.sense());
         } catch (CopyException e) {

@@ -114,6 +114,8 @@ public final class ScsiTarget {
     /** A nexus ends. */
     public void end(Nexus nexus) {
         nexuses.remove(nexus);
-        units.forEach(unit -> unit.nexusLost(nexus));
+        for (LogicalUnit unit : units) {
+            var _ = unit.nexusLost(nexus);
+        }
     }
 }

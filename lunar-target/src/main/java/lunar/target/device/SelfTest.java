@@ -6,9 +6,13 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import lunar.block.BlockDevice;
 import lunar.block.StorageException;
+import lunar.scsi.AdditionalSense;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Self-tests of a logical unit (SPC-5 section 5.15): reads pieces of the medium that lie evenly over it. One at a time.
@@ -29,7 +33,9 @@ final class SelfTest {
     enum Outcome {
         PASSED(0),
         ABORTED(1),
-        FAILED(7);
+        FAILED(7),
+        /** It has not ended yet. */
+        IN_PROGRESS(15);
 
         private final int code;
 
@@ -41,38 +47,71 @@ final class SelfTest {
     /** @param lba first block that could not be read, or -1 */
     record Result(int selfTestCode, Outcome outcome, long lba) {}
 
+    /** A test that goes on. */
+    private static final class Running {
+        private final int code;
+        private final boolean background;
+        private final LongOperation operation = new LongOperation(
+                AdditionalSense.SELF_TEST_IN_PROGRESS);
+        private volatile boolean stopping;
+
+        Running(int code, boolean background) {
+            this.code = code;
+            this.background = background;
+        }
+    }
+
     private final BlockDevice device;
     private final Deque<Result> results = new ArrayDeque<>();
-    private boolean running;
-    private boolean stopping;
+    private @Nullable Running running;
 
     SelfTest(BlockDevice device) { this.device = device; }
 
     /** Begins a test; false where one is running. Whoever began it runs it. */
-    synchronized boolean begin() {
-        if (running) {
+    synchronized boolean begin(int code, boolean background) {
+        if (running != null) {
             return false;
         }
-        running = true;
-        stopping = false;
+        running = new Running(code, background);
         return true;
     }
 
-    /** Stops the test that runs; false where none does. */
-    synchronized boolean stop() {
-        stopping |= running;
-        return running;
+    /** Stops the test that runs in the background; false where none does. */
+    synchronized boolean stopBackground() {
+        Running test = running;
+        if (test == null || !test.background) {
+            return false;
+        }
+        test.stopping = true;
+        return true;
     }
 
-    private synchronized boolean stopping() { return stopping; }
+    /** Stops whatever runs, for a reset. */
+    synchronized void stop() {
+        Running test = running;
+        if (test != null) {
+            test.stopping = true;
+        }
+    }
 
-    /** Results, newest first. */
+    /** The test in the background, for who wants to know how far it is. */
+    synchronized Optional<LongOperation> inBackground() {
+        return Optional.ofNullable(running).filter(test -> test.background)
+                .map(test -> test.operation);
+    }
+
+    /** Results, newest first; the first one may be that of a test which goes on. */
     synchronized List<Result> results() {
-        return List.copyOf(results);
+        var all = new ArrayList<Result>();
+        if (running != null) {
+            all.add(new Result(running.code, Outcome.IN_PROGRESS, -1));
+        }
+        all.addAll(results);
+        return all.subList(0, Math.min(all.size(), MAX_RESULTS));
     }
 
     private synchronized void end(Result result) {
-        running = false;
+        running = null;
         results.addFirst(result);
         if (results.size() > MAX_RESULTS) {
             results.removeLast();
@@ -80,10 +119,14 @@ final class SelfTest {
     }
 
     /** Runs the test that was begun. Blocks. */
-    Outcome run(int code, boolean extended, BooleanSupplier aborted) {
-        Result result = new Result(code, Outcome.ABORTED, -1);
+    Outcome run(boolean extended, BooleanSupplier aborted) {
+        Running test;
+        synchronized (this) {
+            test = Objects.requireNonNull(running);
+        }
+        Result result = new Result(test.code, Outcome.ABORTED, -1);
         try (Arena arena = Arena.ofShared()) {
-            result = read(code, extended ? EXTENDED_PIECES : SHORT_PIECES,
+            result = read(test, extended ? EXTENDED_PIECES : SHORT_PIECES,
                     arena.allocate(PIECE_BYTES, device.limits().bufferAlignmentBytes()), aborted);
         } finally {
             end(result);
@@ -91,24 +134,23 @@ final class SelfTest {
         return result.outcome();
     }
 
-    private Result read(int code, int pieces, MemorySegment room, BooleanSupplier aborted) {
+    private Result read(Running test, int pieces, MemorySegment room, BooleanSupplier aborted) {
         long end = System.nanoTime() + EXTENDED_S * NANOS_PER_S;
         long blocks = Math.min(PIECE_BYTES / device.blockSize(), device.blockCount());
         MemorySegment buffer = room.asSlice(0, blocks * device.blockSize());
-        for (long lba : places(pieces, blocks)) {
-            if (stopping() || aborted.getAsBoolean()) {
-                return new Result(code, Outcome.ABORTED, -1);
-            }
-            if (System.nanoTime() - end > 0) {
-                break;
+        List<Long> places = places(pieces, blocks);
+        for (int i = 0; i < places.size() && System.nanoTime() - end < 0; i++) {
+            if (test.stopping || aborted.getAsBoolean()) {
+                return new Result(test.code, Outcome.ABORTED, -1);
             }
             try {
-                device.read(lba, buffer);
+                device.read(places.get(i), buffer);
             } catch (StorageException _) {
-                return new Result(code, Outcome.FAILED, lba);
+                return new Result(test.code, Outcome.FAILED, places.get(i));
             }
+            test.operation.progress(i + 1, places.size());
         }
-        return new Result(code, Outcome.PASSED, -1);
+        return new Result(test.code, test.stopping ? Outcome.ABORTED : Outcome.PASSED, -1);
     }
 
     private List<Long> places(int pieces, long blocks) {
