@@ -26,8 +26,9 @@ import lunar.scsi.Lun;
 
 /**
  * What sessions cost a {@code lunar serve} of its own process: thousands that are logged in and do nothing but answer
- * pings, and beside them some hundreds that read and write. All come from this process, over TCP on the loopback
- * interface; every session has opened its LUN, as a host does, before it is looked at.
+ * pings, and beside them some hundreds that read and write, which do so once more when the idle ones have logged out.
+ * All come from this process, over TCP on the loopback interface; every session has opened its LUN, as a host does,
+ * before it is looked at.
  */
 public final class ManySessions {
     private static final long DEVICE_BYTES = 256L << 20;
@@ -145,10 +146,7 @@ public final class ManySessions {
 
         out.println("reading and writing by " + plan.active + " more for " + plan.seconds + " s");
         List<Host> active = open(plan.active);
-        double ioCpu = probe.cpuSeconds();
-        long ioNs = System.nanoTime();
-        Latencies latencies = RandomIo.run(devices(active), DEPTH, RAMP_SECONDS, plan.seconds);
-        ioCpu = (probe.cpuSeconds() - ioCpu) * 1e9 / (System.nanoTime() - ioNs);
+        SessionFigures.Work beside = work(active);
         ServerProbe.Snapshot working = probe.snapshot("active");
 
         close(active);
@@ -156,10 +154,26 @@ public final class ManySessions {
         close(idle);
         double logoutsPerSecond = plan.idle * 1e9 / (System.nanoTime() - startNs);
         TimeUnit.SECONDS.sleep(SETTLE_SECONDS);
-        return new SessionFigures(plan.idle, plan.active, DEPTH, empty, idling, working,
-                probe.snapshot("after"), loginsPerSecond, logoutsPerSecond, idleCpu, ioCpu,
-                latencies.count() / (double) plan.seconds, latencies.percentile(0.5),
-                latencies.percentile(0.99));
+        ServerProbe.Snapshot after = probe.snapshot("after");
+
+        // Last, when all code is as warm as before: what the idle ones cost is not told too low.
+        out.println("the same without the idle ones");
+        active = open(plan.active);
+        SessionFigures.Work alone = work(active);
+        close(active);
+        return new SessionFigures(plan.idle, plan.active, DEPTH, empty, idling, working, after,
+                loginsPerSecond, logoutsPerSecond, idleCpu, beside, alone);
+    }
+
+    /** Reads and writes by these for a while. */
+    private SessionFigures.Work work(List<Host> active)
+            throws BenchException, InterruptedException {
+        double cpu = probe.cpuSeconds();
+        long startNs = System.nanoTime();
+        Latencies latencies = RandomIo.run(devices(active), DEPTH, RAMP_SECONDS, plan.seconds);
+        cpu = (probe.cpuSeconds() - cpu) * 1e9 / (System.nanoTime() - startNs);
+        return new SessionFigures.Work(latencies.count() / (double) plan.seconds,
+                latencies.percentile(0.5), latencies.percentile(0.99), cpu);
     }
 
     private List<Host> open(int count) throws BenchException, InterruptedException {

@@ -14,12 +14,29 @@ import tools.jackson.databind.json.JsonMapper;
  * @param working with those that read and write too
  * @param after when all have logged out
  * @param idleCores cores busy with the sessions that do nothing
- * @param workingCores cores busy with reading and writing
+ * @param beside reading and writing beside those that do nothing
+ * @param alone reading and writing without them
  */
 record SessionFigures(int idle, int active, int depth, ServerProbe.Snapshot empty,
         ServerProbe.Snapshot idling, ServerProbe.Snapshot working, ServerProbe.Snapshot after,
-        double loginsPerSecond, double logoutsPerSecond, double idleCores, double workingCores,
-        double iops, double p50Us, double p99Us) {
+        double loginsPerSecond, double logoutsPerSecond, double idleCores, Work beside,
+        Work alone) {
+    /**
+     * Requests of 4 KiB at random places, half of them writes.
+     *
+     * @param iops requests ended in a second
+     * @param p50Us latency of a request that half of them do not exceed
+     * @param p99Us the same of 99 in 100
+     * @param cores of the machine that the server was busy on
+     */
+    record Work(double iops, double p50Us, double p99Us, double cores) {
+        private String line(String name) {
+            return String.format(Locale.ROOT,
+                    "  %-20s%8.0f/s, p50 %5.0f us, p99 %5.0f us, %.1f us of the server's CPU each%n",
+                    name, iops, p50Us, p99Us, cores / iops * 1e6);
+        }
+    }
+
     private static final double KIB = 1024;
 
     String table() {
@@ -34,11 +51,10 @@ record SessionFigures(int idle, int active, int depth, ServerProbe.Snapshot empt
                 logoutsPerSecond));
         text.append(String.format(Locale.ROOT, "%d idle sessions: %.2f %% of a core%n", idle,
                 100 * idleCores));
-        text.append(String.format(Locale.ROOT,
-                "%d sessions, depth %d, 4 KiB random, half of it writes: %.0f/s, p50 %.0f us, "
-                        + "p99 %.0f us, %.1f us of the server's CPU each%n",
-                active, depth, iops, p50Us,
-                p99Us, workingCores / iops * 1e6));
+        text.append(String.format(Locale.ROOT, "%d sessions, depth %d, 4 KiB random, half of it "
+                + "writes:%n", active, depth));
+        text.append(beside.line("beside " + idle + " idle"))
+                .append(alone.line("alone"));
         return text.toString();
     }
 
