@@ -197,6 +197,22 @@ class AccessTest {
     }
 
     @Test
+    void shouldNotTellOfChangedLunsOnceTheyWereReported() throws Exception {
+        TargetSpec before = TargetSpec.of(OPEN).withLun(0, first);
+        try (var server = server(before).start(); var one = ready(server, ONE, OPEN)) {
+            server.update(before.withLun(1, second)).join();
+            assertThat(luns(one)).containsExactly(0, 1);
+            assertThat(one.command(new byte[6], 0).status()).isEqualTo(Status.GOOD);
+            assertThat(one.command(Lun.of(1), new byte[6], 0).sense()).as("it is new")
+                    .isEqualTo(0x06_29_00);
+            assertThat(one.command(Lun.of(1), new byte[6], 0).status()).isEqualTo(Status.GOOD);
+
+            server.update(before).join();
+            assertThat(one.command(new byte[6], 0).sense()).isEqualTo(0x06_3f_0e);
+        }
+    }
+
+    @Test
     void shouldLetAnInitiatorReadOnly() throws Exception {
         try (var server = server(TargetSpec.of(OPEN).withLun(0, first)
                 .withInitiator(InitiatorSpec.of(ONE).withReadOnly(true))

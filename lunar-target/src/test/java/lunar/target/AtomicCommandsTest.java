@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.HexFormat;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -139,6 +140,18 @@ class AtomicCommandsTest {
             byte[] data = blocks(1, 1);
             initiator.write(initiator.newTag(), initiator.useCmdSn(), cdb, data, 512, true);
             assertThat(initiator.receive().sense()).isEqualTo(0x0e_1d_00);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"read, 11", "compare-and-write, 0c"})
+    void shouldTellWhichBlockOrWriteCouldNotUse(String operation, String additional)
+            throws Exception {
+        try (var target = new TargetFixture("fault=0,op=" + operation + ",lba=700-700:ram:1MiB",
+                unit -> unit); var initiator = target.ready(1)) {
+            byte[] data = initiator.commandOut(cdb16(0x8b, 700, 1), blocks(1, 1)).data();
+            assertThat(HexFormat.of().formatHex(data, 2, 16))
+                    .isEqualTo("f00003000002bc0a00000000" + additional + "00");
         }
     }
 }

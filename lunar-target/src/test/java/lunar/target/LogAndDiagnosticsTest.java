@@ -48,12 +48,26 @@ class LogAndDiagnosticsTest {
             assertThat(count(initiator, LogPage.VERIFY_ERRORS)).isEqualTo(4 * 512);
             assertThat(count(initiator, LogPage.READ_ERRORS))
                     .as("a verify reads too").isEqualTo((2 + 4) * 512);
+            assertThat(sense(initiator, "2f00 00000000 00 ffff 00")).isEqualTo(0x05_21_00);
+            assertThat(count(initiator, LogPage.VERIFY_ERRORS)).as("it was refused")
+                    .isEqualTo(4 * 512);
 
             assertThat(initiator.command(cdb("4c02 42 00 00 00 00 0000 00"), 0).status())
                     .isEqualTo(Status.GOOD);
             assertThat(count(initiator, LogPage.WRITE_ERRORS)).isZero();
             assertThat(count(initiator, LogPage.VERIFY_ERRORS)).isNotZero();
             assertThat(other.command(READY, 0).sense()).isEqualTo(0x06_2a_02);
+        }
+    }
+
+    @Test
+    void shouldCountStarts() throws Exception {
+        try (var target = new TargetFixture(); var initiator = target.ready(1)) {
+            assertThat(sense(initiator, "1b00 00 00 01 00")).isZero();
+            assertThat(sense(initiator, "1b00 00 00 00 00")).as("a stop").isZero();
+            assertThat(sense(initiator, "1b00 00 00 11 00")).as("a power condition").isZero();
+            assertThat(sense(initiator, "1b00 00 00 03 00")).as("refused").isEqualTo(0x05_24_00);
+            assertThat(count(initiator, LogPage.START_STOP)).isOne();
         }
     }
 
@@ -107,7 +121,8 @@ class LogAndDiagnosticsTest {
                 }
                 target.device.open();
                 TargetFixture.await("the end by " + stop, () -> newest(initiator) != 0x4f);
-                assertThat(newest(initiator)).isEqualTo(0x41);
+                assertThat(newest(initiator)).as("by SEND DIAGNOSTIC, or otherwise")
+                        .isEqualTo(stop.startsWith("1d80") ? 0x41 : 0x42);
             }
         }
     }

@@ -81,6 +81,17 @@ class MediumCommandsTest {
         }
     }
 
+    @Test
+    void shouldNotBlameBlockForFlushThatFailed() throws Exception {
+        try (var target = new TargetFixture("fault=1,op=flush:ram:1MiB", unit -> unit);
+                var initiator = target.ready(1)) {
+            byte[] data = initiator.command("35000000000000000000", 0).data();
+            assertThat(data[2]).as("response code, and VALID of INFORMATION")
+                    .isEqualTo((byte) 0x70);
+            assertThat(data[4]).isEqualTo((byte) 3);
+        }
+    }
+
     /** Each of them with the data that it wants, in blocks. */
     @ParameterizedTest
     @CsvSource({"0a0000000100, 1", "2a000000000000000100, 1", "aa0000000000000000010000, 1",

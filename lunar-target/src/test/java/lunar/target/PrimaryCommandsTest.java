@@ -21,6 +21,8 @@ import lunar.scsi.Status;
 import lunar.scsi.TargetPortGroups;
 import lunar.target.unit.StateStore;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The commands of every device (SPC-5): mode pages, target port groups, logical units, identity, buffers. */
@@ -249,6 +251,15 @@ class PrimaryCommandsTest {
                     .isEqualTo(cdb("de07000c" + "00".repeat(12)));
             assertThat(in(initiator, "a30c 81 12 0000 00000100 0000", 256)).isEqualTo(
                     cdb("00830006 1201ffffff04 000a 0000 00000000 0000003c"));
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1510 0000 18 00, 00000000", "5510 0000000000 0018 00, 0000000000000000",
+            "a40a 00000000 0000000c 0000, 0000000000000001"})
+    void shouldRefuseListThatIsCutBetweenTwoOfItsParts(String cdb, String list) throws Exception {
+        try (var target = new TargetFixture(); var initiator = target.ready(1)) {
+            assertThat(initiator.commandOut(cdb(cdb), cdb(list)).sense()).isEqualTo(0x05_1a_00);
         }
     }
 

@@ -81,4 +81,33 @@ class ReservedCommandsTest {
             }
         }
     }
+
+    private static void register(RawInitiator who, long key) throws Exception {
+        assertThat(who.commandOut(new PersistentReserveOut(PersistentReserveOut.REGISTER, 0, 0, 24)
+                .bytes(), ReserveOutParameters.of(0, key).bytes()).status())
+                .isEqualTo(Status.GOOD);
+    }
+
+    /** Registrants that are let in by neither type hear of the change too (SPC-5 section 5.13.11.2.6). */
+    @ParameterizedTest
+    @CsvSource({"WRITE_EXCLUSIVE, EXCLUSIVE_ACCESS, 062a04", "WRITE_EXCLUSIVE, WRITE_EXCLUSIVE, 0",
+            "WRITE_EXCLUSIVE_REGISTRANTS_ONLY, WRITE_EXCLUSIVE, 062a04"})
+    void shouldTellOtherRegistrantsOfAnotherType(ReservationType before, ReservationType after,
+            String told) throws Exception {
+        try (var target = new TargetFixture();
+                var holder = target.ready(1);
+                var other = target.ready(2);
+                var preemptor = target.ready(3)) {
+            reserve(holder, before);
+            register(other, 2);
+            register(preemptor, 3);
+            assertThat(preemptor.commandOut(new PersistentReserveOut(PersistentReserveOut.PREEMPT,
+                    0, after.code(), 24).bytes(), ReserveOutParameters.of(3, KEY).bytes())
+                    .status()).isEqualTo(Status.GOOD);
+            assertThat(holder.command(new byte[6], 0).sense()).isEqualTo(0x06_2a_05);
+            assertThat(other.command(new byte[6], 0).sense())
+                    .isEqualTo(Integer.parseInt(told, 16));
+            assertThat(preemptor.command(new byte[6], 0).sense()).isZero();
+        }
+    }
 }

@@ -50,9 +50,12 @@ public final class AbsentDeviceServer implements DeviceServer {
 
     /**
      * REPORT LUNS is the same whatever LUN it is sent to (SPC-5 section 6.34), and tells what the nexus may see. There
-     * is no administrative logical unit, so nothing lies below one.
+     * is no administrative logical unit, so nothing lies below one. Who has asked need not be told any more that the
+     * list has changed (SAM-5 section 5.14).
      */
     static void reportLuns(ScsiTask task, ReportLuns report) {
+        // Before the list is looked at: a change that comes between is told twice and not never.
+        task.nexus().clearAttention(AdditionalSense.REPORTED_LUNS_DATA_HAS_CHANGED);
         List<Lun> luns = switch (report.select()) {
             case 0x00, 0x11 -> task.nexus().luns().luns();
             case 0x01 -> List.of(Lun.REPORT_LUNS);

@@ -94,22 +94,25 @@ final class AtomicCommands {
             }
         }
         if (command.fua()) {
-            device.flush();
+            device.execute(task.request().asFlush());
         }
     }
 
     private void merge(ScsiTask task, long lba, MemorySegment data, MemorySegment both)
             throws StorageException {
         long bytes = data.byteSize();
+        long blockCount = bytes / device.blockSize();
         while (!task.aborted()) {
-            device.read(lba, both.asSlice(0, bytes));
+            // By the task's request, which an error is told of.
+            device.execute(task.request().asRead(lba, blockCount, both.asSlice(0, bytes)));
             for (long i = 0; i < bytes; i += Long.BYTES) {
                 long is = both.get(ValueLayout.JAVA_LONG_UNALIGNED, i);
                 both.set(ValueLayout.JAVA_LONG_UNALIGNED, bytes + i,
                         is | data.get(ValueLayout.JAVA_LONG_UNALIGNED, i));
             }
             try {
-                device.compareAndWrite(lba, both);
+                device.execute(
+                        task.request().asCompareAndWrite(lba, blockCount, both, false));
                 return;
             } catch (MiscompareException _) {
                 // Somebody has written between: once more with what is there now.

@@ -25,6 +25,12 @@ final class Attentions {
         }
     }
 
+    /** Forgets one that the nexus has learned of in another way. */
+    synchronized void clear(AdditionalSense condition) {
+        pending.remove(condition);
+        any = !pending.isEmpty();
+    }
+
     /** The oldest, which stays pending, and whether there are more (SAM-5 section 7.10); null for none. */
     synchronized Nexus.@Nullable Pending pending() {
         AdditionalSense oldest = pending.peek();

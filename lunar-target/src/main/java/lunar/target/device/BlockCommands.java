@@ -29,9 +29,11 @@ final class BlockCommands {
     private final BlockDevice device;
     private final ModeCommands mode;
     private final int maxTransferBlocks;
+    private final LogCounters.Family verifies;
 
-    BlockCommands(BlockDevice device, ModeCommands mode, int maxTransferBlocks) {
-        this.device = device;
+    BlockCommands(LogicalUnit unit, ModeCommands mode, int maxTransferBlocks) {
+        device = unit.device();
+        verifies = unit.counters().verifies;
         this.mode = mode;
         this.maxTransferBlocks = maxTransferBlocks;
     }
@@ -287,6 +289,7 @@ final class BlockCommands {
                 return;
             }
             done += task.request().blockCount();
+            verifies.processed(task.request().blockCount());
             next();
         }
 

@@ -30,7 +30,6 @@ import lunar.scsi.RequestSense;
 import lunar.scsi.Sanitize;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
-import lunar.scsi.StartStopUnit;
 import lunar.scsi.Status;
 import lunar.scsi.SynchronizeCache;
 import lunar.scsi.TaskManagementSupport;
@@ -68,7 +67,7 @@ final class BlockDeviceServer implements DeviceServer {
         int maxTransferBlocks = Math.min(device.limits().maxTransferBlocks(),
                 maxTransferBytes / device.blockSize());
         mode = new ModeCommands(target, unit);
-        var blocks = new BlockCommands(device, mode, maxTransferBlocks);
+        var blocks = new BlockCommands(unit, mode, maxTransferBlocks);
         registerOwn();
         blocks.register(commands);
         mode.register(commands);
@@ -165,7 +164,6 @@ final class BlockDeviceServer implements DeviceServer {
             task.checkCondition(Sense.of(SenseKey.DATA_PROTECT, AdditionalSense.WRITE_PROTECTED));
             return;
         }
-        count(task.cdb());
         if (target.copies().tokens().any()) { // rare; most hosts never make any
             WrittenBlocks.revokeTokens(target.copies().tokens(), unit.store(), task);
         }
@@ -214,18 +212,6 @@ final class BlockDeviceServer implements DeviceServer {
             task.checkCondition(sense);
         }
         return true;
-    }
-
-    /** Counts what cannot be told from the requests at the device. */
-    private void count(Cdb cdb) {
-        switch (cdb) {
-            case VerifyBlocks verify -> unit.counters().verifies.processed(verify.blockCount());
-            case StartStopUnit startStop when startStop.start() ->
-                unit.counters().starts.increment();
-            default -> {
-                // counted at the device, or not at all
-            }
-        }
     }
 
     @Override

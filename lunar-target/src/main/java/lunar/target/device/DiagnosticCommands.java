@@ -50,7 +50,7 @@ final class DiagnosticCommands {
             case SendDiagnostic.FOREGROUND_SHORT -> run(task, code, false, false);
             case SendDiagnostic.FOREGROUND_EXTENDED -> run(task, code, true, false);
             case SendDiagnostic.ABORT_BACKGROUND -> {
-                if (selfTest.stopBackground()) {
+                if (selfTest.abortBackground()) {
                     task.good();
                 } else {
                     task.checkCondition(Sense.invalidFieldInCdb(1, 7));
@@ -98,7 +98,7 @@ final class DiagnosticCommands {
             case PASSED -> ScsiTask::good;
             case FAILED -> task -> task.checkCondition(Sense.of(SenseKey.HARDWARE_ERROR,
                     AdditionalSense.LOGICAL_UNIT_FAILED_SELF_TEST));
-            case ABORTED, IN_PROGRESS -> task -> task.checkCondition(
+            case ABORTED, ABORTED_OTHERWISE, IN_PROGRESS -> task -> task.checkCondition(
                     Sense.of(SenseKey.ABORTED_COMMAND, AdditionalSense.NONE));
         };
     }

@@ -53,7 +53,10 @@ final class MediumCommands {
             loadOrEject(task, command.start());
         } else if (command.start() && unit.medium().isEjected()) {
             task.checkCondition(unit.medium().obstacle().orElse(Sense.NONE));
-        } else if (command.start() || command.noFlush()) {
+        } else if (command.start()) {
+            unit.counters().starts.increment();
+            task.good();
+        } else if (command.noFlush()) {
             task.good();
         } else {
             blocks.flush(task);
@@ -70,6 +73,7 @@ final class MediumCommands {
             medium.eject(true);
             blocks.flush(task);
         } else {
+            unit.counters().starts.increment();
             if (medium.eject(false)) {
                 for (Nexus other : unit.nexuses()) {
                     if (!other.equals(task.nexus())) {

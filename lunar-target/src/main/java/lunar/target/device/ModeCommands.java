@@ -5,6 +5,7 @@ import lunar.scsi.AdditionalSense;
 import lunar.scsi.IllegalRequestException;
 import lunar.scsi.InformationalExceptionsModePage;
 import lunar.scsi.InvalidCdbException;
+import lunar.scsi.InvalidParameterListException;
 import lunar.scsi.ModeParameters;
 import lunar.scsi.ModeSelect;
 import lunar.scsi.ModeSense;
@@ -57,6 +58,10 @@ final class ModeCommands {
     }
 
     private void select(ScsiTask task, ModeSelect command) {
+        if (task.dataOut().byteSize() < command.parameterListLength()) { // a part may make sense alone
+            task.checkCondition(InvalidParameterListException.length().sense());
+            return;
+        }
         boolean cached = !modes.writeThrough();
         if (command.savePages()) {
             task.work(() -> {

@@ -98,6 +98,11 @@ public final class Nexus {
         attentions(unit).establish(condition);
     }
 
+    /** Forgets a unit attention condition of all units that it has learned of in another way. */
+    void clearAttention(AdditionalSense condition) {
+        attentions.values().forEach(pending -> pending.clear(condition));
+    }
+
     /** Takes the oldest unit attention of a unit, or null. A unit not used before tells of its reset. */
     @Nullable
     AdditionalSense takeAttention(LogicalUnit unit) { return attentions(unit).take(); }

@@ -46,6 +46,9 @@ final class PortGroupCommands {
             return;
         }
         try {
+            if (task.dataOut().byteSize() < command.parameterListLength()) { // a part may make sense alone
+                throw InvalidParameterListException.length();
+            }
             List<Wanted> wanted = TargetPortGroupStates.decode(task.dataOut()).wanted();
             int unknown = IntStream.range(0, wanted.size())
                     .filter(i -> target.ports().stream()

@@ -148,7 +148,7 @@ final class ReservationRules {
         });
         ReservationState now = state.registering(keys);
         if (takesOver) {
-            if (held.get().type() != type && held.get().type().admitsRegistrants()) {
+            if (held.get().type() != type) {
                 for (Registrant rest : keys.keySet()) {
                     if (!rest.equals(who)) {
                         attentions.put(rest, AdditionalSense.RESERVATIONS_RELEASED);

@@ -32,7 +32,10 @@ final class SelfTest {
     /** How a self-test ended; the code is that of SELF-TEST RESULTS. */
     enum Outcome {
         PASSED(0),
+        /** By the SEND DIAGNOSTIC that is for it. */
         ABORTED(1),
+        /** By something else: a task management function, or a command that a test ends for. */
+        ABORTED_OTHERWISE(2),
         FAILED(7),
         /** It has not ended yet. */
         IN_PROGRESS(15);
@@ -53,7 +56,7 @@ final class SelfTest {
         private final boolean background;
         private final LongOperation operation = new LongOperation(
                 AdditionalSense.SELF_TEST_IN_PROGRESS);
-        private volatile boolean stopping;
+        private volatile @Nullable Outcome stopping;
 
         Running(int code, boolean background) {
             this.code = code;
@@ -76,13 +79,22 @@ final class SelfTest {
         return true;
     }
 
-    /** Stops the test that runs in the background; false where none does. */
-    synchronized boolean stopBackground() {
+    /** Aborts the test that runs in the background; false where none does. */
+    boolean abortBackground() {
+        return stopBackground(Outcome.ABORTED);
+    }
+
+    /** Stops the test that runs in the background, if one does, for a command that needs the unit for itself. */
+    void stopBackground() {
+        boolean _ = stopBackground(Outcome.ABORTED_OTHERWISE);
+    }
+
+    private synchronized boolean stopBackground(Outcome how) {
         Running test = running;
         if (test == null || !test.background) {
             return false;
         }
-        test.stopping = true;
+        test.stopping = how;
         return true;
     }
 
@@ -90,7 +102,7 @@ final class SelfTest {
     synchronized void stop() {
         Running test = running;
         if (test != null) {
-            test.stopping = true;
+            test.stopping = Outcome.ABORTED_OTHERWISE;
         }
     }
 
@@ -124,7 +136,7 @@ final class SelfTest {
         synchronized (this) {
             test = Objects.requireNonNull(running);
         }
-        Result result = new Result(test.code, Outcome.ABORTED, -1);
+        Result result = new Result(test.code, Outcome.ABORTED_OTHERWISE, -1);
         try (Arena arena = Arena.ofShared()) {
             result = read(test, extended ? EXTENDED_PIECES : SHORT_PIECES,
                     arena.allocate(PIECE_BYTES, device.limits().bufferAlignmentBytes()), aborted);
@@ -140,8 +152,9 @@ final class SelfTest {
         MemorySegment buffer = room.asSlice(0, blocks * device.blockSize());
         List<Long> places = places(pieces, blocks);
         for (int i = 0; i < places.size() && System.nanoTime() - end < 0; i++) {
-            if (test.stopping || aborted.getAsBoolean()) {
-                return new Result(test.code, Outcome.ABORTED, -1);
+            Outcome stopped = aborted.getAsBoolean() ? Outcome.ABORTED_OTHERWISE : test.stopping;
+            if (stopped != null) {
+                return new Result(test.code, stopped, -1);
             }
             try {
                 device.read(places.get(i), buffer);
@@ -150,7 +163,7 @@ final class SelfTest {
             }
             test.operation.progress(i + 1, places.size());
         }
-        return new Result(test.code, test.stopping ? Outcome.ABORTED : Outcome.PASSED, -1);
+        return new Result(test.code, Objects.requireNonNullElse(test.stopping, Outcome.PASSED), -1);
     }
 
     private List<Long> places(int pieces, long blocks) {

@@ -47,11 +47,7 @@ public final class StorageSense {
     /** Sense data of a request that failed. */
     static Sense of(BlockRequest request, StorageException failure) {
         return switch (failure) {
-            case MediumException _ -> Sense.of(SenseKey.MEDIUM_ERROR,
-                    request.operation() == BlockRequest.Operation.READ
-                            ? AdditionalSense.UNRECOVERED_READ_ERROR
-                            : AdditionalSense.WRITE_ERROR)
-                    .withInformation(request.lba());
+            case MediumException _ -> mediumError(request);
             case MiscompareException e -> Sense
                     .of(SenseKey.MISCOMPARE, AdditionalSense.MISCOMPARE_DURING_VERIFY)
                     .withInformation(e.offsetBytes());
@@ -69,6 +65,17 @@ public final class StorageSense {
                 Sense.of(SenseKey.ABORTED_COMMAND, AdditionalSense.NONE);
             case DeviceGoneException _ ->
                 Sense.of(SenseKey.HARDWARE_ERROR, AdditionalSense.INTERNAL_TARGET_FAILURE);
+        };
+    }
+
+    /** Of a flush nobody knows which block could not be written. */
+    private static Sense mediumError(BlockRequest request) {
+        return switch (request.operation()) {
+            case READ -> Sense.of(SenseKey.MEDIUM_ERROR, AdditionalSense.UNRECOVERED_READ_ERROR)
+                    .withInformation(request.lba());
+            case FLUSH -> Sense.of(SenseKey.MEDIUM_ERROR, AdditionalSense.WRITE_ERROR);
+            default -> Sense.of(SenseKey.MEDIUM_ERROR, AdditionalSense.WRITE_ERROR)
+                    .withInformation(request.lba());
         };
     }
 }
