@@ -54,8 +54,9 @@ public final class AbsentDeviceServer implements DeviceServer {
      * list has changed (SAM-5 section 5.14).
      */
     static void reportLuns(ScsiTask task, ReportLuns report) {
-        // Before the list is looked at: a change that comes between is told twice and not never.
-        task.nexus().clearAttention(AdditionalSense.REPORTED_LUNS_DATA_HAS_CHANGED);
+        if (report.select() != 0x01) { // before the list is looked at: what changes between is told twice, not never
+            task.nexus().clearAttention(AdditionalSense.REPORTED_LUNS_DATA_HAS_CHANGED);
+        }
         List<Lun> luns = switch (report.select()) {
             case 0x00, 0x11 -> task.nexus().luns().luns();
             case 0x01 -> List.of(Lun.REPORT_LUNS);
@@ -67,9 +68,6 @@ public final class AbsentDeviceServer implements DeviceServer {
         if (luns == null) {
             task.checkCondition(Sense.invalidFieldInCdb(2, 7));
         } else {
-            if (report.select() == 0x00 || report.select() == 0x02) {
-                task.nexus().inventoryReported();
-            }
             task.good(new LunList(luns).bytes(), BlockDeviceServer.cut(report.allocationLength()));
         }
     }

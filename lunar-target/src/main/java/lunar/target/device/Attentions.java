@@ -37,12 +37,6 @@ final class Attentions {
         return oldest == null ? null : new Nexus.Pending(oldest, pending.size() > 1);
     }
 
-    /** The nexus has learnt of it in another way. */
-    synchronized void clear(AdditionalSense condition) {
-        pending.remove(condition);
-        any = !pending.isEmpty();
-    }
-
     @Nullable
     AdditionalSense take() { return any ? poll() : null; }
 

@@ -112,12 +112,6 @@ public final class Nexus {
         return attentions(unit).pending();
     }
 
-    /** It has been told the LUNs there are: nothing about them is news any more (SPC-5 section 6.34). */
-    void inventoryReported() {
-        attentions.values().forEach(
-                each -> each.clear(AdditionalSense.REPORTED_LUNS_DATA_HAS_CHANGED));
-    }
-
     /**
      * Cancels the copy operations that it has begun at a unit and that go on after their commands, as a reset, a nexus
      * loss and PREEMPT AND ABORT do (SPC-5 section 5.18.4.3); ends when they have ended.
