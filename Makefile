@@ -2,7 +2,7 @@
 MVN ?= mvn -B -ntp
 
 .DEFAULT_GOAL := help
-.PHONY: help test unit conformance vm format bench fuzz image clean
+.PHONY: help test unit conformance vm format bench sessions fuzz image clean
 
 help: ## list the recipes
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ format: ## format the sources
 
 bench: ## Lunar beside tgtd and libiscsi in one interleaved run
 	./scripts/bench
+
+sessions: ## what sessions cost the server, idle and at work
+	./scripts/bench sessions
 
 fuzz: ## a million hostile PDU streams against a running target; SEED=n replays
 	./scripts/fuzz
