@@ -11,7 +11,8 @@ import java.lang.foreign.MemorySegment;
  */
 public sealed interface VpdPage extends ParameterData permits SupportedVpdPages, UnitSerialNumber,
         DeviceIdentification, ExtendedInquiry, BlockLimits, BlockDeviceCharacteristics,
-        LogicalBlockProvisioning, ModePagePolicy, ScsiPorts, ThirdPartyCopy, OtherVpdPage {
+        LogicalBlockProvisioning, Referrals, ModePagePolicy, ScsiPorts, ThirdPartyCopy,
+        OtherVpdPage {
     /** Bytes before the content. */
     int HEADER_LENGTH = 4;
 
@@ -62,6 +63,7 @@ public sealed interface VpdPage extends ParameterData permits SupportedVpdPages,
             case BlockLimits.CODE -> BlockLimits.decode(content);
             case BlockDeviceCharacteristics.CODE -> BlockDeviceCharacteristics.decode(content);
             case LogicalBlockProvisioning.CODE -> LogicalBlockProvisioning.decode(content);
+            case Referrals.CODE -> Referrals.decode(content);
             case ModePagePolicy.CODE -> ModePagePolicy.decode(content);
             case ScsiPorts.CODE -> ScsiPorts.decode(content);
             default -> new OtherVpdPage(code, Bytes.of(content));

@@ -64,6 +64,7 @@ class ParameterDataTest {
                 of(new BlockDeviceCharacteristics(1, 2, 3, true, 1, 2), VpdPage::decode),
                 of(new LogicalBlockProvisioning(1, true, false, true, 1, true, 2),
                         VpdPage::decode),
+                of(new Referrals(0x01020304, 0xfffffffeL), VpdPage::decode),
                 of(ModePagePolicy.shared(), VpdPage::decode),
                 of(new ScsiPorts(List.of(new ScsiPorts.Port(1, designators.designators()),
                         new ScsiPorts.Port(0x1234, List.of()))), VpdPage::decode),

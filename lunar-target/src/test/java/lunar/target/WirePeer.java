@@ -27,7 +27,6 @@ final class WirePeer implements AutoCloseable {
 
     private static final int PATIENCE_MS = 10_000;
     private static final String LOGIN = """
-            InitiatorName=iqn.2026-11.org.lunar:raw
             TargetName=iqn.2026-11.org.lunar:test
             SessionType=Normal
             DataDigest=CRC32C
@@ -95,6 +94,7 @@ final class WirePeer implements AutoCloseable {
     private final OutputStream out;
     private final int cid;
     private boolean digests;
+    String initiator = "InitiatorName=iqn.2026-11.org.lunar:raw";
     int expStatSn;
 
     WirePeer(TargetServer server, int cid) throws IOException { this(server, new Numbers(), cid); }
@@ -134,7 +134,8 @@ final class WirePeer implements AutoCloseable {
 
     /** Logs in and returns status class and detail. */
     int login(int level, int expStatSnOfOld, String... keys) throws IOException {
-        String text = LOGIN + (numbers.tsih == 0 ? "ErrorRecoveryLevel=" + level + "\n" : "")
+        String text = initiator + "\n" + LOGIN
+                + (numbers.tsih == 0 ? "ErrorRecoveryLevel=" + level + "\n" : "")
                 + String.join("\n", keys) + (keys.length > 0 ? "\n" : "");
         ByteBuffer header = header(0x43, 0x87, newTag()); // T, from operational negotiation to full feature
         header.putInt(8, 0x80123456).putShort(14, (short) numbers.tsih);
@@ -248,18 +249,26 @@ final class WirePeer implements AutoCloseable {
 
     /** ABORT TASK; returns the response. */
     int abort(int referencedTag) throws IOException {
-        int itt = newTag();
-        send(header(0x42, FINAL | 1, itt).putInt(20, referencedTag).putInt(24, numbers.cmdSn)
-                .putInt(28, expStatSn).putInt(32, numbers.cmdSn), new byte[0]);
-        return take(0x22, itt).response();
+        return managed(1, referencedTag);
     }
 
     /** LOGICAL UNIT RESET; returns its task tag. */
     int resetUnit() throws IOException {
+        return manage(5, NONE);
+    }
+
+    /** A task management function on LUN 0, or on a task, by its number; returns its task tag. */
+    int manage(int function, int referencedTag) throws IOException {
         int itt = newTag();
-        send(header(0x42, FINAL | 5, itt).putInt(20, NONE).putInt(24, numbers.cmdSn)
-                .putInt(28, expStatSn), new byte[0]);
+        send(header(0x42, FINAL | function, itt).putInt(20, referencedTag)
+                .putInt(24, numbers.cmdSn).putInt(28, expStatSn).putInt(32, numbers.cmdSn),
+                new byte[0]);
         return itt;
+    }
+
+    /** The same; returns the response, which must be the next that comes. */
+    int managed(int function, int referencedTag) throws IOException {
+        return take(0x22, manage(function, referencedTag)).response();
     }
 
     /**

@@ -19,6 +19,7 @@ import lunar.scsi.LogicalBlockProvisioning;
 import lunar.scsi.ModePagePolicy;
 import lunar.scsi.Naa;
 import lunar.scsi.OtherVpdPage;
+import lunar.scsi.Referrals;
 import lunar.scsi.ScsiPorts;
 import lunar.scsi.Sense;
 import lunar.scsi.StandardInquiry;
@@ -87,6 +88,7 @@ final class InquiryCommands {
         pages.add(blockLimits());
         pages.add(characteristics());
         pages.add(provisioning());
+        pages.add(Referrals.NONE);
         return pages;
     }
 
