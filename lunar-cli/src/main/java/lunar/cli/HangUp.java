@@ -33,12 +33,16 @@ final class HangUp implements AutoCloseable {
 
     /**
      * @param action on a thread of its own each time
-     * @return empty where the system has no such signal, or the JVM keeps signals to itself ({@code -Xrs})
+     * @return empty where the system has no such signal, or the JVM keeps signals to itself ({@code -Xrs}), or whoever
+     *         started this process has SIGHUP ignored (nohup)
      */
     static Optional<HangUp> at(Runnable action) {
         try {
-            return Optional.of(new HangUp(Class.forName("sun.misc.Signal"),
-                    Class.forName("sun.misc.SignalHandler"), action));
+            Class<?> handlers = Class.forName("sun.misc.SignalHandler");
+            var made = new HangUp(Class.forName("sun.misc.Signal"), handlers, action);
+            return made.before.equals(handlers.getField("SIG_IGN").get(null))
+                    ? Optional.empty() // the JVM leaves it so
+                    : Optional.of(made);
         } catch (ReflectiveOperationException e) {
             System.getLogger("lunar.cli").log(System.Logger.Level.DEBUG, "no SIGHUP here", e);
             return Optional.empty();

@@ -89,6 +89,10 @@ final class ServeCommand extends DeviceCommand {
             Optional<HangUp> hangUp = config == null
                     ? Optional.empty()
                     : HangUp.at(() -> reload(running));
+            if (config != null && hangUp.isEmpty()) {
+                console().remark("SIGHUP is ignored here, as under nohup: " + config
+                        + " is read at the start only");
+            }
             if (iqn == null && !uris.isEmpty()) {
                 console().remark("the target's name is " + RunningServer.DEFAULT_IQN
                         + "; --iqn gives it another");

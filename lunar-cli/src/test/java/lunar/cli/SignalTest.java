@@ -95,7 +95,7 @@ class SignalTest {
     }
 
     private static Process process(Path err, String... arguments) throws IOException {
-        var command = new ArrayList<>(List.of(
+        var command = new ArrayList<>(List.of("env", "--default-signal=HUP", // where nohup started the build
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
                 System.getProperty("java.class.path"), "lunar.cli.Main", "serve"));
         command.addAll(List.of(arguments));

@@ -31,7 +31,7 @@ final class ServeProcess implements AutoCloseable {
     ServeProcess(Path folder, String text, int luns) throws IOException {
         config = Files.writeString(folder.resolve("lunar.toml"), text);
         errors = folder.resolve("errors.txt");
-        process = new ProcessBuilder(
+        process = new ProcessBuilder("env", "--default-signal=HUP",
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
                 System.getProperty("java.class.path"), "lunar.cli.Main", "serve", "--config",
                 config.toString()).redirectError(errors.toFile()).start();

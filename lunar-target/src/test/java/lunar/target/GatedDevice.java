@@ -2,26 +2,17 @@ package lunar.target;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
-import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
-import lunar.block.Capability;
 import lunar.block.Devices;
-import lunar.block.Extent;
-import lunar.block.Geometry;
-import lunar.block.Identity;
-import lunar.block.Limits;
+import lunar.block.ForwardingDevice;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
-import lunar.block.Usage;
 
 /** Memory whose requests wait behind a gate while it is shut, as a disk that hangs. */
-final class GatedDevice implements BlockDevice {
-    private final BlockDevice below;
+final class GatedDevice extends ForwardingDevice {
     private final List<BlockRequest> waiting = new ArrayList<>();
     private CountDownLatch arrived = new CountDownLatch(0);
     private CountDownLatch opened = new CountDownLatch(0);
@@ -29,7 +20,7 @@ final class GatedDevice implements BlockDevice {
     private final List<String> seen = new ArrayList<>();
     private volatile boolean failing;
 
-    GatedDevice(String uri) throws StorageException { below = Devices.open(uri); }
+    GatedDevice(String uri) throws StorageException { super(Devices.open(uri)); }
 
     /** Shuts the gate; {@link #awaitArrivals} then waits for so many requests. */
     void shut(int requests) {
@@ -62,7 +53,7 @@ final class GatedDevice implements BlockDevice {
             released = List.copyOf(waiting);
             waiting.clear();
         }
-        released.forEach(below::submit);
+        released.forEach(below()::submit);
     }
 
     /** Requests that wait at the gate. */
@@ -79,9 +70,6 @@ final class GatedDevice implements BlockDevice {
     void failReads() { failing = true; }
 
     @Override
-    public Optional<Usage> usage() { return below.usage(); }
-
-    @Override
     public void submit(BlockRequest request) {
         synchronized (this) {
             seen.add(request.toString());
@@ -91,7 +79,7 @@ final class GatedDevice implements BlockDevice {
                 return;
             }
         }
-        below.submit(request);
+        below().submit(request);
     }
 
     @Override
@@ -113,33 +101,6 @@ final class GatedDevice implements BlockDevice {
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }
-        below.execute(request);
+        below().execute(request);
     }
-
-    @Override
-    public Geometry geometry() { return below.geometry(); }
-
-    @Override
-    public Limits limits() { return below.limits(); }
-
-    @Override
-    public Set<Capability> capabilities() { return below.capabilities(); }
-
-    @Override
-    public Identity identity() { return below.identity(); }
-
-    @Override
-    public boolean readOnly() { return below.readOnly(); }
-
-    @Override
-    public Extent extent(long lba) throws StorageException { return below.extent(lba); }
-
-    @Override
-    public void refresh() throws StorageException { below.refresh(); }
-
-    @Override
-    public void grow(long blockCount) throws StorageException { below.grow(blockCount); }
-
-    @Override
-    public void close() throws StorageException { below.close(); }
 }

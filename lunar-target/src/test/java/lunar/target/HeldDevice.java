@@ -1,25 +1,19 @@
 package lunar.target;
 
-import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
-import lunar.block.Capability;
 import lunar.block.DeadlineException;
 import lunar.block.Devices;
-import lunar.block.Geometry;
-import lunar.block.Identity;
-import lunar.block.Limits;
+import lunar.block.ForwardingDevice;
 import lunar.block.StorageException;
 
 /** Memory whose blocking requests wait, each, until they are let pass. */
-final class HeldDevice implements BlockDevice {
-    private final BlockDevice below;
+final class HeldDevice extends ForwardingDevice {
     private final Semaphore passes = new Semaphore(0);
     private final Semaphore arrivals = new Semaphore(0);
 
-    HeldDevice(String uri) throws StorageException { below = Devices.open(uri); }
+    HeldDevice(String uri) throws StorageException { super(Devices.open(uri)); }
 
     /** Waits until a request has come. */
     void awaitArrival() throws InterruptedException {
@@ -42,27 +36,9 @@ final class HeldDevice implements BlockDevice {
             Thread.currentThread().interrupt();
             throw new DeadlineException("interrupted");
         }
-        below.execute(request);
+        below().execute(request);
     }
 
     @Override
-    public void submit(BlockRequest request) { below.submit(request); }
-
-    @Override
-    public Geometry geometry() { return below.geometry(); }
-
-    @Override
-    public Limits limits() { return below.limits(); }
-
-    @Override
-    public Set<Capability> capabilities() { return below.capabilities(); }
-
-    @Override
-    public Identity identity() { return below.identity(); }
-
-    @Override
-    public boolean readOnly() { return below.readOnly(); }
-
-    @Override
-    public void close() throws StorageException { below.close(); }
+    public void submit(BlockRequest request) { below().submit(request); }
 }

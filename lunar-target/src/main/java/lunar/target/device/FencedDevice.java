@@ -6,19 +6,12 @@ import java.nio.channels.WritableByteChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
 import java.util.WeakHashMap;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.BusyException;
-import lunar.block.Capability;
-import lunar.block.Extent;
-import lunar.block.Geometry;
-import lunar.block.Identity;
-import lunar.block.Limits;
+import lunar.block.ForwardingDevice;
 import lunar.block.StorageException;
-import lunar.block.Usage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * <p>One fence per device, however many logical units show it. Thread-safe; costs a volatile read while nothing is
  * fenced.
  */
-public final class FencedDevice implements BlockDevice {
+public final class FencedDevice extends ForwardingDevice {
     private static final System.Logger LOG = System.getLogger("lunar.target");
 
     /** More than these left behind in one device, and no more are let go of. */
@@ -39,11 +32,10 @@ public final class FencedDevice implements BlockDevice {
     /** Fences of the devices in use; weak, since a device has its fence as long as somebody uses it. */
     private static final Map<BlockDevice, WeakReference<FencedDevice>> FENCES = new WeakHashMap<>();
 
-    private final BlockDevice below;
     private final List<Confined> confined = new ArrayList<>();
     private volatile int confinedCount;
 
-    private FencedDevice(BlockDevice below) { this.below = below; }
+    private FencedDevice(BlockDevice below) { super(below); }
 
     /** The device with its fence, which is the same one for everybody. */
     public static FencedDevice over(BlockDevice device) {
@@ -88,7 +80,8 @@ public final class FencedDevice implements BlockDevice {
                 confinedCount = confined.size();
             }
             if (confinedCount == 0) {
-                LOG.log(System.Logger.Level.WARNING, "{0} has ended every aborted command", below);
+                LOG.log(System.Logger.Level.WARNING, "{0} has ended every aborted command",
+                        below());
             }
         }
 
@@ -127,7 +120,7 @@ public final class FencedDevice implements BlockDevice {
         if (first) { // one line for a device that hangs, not one for each of its commands
             LOG.log(System.Logger.Level.WARNING,
                     "{0} does not end {1}; until it does, commands for these blocks end with BUSY",
-                    below, one);
+                    below(), one);
         }
         return one;
     }
@@ -165,7 +158,7 @@ public final class FencedDevice implements BlockDevice {
         if (refusal != null) {
             throw refusal;
         }
-        below.execute(request);
+        below().execute(request);
     }
 
     @Override
@@ -181,49 +174,13 @@ public final class FencedDevice implements BlockDevice {
         if (refusal != null) {
             request.fail(refusal);
         } else {
-            below.submit(request);
+            below().submit(request);
         }
     }
 
     @Override
-    public Geometry geometry() { return below.geometry(); }
-
-    @Override
-    public Limits limits() { return below.limits(); }
-
-    @Override
-    public Set<Capability> capabilities() { return below.capabilities(); }
-
-    @Override
-    public Identity identity() { return below.identity(); }
-
-    @Override
-    public boolean readOnly() { return below.readOnly(); }
-
-    @Override
-    public Extent extent(long lba) throws StorageException { return below.extent(lba); }
-
-    @Override
-    public Optional<Usage> usage() { return below.usage(); }
-
-    @Override
-    public void eraseKey() throws StorageException { below.eraseKey(); }
-
-    @Override
     public long transferTo(long offsetBytes, long countBytes, WritableByteChannel channel)
             throws IOException {
-        return below.transferTo(offsetBytes, countBytes, channel);
+        return below().transferTo(offsetBytes, countBytes, channel);
     }
-
-    @Override
-    public void refresh() throws StorageException { below.refresh(); }
-
-    @Override
-    public void grow(long blockCount) throws StorageException { below.grow(blockCount); }
-
-    @Override
-    public void close() throws StorageException { below.close(); }
-
-    @Override
-    public String toString() { return below.toString(); }
 }

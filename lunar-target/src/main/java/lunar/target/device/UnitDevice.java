@@ -5,13 +5,10 @@ import java.nio.channels.WritableByteChannel;
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
-import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.Capability;
 import lunar.block.Extent;
-import lunar.block.Geometry;
-import lunar.block.Identity;
-import lunar.block.Limits;
+import lunar.block.ForwardingDevice;
 import lunar.block.StorageException;
 import lunar.block.Usage;
 import lunar.target.unit.UnitSpec;
@@ -21,8 +18,7 @@ import lunar.target.unit.UnitSpec;
  * before it ends while the write cache is off (WCE 0, SBC-4 section 6.5.6), and looks at the thresholds after it.
  * Requests go straight through where neither is asked for. That of a thick unit knows no holes and makes none.
  */
-final class UnitDevice implements BlockDevice {
-    private final BlockDevice below;
+final class UnitDevice extends ForwardingDevice {
     private final Set<Capability> thickCapabilities;
     private volatile boolean thick;
     private final UnitModes modes;
@@ -30,10 +26,10 @@ final class UnitDevice implements BlockDevice {
     private final Thresholds thresholds;
 
     UnitDevice(UnitSpec spec, UnitModes modes, LogCounters counters, Thresholds thresholds) {
-        below = spec.device();
+        super(spec.device());
         thick = spec.thick();
         Set<Capability> all = EnumSet.noneOf(Capability.class);
-        all.addAll(below.capabilities());
+        all.addAll(spec.device().capabilities());
         all.remove(Capability.UNMAP);
         thickCapabilities = Set.copyOf(all);
         this.modes = modes;
@@ -52,13 +48,13 @@ final class UnitDevice implements BlockDevice {
         if (changes(request) && (modes.writeThrough() || modes.watchesThresholds())) {
             submitObserved(request);
         } else {
-            below.submit(request);
+            below().submit(request);
         }
     }
 
     private void submitObserved(BlockRequest request) {
         boolean stable = modes.writeThrough();
-        boolean carriesFua = stable && below.supports(Capability.FUA)
+        boolean carriesFua = stable && below().supports(Capability.FUA)
                 && request.operation() == BlockRequest.Operation.WRITE;
         BlockRequest copy = new BlockRequest();
         if (carriesFua) {
@@ -66,11 +62,11 @@ final class UnitDevice implements BlockDevice {
         } else {
             copy.asCopyOf(request);
         }
-        below.submit(copy.onCompletion((_, failure) -> {
+        below().submit(copy.onCompletion((_, failure) -> {
             if (failure != null) {
                 request.fail(failure);
             } else if (stable && !carriesFua) {
-                below.submit(new BlockRequest().asFlush().onCompletion((_, late) -> {
+                below().submit(new BlockRequest().asFlush().onCompletion((_, late) -> {
                     if (late != null) {
                         request.fail(late);
                     } else {
@@ -91,10 +87,10 @@ final class UnitDevice implements BlockDevice {
     @Override
     public void execute(BlockRequest request) throws StorageException {
         counters.count(request);
-        below.execute(request);
+        below().execute(request);
         if (changes(request)) {
             if (modes.writeThrough()) {
-                below.flush();
+                below().flush();
             }
             thresholds.check();
         }
@@ -108,49 +104,23 @@ final class UnitDevice implements BlockDevice {
     }
 
     @Override
-    public Geometry geometry() { return below.geometry(); }
-
-    @Override
-    public Limits limits() { return below.limits(); }
-
-    @Override
     public Set<Capability> capabilities() {
-        return thick ? thickCapabilities : below.capabilities();
+        return thick ? thickCapabilities : below().capabilities();
     }
-
-    @Override
-    public Identity identity() { return below.identity(); }
-
-    @Override
-    public boolean readOnly() { return below.readOnly(); }
 
     /** {@inheritDoc} A thick unit has all of its blocks, whatever the device made of those it never wrote. */
     @Override
     public Extent extent(long lba) throws StorageException {
-        return thick ? BlockDevice.super.extent(lba) : below.extent(lba);
+        Extent extent = below().extent(lba);
+        return thick ? new Extent(lba, blockCount() - lba, true) : extent;
     }
 
     @Override
-    public Optional<Usage> usage() { return thick ? Optional.empty() : below.usage(); }
-
-    @Override
-    public void eraseKey() throws StorageException { below.eraseKey(); }
+    public Optional<Usage> usage() { return thick ? Optional.empty() : below().usage(); }
 
     @Override
     public long transferTo(long offsetBytes, long countBytes, WritableByteChannel channel)
             throws IOException {
-        return below.transferTo(offsetBytes, countBytes, channel);
+        return below().transferTo(offsetBytes, countBytes, channel);
     }
-
-    @Override
-    public void refresh() throws StorageException { below.refresh(); }
-
-    @Override
-    public void grow(long blockCount) throws StorageException { below.grow(blockCount); }
-
-    @Override
-    public void close() throws StorageException { below.close(); }
-
-    @Override
-    public String toString() { return below.toString(); }
 }

@@ -1,0 +1,56 @@
+package lunar.block;
+
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * A device over a device, which it owns: it is in all the one below, but for what a subclass does otherwise, requests
+ * at least. What {@link BlockDevice} gets anew is forwarded here once. No transfers go past it: a subclass that has
+ * {@link Capability#TRANSFER_TO} says how.
+ */
+public abstract class ForwardingDevice implements BlockDevice {
+    private final BlockDevice below;
+
+    protected ForwardingDevice(BlockDevice below) { this.below = below; }
+
+    /** The device below. Closing this one closes it. */
+    public final BlockDevice below() {
+        return below;
+    }
+
+    @Override
+    public Geometry geometry() { return below.geometry(); }
+
+    @Override
+    public Limits limits() { return below.limits(); }
+
+    @Override
+    public Set<Capability> capabilities() { return below.capabilities(); }
+
+    @Override
+    public Identity identity() { return below.identity(); }
+
+    @Override
+    public boolean readOnly() { return below.readOnly(); }
+
+    @Override
+    public Extent extent(long lba) throws StorageException { return below.extent(lba); }
+
+    @Override
+    public Optional<Usage> usage() { return below.usage(); }
+
+    @Override
+    public void eraseKey() throws StorageException { below.eraseKey(); }
+
+    @Override
+    public void refresh() throws StorageException { below.refresh(); }
+
+    @Override
+    public void grow(long blockCount) throws StorageException { below.grow(blockCount); }
+
+    @Override
+    public void close() throws StorageException { below.close(); }
+
+    @Override
+    public String toString() { return below.toString(); }
+}
