@@ -68,7 +68,9 @@ final class FullFeature implements PduReceiver {
     private final DataWatch dataWatch;
     private final SilenceWatch silence;
     private final BackPressure backPressure;
+    /** Tags of R2Ts are not negative, those of pings are. */
     private int lastTtt;
+    private int lastPing = Integer.MIN_VALUE;
     private int expStatSn;
     private boolean inBatch;
     private boolean flushScheduled;
@@ -330,7 +332,7 @@ final class FullFeature implements PduReceiver {
         }
         dataWatch.begin();
         while (task.transfer().wantsR2t()) {
-            lastTtt = lastTtt + 1 == Bhs.NO_TAG ? 0 : lastTtt + 1;
+            lastTtt = lastTtt + 1 & Integer.MAX_VALUE;
             task.transfer().planR2t(lastTtt);
             answers.r2t(task, lastTtt);
         }
@@ -540,8 +542,8 @@ final class FullFeature implements PduReceiver {
 
     void ping() {
         if (session.login().sessionType() == SessionType.NORMAL) { // no NOP-In in discovery
-            lastTtt = lastTtt + 1 == Bhs.NO_TAG ? 0 : lastTtt + 1;
-            answers.ping(lastTtt);
+            lastPing = lastPing + 1 == Bhs.NO_TAG ? Integer.MIN_VALUE : lastPing + 1;
+            answers.ping(lastPing);
             transport.flush();
         }
     }
