@@ -6,8 +6,9 @@ module lunar.initiator {
     requires static org.jspecify;
 
     exports lunar.initiator;
+    exports lunar.initiator.path;
 
     uses lunar.iscsi.spi.TransportProvider;
 
-    provides lunar.block.spi.DeviceProvider with lunar.initiator.LunProvider;
+    provides lunar.block.spi.DeviceProvider with lunar.initiator.path.LunProvider;
 }

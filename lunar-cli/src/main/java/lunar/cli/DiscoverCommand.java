@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import lunar.initiator.Initiator;
-import lunar.initiator.LunProvider;
+import lunar.initiator.InitiatorOptions;
 import lunar.iscsi.DiscoveredTarget;
 import lunar.iscsi.TargetAddress;
 import lunar.isns.IsnsDiscovery;
@@ -88,7 +88,7 @@ final class DiscoverCommand extends DeviceCommand {
             throw wrongUsage("port 0 cannot be connected to; write for example " + portal.host()
                     + ":3260");
         }
-        try (var initiator = Initiator.create(LunProvider.DEFAULT_INITIATOR_NAME)) {
+        try (var initiator = Initiator.create(InitiatorOptions.DEFAULT_NAME)) {
             return chap == null
                     ? initiator.discover(portal.toString())
                     : initiator.discover(portal.toString(),
@@ -101,7 +101,7 @@ final class DiscoverCommand extends DeviceCommand {
             throw wrongUsage("an iSNS server asks for no secret; leave --chap out");
         }
         return IsnsDiscovery
-                .targets(server, LunProvider.DEFAULT_INITIATOR_NAME, IsnsTiming.DEFAULT).stream()
+                .targets(server, InitiatorOptions.DEFAULT_NAME, IsnsTiming.DEFAULT).stream()
                 .map(node -> new DiscoveredTarget(node.name(),
                         node.portals().entrySet().stream()
                                 .map(portal -> new TargetAddress(

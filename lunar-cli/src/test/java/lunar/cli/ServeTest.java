@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import lunar.cli.CommandRun.Serving;
-import lunar.initiator.LunProvider;
+import lunar.initiator.InitiatorOptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.json.JsonMapper;
@@ -85,7 +85,7 @@ class ServeTest {
 
     @Test
     void shouldServeTheNamedInitiatorsOnly() throws Exception {
-        String me = LunProvider.DEFAULT_INITIATOR_NAME;
+        String me = InitiatorOptions.DEFAULT_NAME;
         try (var serving = serve(1, "ram:1MiB", "--initiator", me + "2", "--initiator", me)) {
             CommandRun.of("info", serving.uri(0)).succeeds();
         }

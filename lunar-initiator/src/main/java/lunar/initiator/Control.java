@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
@@ -49,6 +50,7 @@ final class Control {
     private final String target;
     private final List<Exchange> exchanges = new ArrayList<>();
     private final CountDownLatch ended = new CountDownLatch(1);
+    private final CompletableFuture<Void> over = new CompletableFuture<>();
     private int counter;
     private long heardMs;
     private boolean pinging;
@@ -79,6 +81,11 @@ final class Control {
     /** Falls when the connection has ended and every command of it; any thread may wait. */
     CountDownLatch ended() {
         return ended;
+    }
+
+    /** Done when the connection has ended and every command of it. */
+    CompletableFuture<Void> over() {
+        return over;
     }
 
     /** The target has sent something. */
@@ -283,6 +290,7 @@ final class Control {
             open.forEach(exchange -> exchange.failed(cause));
         } finally {
             ended.countDown();
+            over.complete(null);
         }
     }
 }

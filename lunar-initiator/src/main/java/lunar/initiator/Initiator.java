@@ -89,7 +89,18 @@ public final class Initiator implements AutoCloseable {
      * @throws IOException when there is no connection to be had, or it ends
      */
     public Session login(SessionOptions session) throws IOException {
-        var settings = InitiatorLogin.Settings.normal(name(), session.targetName(), isid(),
+        return login(session, newIsid());
+    }
+
+    /**
+     * Logs in with an ISID of one's own: a session that the target still has by it ends there, with its commands,
+     * before the login does (session reinstatement, RFC 7143 section 6.3.5).
+     *
+     * @throws LoginException when the target refuses, or does not answer in time
+     * @throws IOException when there is no connection to be had, or it ends
+     */
+    public Session login(SessionOptions session, Isid isid) throws IOException {
+        var settings = InitiatorLogin.Settings.normal(name(), session.targetName(), isid,
                 session.offer());
         return login(session, settings, "login to " + session.targetName());
     }
@@ -116,6 +127,21 @@ public final class Initiator implements AutoCloseable {
         return discover(discovery(portal).withMutualChap(own, target));
     }
 
+    /** The targets that a portal tells of, by the portal, transport, secrets and timeouts of a session at it. */
+    public List<DiscoveredTarget> discover(SessionOptions at) throws IOException {
+        var settings = InitiatorLogin.Settings.discovery(name(), newIsid(), Offer.DEFAULT);
+        var options = new SessionOptions(at.scheme(), at.portal(), "", Offer.DEFAULT,
+                at.credentials(), at.targetCredentials(), at.timeouts(), 1);
+        try (Session discovery = login(options, settings, "discovery")) {
+            TargetAddress asked = discovery.portal();
+            return discovery.sendTargets().stream()
+                    .map(target -> target.addresses().isEmpty()
+                            ? new DiscoveredTarget(target.name(), List.of(asked))
+                            : target)
+                    .toList();
+        }
+    }
+
     private static SessionOptions discovery(String portal) {
         TargetAddress address;
         try {
@@ -127,19 +153,8 @@ public final class Initiator implements AutoCloseable {
         return SessionOptions.of(address.host(), address.port(), "").withQueueDepth(1);
     }
 
-    private List<DiscoveredTarget> discover(SessionOptions session) throws IOException {
-        var settings = InitiatorLogin.Settings.discovery(name(), isid(), Offer.DEFAULT);
-        try (Session discovery = login(session, settings, "discovery")) {
-            TargetAddress asked = discovery.portal();
-            return discovery.sendTargets().stream()
-                    .map(target -> target.addresses().isEmpty()
-                            ? new DiscoveredTarget(target.name(), List.of(asked))
-                            : target)
-                    .toList();
-        }
-    }
-
-    private Isid isid() {
+    /** An ISID that no other session of this initiator has. */
+    public Isid newIsid() {
         return Isid.random(isidNumber, isidQualifier.incrementAndGet() & (ISID_QUALIFIERS - 1));
     }
 

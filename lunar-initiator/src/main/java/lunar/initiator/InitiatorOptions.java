@@ -11,6 +11,9 @@ import java.util.regex.Pattern;
  * @param loopCount event loops, that is threads, over which the sessions are spread
  */
 public record InitiatorOptions(String name, Optional<String> alias, int loopCount) {
+    /** Name of an initiator that is given none. */
+    public static final String DEFAULT_NAME = "iqn.2026-11.org.lunar:host";
+
     private static final int MAX_LOOPS = 256;
     private static final Pattern NAME = Pattern.compile("(iqn|eui|naa)\\.[^\\s\\p{Cntrl}]{1,219}");
 

@@ -9,7 +9,9 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import lunar.block.DeviceUri;
@@ -38,19 +40,35 @@ import org.jspecify.annotations.Nullable;
  * mutual-secret-file            and the file with its secret
  * initiator                     name of the initiator, for whoever opens the URI as a device
  * queue-depth                   commands at the target at once
- * sessions, connections         1: more are not supported yet
+ * sessions                      1 to 32, spread over the portals that discovery tells of
+ * policy                        which of them a request takes: least-queue, round-robin, service-time, fixed
+ * no-path-retry                 how long requests wait while there is no session: queue, fail, or seconds
+ * connections                   1: more are not supported yet
  * </pre>
  *
  * @param lun the LUN, if the URI has one
  * @param initiatorName the option {@code initiator}
- * @param sessionOptions all the rest
+ * @param sessionOptions how to log in
+ * @param paths how many sessions, and how they share the work
  */
 public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
-        SessionOptions sessionOptions) {
+        SessionOptions sessionOptions, Paths paths) {
+    /**
+     * Options about sessions beside each other.
+     *
+     * @param sessions how many
+     * @param policy name of a policy, if one is given
+     * @param noPathMs how long requests wait without a session, if it is said; {@link Long#MAX_VALUE} for ever
+     */
+    public record Paths(int sessions, Optional<String> policy, OptionalLong noPathMs) {}
+
+    private static final Set<String> POLICIES = new TreeSet<>(
+            Set.of("fixed", "least-queue", "round-robin", "service-time"));
+    private static final int MAX_SESSIONS = 32;
     private static final String EXAMPLE = "iscsi://host/iqn.2026-11.org.example:disk/0";
     private static final Set<String> OPTIONS = Set.of("header-digest", "data-digest", "sessions",
             "connections", "initiator", "mutual-user", "mutual-secret-file", "secret-file",
-            "queue-depth");
+            "queue-depth", "policy", "no-path-retry");
     private static final Set<String> SCHEMES = Set.of("iscsi", "iser");
 
     /** Authority, target name, LUN. */
@@ -85,7 +103,6 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
             throw wrong(uri, "has another scheme than iscsi: or iser:");
         }
         uri.requireKnownOptions(OPTIONS);
-        requireOne(uri, "sessions");
         requireOne(uri, "connections");
         Matcher rest = REST.matcher(uri.rest());
         if (!rest.matches()) {
@@ -109,7 +126,25 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
                 targetCredentials(uri, own), options.timeouts(),
                 number(uri, "queue-depth", SessionOptions.DEFAULT_QUEUE_DEPTH));
         return new IscsiUri(Optional.ofNullable(rest.group(3)).map(lun -> lun(uri, lun)),
-                Optional.ofNullable(uri.option("initiator")), options);
+                Optional.ofNullable(uri.option("initiator")), options, paths(uri));
+    }
+
+    private static Paths paths(DeviceUri uri) {
+        int sessions = number(uri, "sessions", 1);
+        if (sessions > MAX_SESSIONS) {
+            throw wrong(uri,
+                    "asks for " + sessions + " sessions; " + MAX_SESSIONS + " are the most");
+        }
+        Optional<String> policy = Optional.ofNullable(uri.option("policy"));
+        if (policy.isPresent() && !POLICIES.contains(policy.get())) {
+            throw wrong(uri, "has policy '" + policy.get() + "', which is none of " + POLICIES);
+        }
+        return new Paths(sessions, policy, switch (uri.option("no-path-retry", "")) {
+            case "" -> OptionalLong.empty();
+            case "fail" -> OptionalLong.of(0);
+            case "queue" -> OptionalLong.of(Long.MAX_VALUE);
+            default -> OptionalLong.of(1000L * number(uri, "no-path-retry", 0));
+        });
     }
 
     private static void requireOne(DeviceUri uri, String option) {

@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.BlockRequest.Operation;
@@ -61,6 +62,7 @@ public final class LunDevice implements BlockDevice {
     private final LunExtents extents;
     private volatile Geometry geometry;
     private volatile boolean hasNoCache;
+    private volatile Consumer<AdditionalSense> attentionListener = _ -> {};
 
     LunDevice(Session session, Lun lun, LunTraits traits, Runnable whenClosed) {
         this.session = session;
@@ -82,6 +84,11 @@ public final class LunDevice implements BlockDevice {
     /** The device's LUN. */
     public Lun lun() { return lun; }
 
+    /** Tells of unit attentions from now on; on the loop, where it must not block. One listener: the latest. */
+    public void onAttention(Consumer<AdditionalSense> listener) {
+        attentionListener = listener;
+    }
+
     @Override
     public Geometry geometry() { return geometry; }
 
@@ -102,7 +109,11 @@ public final class LunDevice implements BlockDevice {
             throws StorageException {
         enter();
         try {
-            return session.execute(lun, cdb, dataIn, dataOut);
+            ScsiResult result = session.execute(lun, cdb, dataIn, dataOut);
+            if (SenseMapping.isUnitAttention(result.status(), result.senseData())) {
+                noteAttention(result.senseData());
+            }
+            return result;
         } finally {
             leave();
         }
@@ -283,6 +294,7 @@ public final class LunDevice implements BlockDevice {
         AdditionalSense additional = SenseMapping.sense(sense).additional();
         LOG.log(System.Logger.Level.DEBUG, "{0}/{1}: unit attention {2}", session.targetName(),
                 lun, additional);
+        attentionListener.accept(additional);
         if (additional.equals(AdditionalSense.CAPACITY_DATA_HAS_CHANGED)) {
             Command ask = tasks.take();
             ask.prepare(lun.value(), MemorySegment.ofArray(new byte[CAPACITY_BYTES]),

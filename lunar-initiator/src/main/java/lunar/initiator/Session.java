@@ -96,6 +96,11 @@ public final class Session implements AutoCloseable {
         return !closing.get() && control.isOpen();
     }
 
+    /** Runs something when the session has ended, in whatever way; on a loop, where it must not block. */
+    public void onEnd(Runnable what) {
+        var _ = control.over().thenRun(what);
+    }
+
     Tasks tasks() { return tasks; }
 
     Connection connection() { return connection; }

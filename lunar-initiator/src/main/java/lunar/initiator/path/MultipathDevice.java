@@ -1,0 +1,488 @@
+package lunar.initiator.path;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import lunar.block.BlockDevice;
+import lunar.block.BlockRequest;
+import lunar.block.Capability;
+import lunar.block.DeadlineException;
+import lunar.block.DeviceGoneException;
+import lunar.block.Extent;
+import lunar.block.Geometry;
+import lunar.block.Identity;
+import lunar.block.Limits;
+import lunar.block.StorageException;
+import lunar.initiator.Initiator;
+import lunar.initiator.LunDevice;
+import lunar.initiator.SessionOptions;
+import lunar.scsi.TargetPortGroups;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A logical unit over one path or several. A session that is lost is made anew, and its requests are sent again where
+ * doing them twice is doing them once: all but compare-and-write, which fails with "not known". While no path is up,
+ * requests wait as long as {@link MultipathOptions#noPathMs} says. Any thread may use it; buffers as for
+ * {@link LunDevice}.
+ */
+public final class MultipathDevice implements BlockDevice {
+    private static final System.Logger LOG = System.getLogger("lunar.initiator");
+
+    private final MultipathOptions options;
+    private final List<PathAgent> paths;
+    private final Runnable whenClosed;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    /** Up, whatever their access state; guarded by the lock. */
+    private final List<PathAgent> up = new ArrayList<>();
+    private final Deque<Flight> parked = new ArrayDeque<>(); // guarded by the lock
+    private @Nullable Exception lastFailure; // guarded by the lock
+    private volatile List<PathAgent> usable = List.of();
+    private volatile @Nullable LunDevice latest;
+    private final AtomicInteger inFlight = new AtomicInteger();
+    private volatile boolean open;
+    private volatile boolean closed;
+
+    private MultipathDevice(Initiator initiator, MultipathOptions options, Runnable whenClosed) {
+        this.options = options;
+        this.whenClosed = whenClosed;
+        var all = new ArrayList<PathAgent>();
+        for (SessionOptions path : options.paths()) {
+            all.add(new PathAgent(this, initiator, path, options, all.size()));
+        }
+        paths = List.copyOf(all);
+    }
+
+    /**
+     * Opens a unit. Waits until one path is up; the others follow.
+     *
+     * @throws DeviceGoneException when no path was up at the first try of each
+     */
+    public static MultipathDevice open(Initiator initiator, MultipathOptions options)
+            throws StorageException {
+        return open(initiator, options, () -> {});
+    }
+
+    /** The same, and says what else is to be closed with it. */
+    static MultipathDevice open(Initiator initiator, MultipathOptions options, Runnable whenClosed)
+            throws StorageException {
+        var device = new MultipathDevice(initiator, options, whenClosed);
+        device.paths.forEach(PathAgent::start);
+        try {
+            device.awaitFirst();
+            device.open = true;
+            return device;
+        } catch (StorageException e) {
+            device.close();
+            throw e;
+        }
+    }
+
+    private void awaitFirst() throws StorageException {
+        lock.lock();
+        try {
+            while (usable.isEmpty() && paths.stream().anyMatch(PathAgent::isUntried)) {
+                changed.await();
+            }
+            if (usable.isEmpty()) {
+                Exception why = lastFailure;
+                throw why instanceof StorageException already
+                        ? already
+                        : new DeviceGoneException(why == null
+                                ? "no path to the unit can be used"
+                                : String.valueOf(why.getMessage()), why);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new DeviceGoneException("interrupted", e);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether one path has been up. */
+    boolean isOpen() { return open; }
+
+    /** The paths, in the order they were given, whatever their state. */
+    public List<Path> paths() {
+        return List.copyOf(paths);
+    }
+
+    // --- what paths tell ---
+
+    /** A path leads to this unit; else it is none of ours. */
+    void admit(LunDevice by) throws ForeignUnitException {
+        LunDevice known = latest;
+        if (known != null && !(known.identity().equals(by.identity())
+                && known.geometry().blockSize() == by.geometry().blockSize())) {
+            throw new ForeignUnitException(by + " is " + by.identity() + ", and not "
+                    + known.identity() + " as by other paths");
+        }
+        latest = by;
+    }
+
+    /** A path is up. */
+    void offer(PathAgent path) {
+        List<Flight> resumed;
+        lock.lock();
+        try {
+            if (!up.contains(path)) {
+                up.add(path);
+            }
+            weigh();
+            resumed = List.copyOf(parked);
+            parked.clear();
+        } finally {
+            lock.unlock();
+        }
+        resumed.forEach(Flight::start);
+    }
+
+    /** A path is not to be used. */
+    void withdraw(PathAgent path) {
+        lock.lock();
+        try {
+            if (up.remove(path)) {
+                weigh();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A login has failed, or a session was lost. */
+    void failed(Exception why) {
+        lock.lock();
+        try {
+            lastFailure = why;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Has every path look at its access state. */
+    void lookAtAccess() {
+        paths.forEach(PathAgent::wake);
+    }
+
+    void tell(PathEvent event) {
+        lock.lock();
+        try {
+            weigh();
+        } finally {
+            lock.unlock();
+        }
+        try {
+            options.listener().changed(event);
+        } catch (RuntimeException e) {
+            LOG.log(System.Logger.Level.ERROR, "listener of paths", e);
+        }
+    }
+
+    /** Those in the best access state there is, in the order they were given; with the lock held. */
+    private void weigh() {
+        TargetPortGroups.State best = up.stream().map(PathAgent::access).min(Enum::compareTo)
+                .orElse(TargetPortGroups.State.ACTIVE_OPTIMIZED);
+        usable = paths.stream().filter(path -> up.contains(path) && path.access() == best).toList();
+        changed.signalAll();
+    }
+
+    // --- requests ---
+
+    /** The path for a request; null while none can be used. */
+    @Nullable
+    PathAgent choose(BlockRequest request) {
+        List<PathAgent> now = usable;
+        return switch (now.size()) {
+            case 0 -> null;
+            case 1 -> now.getFirst();
+            default -> (PathAgent) options.policy().choose(now, request);
+        };
+    }
+
+    boolean hasOther(PathAgent than) {
+        List<PathAgent> now = usable;
+        return now.size() > 1 || (now.size() == 1 && !now.getFirst().equals(than));
+    }
+
+    @Override
+    public void submit(BlockRequest request) {
+        StorageException failure = null;
+        if (!enter()) {
+            request.fail(closedFailure());
+            return;
+        }
+        try {
+            request.check(this);
+        } catch (StorageException e) {
+            failure = e;
+        }
+        var flight = new Flight(this, request);
+        if (failure == null) {
+            flight.start();
+        } else {
+            end(flight, failure);
+        }
+    }
+
+    /** A request has come to its end. */
+    void end(Flight flight, @Nullable StorageException failure) {
+        try {
+            if (failure == null) {
+                flight.asked().succeed();
+            } else {
+                flight.asked().fail(failure);
+            }
+        } finally {
+            leave();
+        }
+    }
+
+    /** A request has no path now. */
+    void park(Flight flight) {
+        long nowNanos = System.nanoTime();
+        boolean resume;
+        StorageException failure = null;
+        lock.lock();
+        try {
+            resume = !usable.isEmpty();
+            if (!resume && (closed || options.noPathMs() == 0
+                    || (flight.giveUpNanos != 0 && flight.giveUpNanos - nowNanos <= 0))) {
+                failure = noPath();
+            } else if (!resume) {
+                if (flight.giveUpNanos == 0 && options.noPathMs() != MultipathOptions.FOREVER) {
+                    flight.giveUpNanos = Math.max(1, nowNanos + options.noPathMs() * 1_000_000);
+                    CompletableFuture.delayedExecutor(options.noPathMs(), TimeUnit.MILLISECONDS)
+                            .execute(this::expire);
+                }
+                parked.add(flight);
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (resume) {
+            flight.start();
+        } else if (failure != null) {
+            end(flight, failure);
+        }
+    }
+
+    private void expire() {
+        List<Flight> late = new ArrayList<>();
+        long nowNanos = System.nanoTime();
+        StorageException failure;
+        lock.lock();
+        try {
+            parked.removeIf(flight -> flight.giveUpNanos != 0
+                    && flight.giveUpNanos - nowNanos <= 0 && late.add(flight));
+            failure = noPath();
+        } finally {
+            lock.unlock();
+        }
+        late.forEach(flight -> end(flight, failure));
+    }
+
+    private DeviceGoneException noPath() {
+        Exception why = lastFailure;
+        return new DeviceGoneException(this + ": no path is up"
+                + (why == null ? "" : ", lately: " + why.getMessage()), why);
+    }
+
+    @Override
+    public void execute(BlockRequest request) throws StorageException {
+        if (!enter()) {
+            throw closedFailure();
+        }
+        try {
+            request.check(this);
+            boolean late = false;
+            while (true) {
+                PathAgent path = await(request);
+                LunDevice device = path.device();
+                if (device == null) {
+                    withdraw(path);
+                    continue;
+                }
+                long begunNanos = System.nanoTime();
+                boolean well = false;
+                path.begun();
+                try {
+                    device.execute(new BlockRequest().asCopyOf(request));
+                    well = true;
+                    return;
+                } catch (DeadlineException e) {
+                    if (late || !hasOther(path) || !Flight.mayBeSentAgain(request)) {
+                        throw e;
+                    }
+                    late = true;
+                } catch (DeviceGoneException e) {
+                    path.suspect(device);
+                    if (!Flight.mayBeSentAgain(request)) {
+                        throw Flight.unknown(request, e);
+                    }
+                } finally {
+                    path.ended(System.nanoTime() - begunNanos, well);
+                }
+            }
+        } finally {
+            leave();
+        }
+    }
+
+    /** The path for a request, once there is one. */
+    private PathAgent await(BlockRequest request) throws StorageException {
+        PathAgent chosen = choose(request);
+        if (chosen != null) {
+            return chosen;
+        }
+        boolean interrupted = false;
+        long left = options.noPathMs() == MultipathOptions.FOREVER
+                ? Long.MAX_VALUE
+                : options.noPathMs() * 1_000_000;
+        lock.lock();
+        try {
+            while (true) {
+                chosen = choose(request);
+                if (chosen != null) {
+                    return chosen;
+                }
+                if (closed || left <= 0) {
+                    throw noPath();
+                }
+                try {
+                    left = changed.awaitNanos(left);
+                } catch (InterruptedException _) { // as for any request: its end is bounded in another way
+                    interrupted = true;
+                }
+            }
+        } finally {
+            lock.unlock();
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private boolean enter() {
+        inFlight.incrementAndGet();
+        if (closed) {
+            leave();
+            return false;
+        }
+        return true;
+    }
+
+    private void leave() {
+        if (inFlight.decrementAndGet() > 0 || !closed) {
+            return;
+        }
+        lock.lock();
+        try {
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private DeviceGoneException closedFailure() {
+        return new DeviceGoneException(this + " is closed");
+    }
+
+    // --- what it is ---
+
+    private LunDevice latest() { return Objects.requireNonNull(latest); }
+
+    @Override
+    public Geometry geometry() { return latest().geometry(); }
+
+    @Override
+    public Limits limits() { return latest().limits(); }
+
+    @Override
+    public Set<Capability> capabilities() { return latest().capabilities(); }
+
+    @Override
+    public Identity identity() { return latest().identity(); }
+
+    @Override
+    public boolean readOnly() { return latest().readOnly(); }
+
+    @Override
+    public Extent extent(long lba) throws StorageException {
+        if (!enter()) {
+            throw closedFailure();
+        }
+        try {
+            List<PathAgent> now = usable;
+            LunDevice device = now.isEmpty() ? null : now.getFirst().device();
+            return device == null ? BlockDevice.super.extent(lba) : device.extent(lba);
+        } catch (DeviceGoneException _) {
+            return BlockDevice.super.extent(lba); // a path has gone, and it is but a hint
+        } finally {
+            leave();
+        }
+    }
+
+    /** Waits for the requests in flight, those without a path excepted, then logs out of all paths. Idempotent. */
+    @Override
+    public void close() {
+        List<Flight> waiting;
+        lock.lock();
+        try {
+            closed = true;
+            changed.signalAll();
+            waiting = List.copyOf(parked);
+            parked.clear();
+        } finally {
+            lock.unlock();
+        }
+        waiting.forEach(flight -> end(flight, closedFailure()));
+        boolean interrupted = awaitNone();
+        paths.forEach(PathAgent::stop);
+        for (PathAgent path : paths) {
+            try {
+                path.awaitStop();
+            } catch (InterruptedException _) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        whenClosed.run();
+    }
+
+    /** Every request has a deadline. */
+    private boolean awaitNone() {
+        boolean interrupted = false;
+        lock.lock();
+        try {
+            while (inFlight.get() > 0) {
+                try {
+                    changed.await();
+                } catch (InterruptedException _) {
+                    interrupted = true;
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        return interrupted;
+    }
+
+    @Override
+    public String toString() {
+        SessionOptions first = options.paths().getFirst();
+        return first.targetName() + "/" + options.lun() + " over " + paths.size()
+                + (paths.size() == 1 ? " path" : " paths");
+    }
+}

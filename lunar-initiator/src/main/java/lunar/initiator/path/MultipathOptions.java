@@ -1,0 +1,75 @@
+package lunar.initiator.path;
+
+import java.util.List;
+import lunar.initiator.SessionOptions;
+import lunar.scsi.Lun;
+
+/**
+ * How a logical unit is reached. Start from {@link #of}.
+ *
+ * @param paths a session for each path, all to the same logical unit: at several portals, or several at one
+ * @param lun LUN of the unit, the same by every path
+ * @param policy chooses the path of each request
+ * @param asymmetric whether the access states of port groups are looked at (ALUA): the best there are, are used
+ * @param noPathMs how long requests wait while no path is up, in milliseconds; 0 to fail at once, {@link #FOREVER}
+ * @param minPauseMs before the second login after a failed one; doubled after each, with some jitter
+ * @param maxPauseMs longest pause between two logins
+ * @param listener hears of paths
+ */
+public record MultipathOptions(List<SessionOptions> paths, Lun lun, PathPolicy policy,
+        boolean asymmetric, long noPathMs, int minPauseMs, int maxPauseMs, PathListener listener) {
+    /** Requests wait for a path as long as it takes. */
+    public static final long FOREVER = Long.MAX_VALUE;
+
+    /** How long requests wait for a path if nothing is said. */
+    public static final long DEFAULT_NO_PATH_MS = 30_000;
+
+    private static final int MAX_PATHS = 256;
+
+    public MultipathOptions {
+        paths = List.copyOf(paths);
+        if (paths.isEmpty() || paths.size() > MAX_PATHS) {
+            throw new IllegalArgumentException(paths.size() + " paths: it takes 1 to " + MAX_PATHS);
+        }
+        if (noPathMs < 0 || minPauseMs < 1 || maxPauseMs < minPauseMs) {
+            throw new IllegalArgumentException("times of paths: " + noPathMs + ", " + minPauseMs
+                    + " and " + maxPauseMs + " ms");
+        }
+    }
+
+    /** Least queue, ALUA, and half a minute of patience without a path. */
+    public static MultipathOptions of(List<SessionOptions> paths, Lun lun) {
+        return new MultipathOptions(paths, lun, PathPolicy.leastQueue(), true, DEFAULT_NO_PATH_MS,
+                100, 10_000, _ -> {});
+    }
+
+    /** The same with another policy. */
+    public MultipathOptions withPolicy(PathPolicy value) {
+        return new MultipathOptions(paths, lun, value, asymmetric, noPathMs, minPauseMs, maxPauseMs,
+                listener);
+    }
+
+    /** The same, with or without a look at access states. */
+    public MultipathOptions withAsymmetric(boolean value) {
+        return new MultipathOptions(paths, lun, policy, value, noPathMs, minPauseMs, maxPauseMs,
+                listener);
+    }
+
+    /** The same with another patience. */
+    public MultipathOptions withNoPathMs(long value) {
+        return new MultipathOptions(paths, lun, policy, asymmetric, value, minPauseMs, maxPauseMs,
+                listener);
+    }
+
+    /** The same with other pauses between logins. */
+    public MultipathOptions withPauses(int minMs, int maxMs) {
+        return new MultipathOptions(paths, lun, policy, asymmetric, noPathMs, minMs, maxMs,
+                listener);
+    }
+
+    /** The same with a listener. */
+    public MultipathOptions withListener(PathListener value) {
+        return new MultipathOptions(paths, lun, policy, asymmetric, noPathMs, minPauseMs,
+                maxPauseMs, value);
+    }
+}

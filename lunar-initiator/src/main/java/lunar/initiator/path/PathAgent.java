@@ -1,0 +1,287 @@
+package lunar.initiator.path;
+
+import java.io.IOException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import lunar.block.BlockRequest;
+import lunar.block.StorageException;
+import lunar.initiator.Initiator;
+import lunar.initiator.LunDevice;
+import lunar.initiator.Session;
+import lunar.initiator.SessionOptions;
+import lunar.iscsi.Isid;
+import lunar.iscsi.TargetAddress;
+import lunar.scsi.AdditionalSense;
+import lunar.scsi.TargetPortGroups;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One path: a virtual thread that logs in, waits until that session is lost or the unit is not to be used by it, and
+ * logs in again, ever slower. It logs in with the same ISID each time, so that the target ends what the session before
+ * has left there (session reinstatement, RFC 7143 section 6.3.5) before requests of it are sent again here.
+ */
+final class PathAgent implements Path {
+    private static final System.Logger LOG = System.getLogger("lunar.initiator");
+
+    /** Weight of the latest request in the moving average: one of so many, as a shift. */
+    private static final int AVERAGE_SHIFT = 4;
+
+    private final MultipathDevice owner;
+    private final Initiator initiator;
+    private final SessionOptions options;
+    private final MultipathOptions rules;
+    private final int index;
+    private final Isid isid;
+    private final Thread thread;
+    private final AtomicInteger inFlight = new AtomicInteger();
+    private final AtomicLong completed = new AtomicLong();
+    private volatile long serviceNanos;
+    private final AtomicLong failures = new AtomicLong();
+    private volatile State state = State.CONNECTING;
+    private volatile TargetPortGroups.State access = TargetPortGroups.State.ACTIVE_OPTIMIZED;
+    private volatile @Nullable LunDevice device;
+    private volatile boolean alarm;
+    private volatile boolean stopped;
+    /** Its own thread's. */
+    private int pauseMs;
+    private @Nullable StorageException trouble;
+    private String told = "";
+
+    PathAgent(MultipathDevice owner, Initiator initiator, SessionOptions options,
+            MultipathOptions rules, int index) {
+        this.owner = owner;
+        this.initiator = initiator;
+        this.options = options;
+        this.rules = rules;
+        this.index = index;
+        isid = initiator.newIsid();
+        thread = Thread.ofVirtual().name("lunar-path-" + index).unstarted(this::run);
+    }
+
+    void start() { thread.start(); }
+
+    @Override
+    public TargetAddress portal() { return options.portal(); }
+
+    @Override
+    public int index() { return index; }
+
+    @Override
+    public State state() { return state; }
+
+    @Override
+    public TargetPortGroups.State access() { return access; }
+
+    @Override
+    public int inFlight() { return inFlight.get(); }
+
+    @Override
+    public long serviceNanos() { return serviceNanos; }
+
+    @Override
+    public long completed() { return completed.get(); }
+
+    @Override
+    public long failures() { return failures.get(); }
+
+    // --- requests; any thread ---
+
+    /** The unit by this path; null while it is down. */
+    @Nullable
+    LunDevice device() { return device; }
+
+    /** Whether its first login has not come to an end. */
+    boolean isUntried() {
+        return state == State.CONNECTING && failures.get() == 0;
+    }
+
+    void begun() { inFlight.incrementAndGet(); }
+
+    void ended(long nanos, boolean well) {
+        inFlight.decrementAndGet();
+        if (well) {
+            completed.incrementAndGet();
+            long before = serviceNanos; // a lost update does no harm
+            serviceNanos = before == 0 ? nanos : before + ((nanos - before) >> AVERAGE_SHIFT);
+        }
+    }
+
+    /** A request has failed in a way that may be the path's fault: nothing more is sent here until that is known. */
+    void suspect(LunDevice by) {
+        if (by.equals(device)) {
+            owner.withdraw(this);
+            wake();
+        }
+    }
+
+    /** Access states may have changed. */
+    void wake() {
+        alarm = true;
+        LockSupport.unpark(thread);
+    }
+
+    void stop() {
+        stopped = true;
+        LockSupport.unpark(thread);
+    }
+
+    void awaitStop() throws InterruptedException { thread.join(); }
+
+    // --- its own thread ---
+
+    private void run() {
+        while (!stopped) {
+            long begunNanos = System.nanoTime();
+            int time2WaitMs = 0;
+            try (Session session = initiator.login(options, isid)) {
+                time2WaitMs = 1000 * session.parameters().defaultTime2WaitSeconds();
+                session.onEnd(this::wake);
+                serve(session);
+            } catch (IOException | RuntimeException e) {
+                failed(e);
+            }
+            if (state == State.FOREIGN) {
+                return;
+            }
+            pause(begunNanos, time2WaitMs);
+        }
+        become(State.CLOSED, null);
+    }
+
+    private void serve(Session session) throws IOException {
+        try (LunDevice opened = session.open(rules.lun())) {
+            owner.admit(opened);
+            opened.onAttention(this::heard);
+            access = state(opened);
+            device = opened;
+            while (!stopped && session.isOpen()) {
+                alarm = false;
+                become(isActive() ? State.UP : State.PASSIVE, null);
+                sleep(isActive() ? Long.MAX_VALUE : rules.minPauseMs());
+                if (!stopped && session.isOpen() && !look(opened)) {
+                    break;
+                }
+            }
+        } catch (ForeignUnitException e) {
+            failed(e);
+            become(State.FOREIGN, e);
+            return;
+        } finally {
+            owner.withdraw(this);
+            device = null;
+        }
+        if (!stopped) {
+            throw new IOException("the session with " + options.targetName() + " at "
+                    + options.portal() + " is lost");
+        }
+    }
+
+    /** Whether the unit is still there by this session; its access state is known then. */
+    private boolean look(LunDevice opened) {
+        try {
+            if (!PortGroup.isThere(opened)) {
+                return false;
+            }
+            TargetPortGroups.State now = state(opened);
+            if (now != access) {
+                access = now;
+                owner.tell(new PathEvent(this, state, state, null));
+            }
+            return true;
+        } catch (StorageException e) {
+            trouble = e;
+            return false;
+        }
+    }
+
+    private TargetPortGroups.State state(LunDevice opened) throws StorageException {
+        return rules.asymmetric()
+                ? PortGroup.state(opened)
+                : TargetPortGroups.State.ACTIVE_OPTIMIZED;
+    }
+
+    private boolean isActive() {
+        return switch (access) {
+            case ACTIVE_OPTIMIZED, ACTIVE_NON_OPTIMIZED, LOGICAL_BLOCK_DEPENDENT -> true;
+            case STANDBY, UNAVAILABLE, OFFLINE, TRANSITIONING -> false;
+        };
+    }
+
+    /** On a loop. */
+    private void heard(AdditionalSense attention) {
+        if (attention.equals(AdditionalSense.ASYMMETRIC_ACCESS_STATE_CHANGED)) {
+            owner.lookAtAccess();
+        }
+    }
+
+    private void failed(Exception e) {
+        Exception why = trouble == null ? e : trouble;
+        trouble = null;
+        owner.failed(why); // before it can be seen that there is a failure
+        failures.incrementAndGet();
+        String message = String.valueOf(why.getMessage());
+        boolean news = owner.isOpen() && !message.equals(told); // who opens it is told by an exception
+        LOG.log(news ? System.Logger.Level.WARNING : System.Logger.Level.DEBUG,
+                "path {0} of {1}: {2}", index, options.targetName(), message);
+        if (news) {
+            told = message;
+        }
+        become(State.CONNECTING, why);
+    }
+
+    private void become(State now, @Nullable Exception why) {
+        State before = state;
+        if (now == State.UP) {
+            told = "";
+            owner.offer(this);
+        } else {
+            owner.withdraw(this);
+        }
+        state = now; // whoever sees it up has it used
+        if (before != now || why != null) {
+            owner.tell(new PathEvent(this, before, now, why));
+        }
+    }
+
+    /**
+     * Waits before the next login: at least Time2Wait (RFC 7143 section 13.15), and longer each time, but for a path
+     * that was up for long.
+     */
+    private void pause(long begunNanos, int time2WaitMs) {
+        if (stopped) {
+            return;
+        }
+        long lastedMs = (System.nanoTime() - begunNanos) / 1_000_000;
+        pauseMs = pauseMs == 0 || lastedMs > rules.maxPauseMs()
+                ? rules.minPauseMs()
+                : Math.min(rules.maxPauseMs(), 2 * pauseMs);
+        long jitterMs = ThreadLocalRandom.current().nextLong(pauseMs / 2 + 1L);
+        alarm = false;
+        long untilNanos = System.nanoTime()
+                + 1_000_000 * Math.max(time2WaitMs, pauseMs - jitterMs);
+        while (!stopped && untilNanos - System.nanoTime() > 0) {
+            LockSupport.parkNanos(this, untilNanos - System.nanoTime());
+        }
+    }
+
+    /** Until the time is over, or there is something to do. */
+    private void sleep(long ms) {
+        long endNanos = ms == Long.MAX_VALUE ? 0 : System.nanoTime() + ms * 1_000_000;
+        while (!stopped && !alarm) {
+            if (endNanos == 0) {
+                LockSupport.park(this);
+            } else if (endNanos - System.nanoTime() > 0) {
+                LockSupport.parkNanos(this, endNanos - System.nanoTime());
+            } else {
+                return;
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "path " + index + " at " + options.portal() + ", " + state + ", " + access;
+    }
+}

@@ -1,0 +1,75 @@
+package lunar.initiator.path;
+
+import java.lang.foreign.MemorySegment;
+import lunar.block.StorageException;
+import lunar.initiator.LunDevice;
+import lunar.initiator.ScsiResult;
+import lunar.scsi.Cdb;
+import lunar.scsi.Designator;
+import lunar.scsi.DeviceIdentification;
+import lunar.scsi.Identifier;
+import lunar.scsi.Inquiry;
+import lunar.scsi.MalformedDataException;
+import lunar.scsi.ReportTargetPortGroups;
+import lunar.scsi.SenseKey;
+import lunar.scsi.TargetPortGroups;
+import lunar.scsi.TestUnitReady;
+import lunar.scsi.VpdPage;
+
+/** Asks a target in which access state the port of a path is for its unit (ALUA, SPC-5 sections 5.18 and 6.36). */
+final class PortGroup {
+    private static final int BYTES = 4096;
+    private static final int MAX_ATTENTIONS = 8;
+
+    private PortGroup() {}
+
+    /** The state; ACTIVE_OPTIMIZED where the target knows none, or tells nonsense. */
+    static TargetPortGroups.State state(LunDevice device) throws StorageException {
+        var data = MemorySegment.ofArray(new byte[BYTES]);
+        try {
+            if (!ask(device, new Inquiry(true, DeviceIdentification.CODE, BYTES), data)
+                    || !(VpdPage.decode(data) instanceof DeviceIdentification identification)) {
+                return TargetPortGroups.State.ACTIVE_OPTIMIZED;
+            }
+            int group = identification.designators().stream().map(Designator::identifier)
+                    .mapMultiToInt((identifier, found) -> {
+                        if (identifier instanceof Identifier.TargetPortGroup own) {
+                            found.accept(own.number());
+                        }
+                    }).findFirst().orElse(-1);
+            if (group < 0 || !ask(device, new ReportTargetPortGroups(false, BYTES), data)) {
+                return TargetPortGroups.State.ACTIVE_OPTIMIZED;
+            }
+            return TargetPortGroups.decode(data).groups().stream()
+                    .filter(one -> one.number() == group).map(TargetPortGroups.Group::state)
+                    .findFirst().orElse(TargetPortGroups.State.ACTIVE_OPTIMIZED);
+        } catch (MalformedDataException _) {
+            return TargetPortGroups.State.ACTIVE_OPTIMIZED;
+        }
+    }
+
+    /** Whether the unit answers a TEST UNIT READY as one that can be used, or will be. */
+    static boolean isThere(LunDevice device) throws StorageException {
+        var result = passAttentions(device, new TestUnitReady(),
+                MemorySegment.NULL);
+        return result.isGood()
+                || result.sense().map(sense -> sense.key() != SenseKey.ILLEGAL_REQUEST)
+                        .orElse(true);
+    }
+
+    private static boolean ask(LunDevice device, Cdb cdb, MemorySegment data)
+            throws StorageException {
+        data.fill((byte) 0);
+        return passAttentions(device, cdb, data).isGood();
+    }
+
+    private static ScsiResult passAttentions(LunDevice device, Cdb cdb, MemorySegment data)
+            throws StorageException {
+        ScsiResult result = device.execute(cdb.bytes(), data, MemorySegment.NULL);
+        for (int i = 0; i < MAX_ATTENTIONS && result.sense()
+                .map(sense -> sense.key() == SenseKey.UNIT_ATTENTION).orElse(false); i++) {
+            result = device.execute(cdb.bytes(), data, MemorySegment.NULL);
+        }
+        return result;
+    }
+}

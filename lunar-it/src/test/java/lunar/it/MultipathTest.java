@@ -1,0 +1,315 @@
+package lunar.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+import lunar.block.BlockDevice;
+import lunar.block.BlockRequest;
+import lunar.block.DeviceGoneException;
+import lunar.block.Devices;
+import lunar.block.StorageException;
+import lunar.initiator.Initiator;
+import lunar.initiator.SessionOptions;
+import lunar.initiator.path.MultipathDevice;
+import lunar.initiator.path.MultipathOptions;
+import lunar.initiator.path.Path;
+import lunar.initiator.path.PathEvent;
+import lunar.initiator.path.PathPolicy;
+import lunar.iscsi.Offer;
+import lunar.scsi.Lun;
+import lunar.scsi.TargetPortGroups;
+import lunar.target.PortalSpec;
+import lunar.target.TargetServer;
+import lunar.testkit.Seed;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Paths that come and go under I/O, at a target of ours behind proxies that cut connections. */
+@Timeout(120)
+class MultipathTest {
+    private static final int BLOCK = 512;
+
+    /** No Time2Wait, so that tests need not wait for it. */
+    private static final UnaryOperator<Offer.Builder> AT_ONCE = offer -> offer
+            .defaultTime2WaitSeconds(0);
+
+    private static ServedTarget served(String uri) throws IOException {
+        return ServedTarget.of(UnaryOperator.identity(),
+                server -> server.offer(TargetServer.DEFAULT_OFFER.with(AT_ONCE)), uri);
+    }
+
+    private static SessionOptions by(int port) {
+        return SessionOptions.of("127.0.0.1", port, ServedTarget.NAME)
+                .withOffer(Offer.DEFAULT.with(AT_ONCE));
+    }
+
+    private static MultipathOptions by(CutProxy... proxies) {
+        return MultipathOptions.of(
+                Arrays.stream(proxies).map(proxy -> by(proxy.port())).toList(), Lun.ZERO)
+                .withPauses(10, 100);
+    }
+
+    private static int port(ServedTarget target) {
+        return target.server().portals().getFirst().getPort();
+    }
+
+    private static MemorySegment pattern(int blocks, int value) {
+        byte[] bytes = new byte[blocks * BLOCK];
+        Arrays.fill(bytes, (byte) value);
+        return MemorySegment.ofArray(bytes);
+    }
+
+    private static byte read(BlockDevice device, long lba) throws StorageException {
+        MemorySegment block = pattern(1, 0);
+        device.read(lba, block);
+        return block.get(ValueLayout.JAVA_BYTE, 0);
+    }
+
+    /** Writes and reads blocks of its own until it is told to stop; fails where it reads anything but what it wrote. */
+    private static Future<Integer> work(BlockDevice device, int worker, AtomicBoolean enough) {
+        var done = new CompletableFuture<Integer>();
+        Thread.ofVirtual().start(() -> {
+            int rounds = 0;
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment out = arena.allocate(8 * BLOCK);
+                MemorySegment in = arena.allocate(8 * BLOCK);
+                while (!enough.get()) {
+                    long lba = worker * 1024L + (rounds % 64) * 8;
+                    out.fill((byte) (worker * 31 + rounds));
+                    device.write(lba, out);
+                    device.read(lba, in);
+                    if (in.mismatch(out) >= 0) {
+                        throw new AssertionError("block " + lba + " is not what was written");
+                    }
+                    rounds++;
+                }
+                done.complete(rounds);
+            } catch (Throwable e) {
+                done.completeExceptionally(e);
+            }
+        });
+        return done;
+    }
+
+    private static Path path(MultipathDevice device, int index) {
+        return device.paths().get(index);
+    }
+
+    @Test
+    void shouldGoOnWhenEveryConnectionIsCutAgainAndAgain() throws Exception {
+        var random = new Random(Seed.next());
+        var events = new ConcurrentLinkedQueue<PathEvent>();
+        try (var target = served("ram:16MiB");
+                var one = new CutProxy(port(target));
+                var two = new CutProxy(port(target));
+                var initiator = Initiator.create("iqn.2026-11.org.lunar:paths");
+                var device = MultipathDevice.open(initiator, by(one, two)
+                        .withPolicy(PathPolicy.roundRobin()).withListener(events::add))) {
+            var enough = new AtomicBoolean();
+            List<Future<Integer>> workers = IntStream.range(0, 8)
+                    .mapToObj(worker -> work(device, worker, enough)).toList();
+            for (int i = 0; i < 20; i++) {
+                Thread.sleep(50 + random.nextInt(100));
+                (random.nextBoolean() ? one : two).cut();
+                if (i % 5 == 0) {
+                    one.cut();
+                    two.cut();
+                }
+            }
+            enough.set(true);
+            for (Future<Integer> worker : workers) {
+                assertThat(worker.get(60, TimeUnit.SECONDS)).isPositive();
+            }
+            assertThat(events).anyMatch(event -> event.why() != null)
+                    .anyMatch(event -> event.after() == Path.State.UP);
+        }
+    }
+
+    @Test
+    void shouldUseTheOtherPathAndThenBothAgain() throws Exception {
+        try (var target = served("ram:16MiB");
+                var one = new CutProxy(port(target));
+                var two = new CutProxy(port(target));
+                var initiator = Initiator.create("iqn.2026-11.org.lunar:paths");
+                var device = MultipathDevice.open(initiator,
+                        by(one, two).withPolicy(PathPolicy.fixed()))) {
+            ServedTarget.await("both paths",
+                    () -> device.paths().stream().allMatch(p -> p.state() == Path.State.UP));
+            device.write(0, pattern(1, 7));
+            assertThat(path(device, 1).completed()).as("the first is the one in use").isZero();
+            one.breakDown();
+            assertThat(read(device, 0)).isEqualTo((byte) 7);
+            assertThat(path(device, 1).completed()).isPositive();
+            one.mend();
+            ServedTarget.await("failback", () -> path(device, 0).state() == Path.State.UP);
+            long before = path(device, 1).completed();
+            assertThat(read(device, 0)).isEqualTo((byte) 7);
+            assertThat(path(device, 1).completed()).isEqualTo(before);
+        }
+    }
+
+    @Test
+    void shouldHoldRequestsWhileThereIsNoPath() throws Exception {
+        try (var target = served("ram:16MiB");
+                var proxy = new CutProxy(port(target));
+                var initiator = Initiator.create("iqn.2026-11.org.lunar:paths");
+                var device = MultipathDevice.open(initiator,
+                        by(proxy).withNoPathMs(MultipathOptions.FOREVER));
+                var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            proxy.breakDown();
+            ServedTarget.await("loss", () -> path(device, 0).state() != Path.State.UP);
+            var submitted = new CompletableFuture<Void>();
+            device.submit(new BlockRequest().asWrite(3, 1, pattern(1, 9), false)
+                    .onCompletion((_, failure) -> {
+                        if (failure == null) {
+                            submitted.complete(null);
+                        } else {
+                            submitted.completeExceptionally(failure);
+                        }
+                    }));
+            Future<Byte> read = threads.submit(() -> read(device, 5));
+            Thread.sleep(300);
+            assertThat(submitted).isNotDone();
+            assertThat(read).isNotDone();
+            proxy.mend();
+            submitted.get(20, TimeUnit.SECONDS);
+            assertThat(read.get(20, TimeUnit.SECONDS)).isZero();
+            assertThat(read(device, 3)).isEqualTo((byte) 9);
+        }
+    }
+
+    @Test
+    void shouldFailRequestsThatHaveWaitedTooLongForAPath() throws Exception {
+        try (var target = served("ram:16MiB");
+                var proxy = new CutProxy(port(target));
+                var initiator = Initiator.create("iqn.2026-11.org.lunar:paths");
+                var device = MultipathDevice.open(initiator, by(proxy).withNoPathMs(200))) {
+            proxy.breakDown();
+            assertThatThrownBy(() -> read(device, 0)).isInstanceOf(DeviceGoneException.class)
+                    .hasMessageContaining("no path");
+            var submitted = new CompletableFuture<StorageException>();
+            device.submit(new BlockRequest().asFlush()
+                    .onCompletion((_, failure) -> submitted.complete(failure)));
+            assertThat(submitted.get(20, TimeUnit.SECONDS))
+                    .isInstanceOf(DeviceGoneException.class);
+        }
+    }
+
+    @Test
+    void shouldNotCompareAndWriteTwice() throws Exception {
+        try (var target = served("delay=300ms:ram:16MiB");
+                var proxy = new CutProxy(port(target));
+                var initiator = Initiator.create("iqn.2026-11.org.lunar:paths");
+                var device = MultipathDevice.open(initiator, by(proxy));
+                var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            Future<?> swap = threads.submit(() -> {
+                device.compareAndWrite(0, MemorySegment.ofArray(new byte[2 * BLOCK]));
+                return null;
+            });
+            ServedTarget.await("begun", () -> path(device, 0).inFlight() == 1);
+            Thread.sleep(100);
+            proxy.cut();
+            assertThatThrownBy(() -> swap.get(20, TimeUnit.SECONDS))
+                    .cause().isInstanceOf(DeviceGoneException.class)
+                    .hasMessageContaining("not known");
+            assertThat(read(device, 0)).as("the device is there again").isZero();
+        }
+    }
+
+    @Test
+    void shouldUseThePathsInTheBestAccessState() throws Exception {
+        try (var target = ServedTarget.of(UnaryOperator.identity(),
+                server -> server.offer(TargetServer.DEFAULT_OFFER.with(AT_ONCE))
+                        .portal(PortalSpec.of(new InetSocketAddress("127.0.0.1", 0)).withGroup(2)),
+                "ram:16MiB");
+                var initiator = Initiator.create("iqn.2026-11.org.lunar:paths");
+                var device = MultipathDevice.open(initiator, MultipathOptions.of(
+                        target.server().portals().stream().map(p -> by(p.getPort())).toList(),
+                        Lun.ZERO).withPauses(10, 100).withPolicy(PathPolicy.roundRobin()))) {
+            ServedTarget.await("both paths",
+                    () -> device.paths().stream().allMatch(p -> p.state() == Path.State.UP));
+            change(target, 1, TargetPortGroups.State.STANDBY);
+            for (int i = 0; i < 10; i++) {
+                device.write(i, pattern(1, i));
+            }
+            ServedTarget.await("standby", () -> path(device, 0).state() == Path.State.PASSIVE);
+            long before = path(device, 0).completed();
+            device.flush();
+            assertThat(path(device, 0).completed()).isEqualTo(before);
+            change(target, 1, TargetPortGroups.State.ACTIVE_OPTIMIZED);
+            ServedTarget.await("failback", () -> path(device, 0).state() == Path.State.UP);
+            change(target, 2, TargetPortGroups.State.ACTIVE_NON_OPTIMIZED);
+            ServedTarget.await("the better state", () -> {
+                try {
+                    device.flush(); // hears of it by a unit attention
+                } catch (StorageException e) {
+                    throw new AssertionError(e);
+                }
+                return path(device, 1).access() == TargetPortGroups.State.ACTIVE_NON_OPTIMIZED;
+            });
+            long slow = path(device, 1).completed();
+            for (int i = 0; i < 10; i++) {
+                assertThat(read(device, i)).isEqualTo((byte) i);
+            }
+            assertThat(path(device, 1).completed()).isEqualTo(slow);
+        }
+    }
+
+    private static void change(ServedTarget target, int group, TargetPortGroups.State state) {
+        target.server().changeAccess(ServedTarget.NAME, group, state);
+    }
+
+    @Test
+    void shouldNotMixUpUnits() throws Exception {
+        var events = new ConcurrentLinkedQueue<PathEvent>();
+        try (var target = served("ram:16MiB");
+                var other = served("ram:16MiB");
+                var initiator = Initiator.create("iqn.2026-11.org.lunar:paths")) {
+            var paths = List.of(by(port(target)), by(port(other)));
+            try (var device = MultipathDevice.open(initiator,
+                    MultipathOptions.of(paths, Lun.ZERO).withListener(events::add))) {
+                ServedTarget.await("foreign path", () -> device.paths().stream()
+                        .anyMatch(p -> p.state() == Path.State.FOREIGN));
+                var values = new ArrayList<Byte>();
+                for (int i = 0; i < 16; i++) {
+                    device.write(i, pattern(1, i));
+                    values.add(read(device, i));
+                }
+                assertThat(values).hasSize(16).allMatch(value -> value == values.indexOf(value));
+            }
+        }
+    }
+
+    @Test
+    void shouldOpenSeveralSessionsFromAUri() throws Exception {
+        try (var target = ServedTarget.of(UnaryOperator.identity(),
+                server -> server.portal(PortalSpec.of(new InetSocketAddress("127.0.0.1", 0))),
+                "ram:16MiB");
+                var device = (MultipathDevice) Devices
+                        .open(target.url(0) + "?sessions=4&policy=round-robin&no-path-retry=5")) {
+            assertThat(device.paths()).hasSize(4);
+            assertThat(device.paths().stream().map(p -> p.portal().port()).distinct())
+                    .as("spread over the portals").hasSize(2);
+            ServedTarget.await("four sessions", () -> target.server().sessionCount() == 4);
+            device.write(0, pattern(1, 5));
+            assertThat(read(device, 0)).isEqualTo((byte) 5);
+        }
+    }
+}
