@@ -31,6 +31,7 @@ class ArchitectureTest {
             "iscsi", new Rule(List.of("scsi")),
             "tcp", new Rule(List.of("iscsi", "scsi")),
             "isns", new Rule(List.of()),
+            "fs", new Rule(List.of("block")),
             "store", new Rule(List.of("block"), "com.sun.nio.file"), // the option for direct I/O
             "initiator", new Rule(List.of("block", "scsi", "iscsi")),
             "target", new Rule(List.of("block", "scsi", "iscsi")),
@@ -53,7 +54,7 @@ class ArchitectureTest {
     void shouldSeeEveryModule() {
         assertThat(lunar).extracting(one -> one.getPackageName()).contains("lunar.block",
                 "lunar.scsi", "lunar.iscsi", "lunar.iscsi.spi", "lunar.tcp", "lunar.isns",
-                "lunar.store", "lunar.target", "lunar.testkit");
+                "lunar.fs", "lunar.store", "lunar.target", "lunar.testkit");
     }
 
     @ParameterizedTest

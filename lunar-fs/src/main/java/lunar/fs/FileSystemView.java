@@ -1,0 +1,110 @@
+package lunar.fs;
+
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.channels.Channels;
+import java.nio.channels.SeekableByteChannel;
+import java.util.ArrayList;
+import java.util.List;
+import lunar.block.BlockDevice;
+
+/**
+ * A file system, read only. Paths are separated by {@code /}; whether they start with one does not matter, for they all
+ * start at the root. Thread-safe; see the package for hostile images, memory and live devices.
+ *
+ * <p>Every method but {@link #info} and {@link #root} may throw a {@link CorruptException}, and a
+ * {@link lunar.block.StorageException} of the device.
+ */
+public sealed interface FileSystemView permits ExtFileSystem, FatFileSystem {
+    /** Most entries of a directory that {@link #list} takes. */
+    int MAX_LISTED = 1 << 20;
+
+    /** Bytes that {@link #newInputStream} reads at once. */
+    int STREAM_BYTES = 256 << 10;
+
+    /**
+     * Opens the file system on a volume.
+     *
+     * @param device stays the caller's, and must stay open
+     * @throws UnsupportedException when there is none that can be read here; the message names what is there
+     * @throws CorruptException when it is too damaged to be opened
+     */
+    static FileSystemView open(BlockDevice device, Volume volume) throws IOException {
+        return KnownFormats.open(
+                new VolumeReader(device, volume.offsetBytes(), volume.sizeBytes()));
+    }
+
+    /** What it says of itself. */
+    FileSystemInfo info();
+
+    /** The directory where all paths start. */
+    Node root();
+
+    /** What an entry of a directory stands for; the link itself where it is one. */
+    Node node(DirectoryEntry entry) throws IOException;
+
+    /**
+     * Shows the entries of a directory in its own order, without {@code .} and {@code ..}. Those before a damage are
+     * seen before the exception is thrown.
+     *
+     * @throws WrongKindException when it is no directory
+     */
+    void visit(Node directory, EntryVisitor visitor) throws IOException;
+
+    /**
+     * The content of a file, where any part can be read. Holes read as zeroes.
+     *
+     * @throws WrongKindException when it is no file
+     * @throws UnsupportedException when it is encrypted
+     */
+    SeekableByteChannel newChannel(Node file) throws IOException;
+
+    /**
+     * The target of a symbolic link, which may lead nowhere.
+     *
+     * @throws WrongKindException when it is no link
+     */
+    String target(Node symlink) throws IOException;
+
+    /** Whether names that differ in case only are the same. */
+    boolean ignoresCase();
+
+    /** The content of a file as a buffered stream. */
+    default InputStream newInputStream(Node file) throws IOException {
+        return new BufferedInputStream(Channels.newInputStream(newChannel(file)), STREAM_BYTES);
+    }
+
+    /**
+     * The entries of a directory.
+     *
+     * @throws CorruptException also when there are more than {@link #MAX_LISTED}
+     */
+    default List<DirectoryEntry> list(Node directory) throws IOException {
+        var entries = new ArrayList<DirectoryEntry>();
+        visit(directory, entry -> entries.size() <= MAX_LISTED && entries.add(entry));
+        if (entries.size() > MAX_LISTED) {
+            throw new CorruptException("a directory has more than " + MAX_LISTED + " entries");
+        }
+        return entries;
+    }
+
+    /** The entries of the directory at a path. */
+    default List<DirectoryEntry> list(String path) throws IOException {
+        return list(find(path));
+    }
+
+    /**
+     * What a path leads to; symbolic links are followed, and none leads out of the file system.
+     *
+     * @throws NotFoundException when it leads nowhere, or around in a circle
+     */
+    default Node find(String path) throws IOException {
+        return new PathWalk(this).find(path, true);
+    }
+
+    /** The same, but where the path ends in a symbolic link it is the link. */
+    default Node findLink(String path) throws IOException {
+        return new PathWalk(this).find(path, false);
+    }
+}

@@ -1,0 +1,8 @@
+package lunar.fs;
+
+/** What is there is whole, but cannot be read here: another file system, an unknown feature, an encrypted file. */
+public final class UnsupportedException extends FsException {
+    private static final long serialVersionUID = 1;
+
+    UnsupportedException(String message) { super(message, null); }
+}
