@@ -1,6 +1,7 @@
 /** The {@code lunar} command; the only place that reads config files. */
 module lunar.cli {
     requires lunar.block;
+    requires lunar.fs;
     requires lunar.iscsi;
     requires lunar.initiator;
     requires lunar.isns;
@@ -17,6 +18,7 @@ module lunar.cli {
     requires HdrHistogram;
     requires java.management;
     requires jdk.management;
+    requires jdk.httpserver;
     requires jdk.unsupported; // SIGHUP
     requires static org.jspecify;
 

@@ -1,5 +1,6 @@
 package lunar.cli;
 
+import java.io.OutputStream;
 import java.io.PrintWriter;
 
 /**
@@ -7,9 +8,14 @@ import java.io.PrintWriter;
  *
  * @param out results, flushed at each line
  * @param err errors and remarks, flushed at each line
+ * @param raw what {@code out} writes to, for results that are no text
  * @param real whether these are the process's own streams, which may be a terminal
  */
-record Console(PrintWriter out, PrintWriter err, boolean real) {
+record Console(PrintWriter out, PrintWriter err, OutputStream raw, boolean real) {
+    /** A console for text only. */
+    Console(PrintWriter out, PrintWriter err, boolean real) {
+        this(out, err, OutputStream.nullOutputStream(), real);
+    }
 
     /** Whether somebody watches: progress and colours are for them only. */
 

@@ -8,8 +8,8 @@ import picocli.CommandLine.Model.CommandSpec;
 /** {@code lunar} alone: says what there is. */
 @Command(name = "lunar", mixinStandardHelpOptions = true, versionProvider = Version.class,
         synopsisSubcommandLabel = "COMMAND",
-        description = "Block storage over the network: serve devices, look at them, copy them, "
-                + "measure them.",
+        description = "Block storage over the network: serve devices, look at them and the files on "
+                + "them, copy them, measure them.",
         footer = {
                 "",
                 "A device is written as a URI:",

@@ -25,7 +25,7 @@ public final class Main {
      * @return exit status: 0 success, 1 failure, 2 wrong command line
      */
     public static int run(String[] args, PrintStream out, PrintStream err) {
-        var console = new Console(writer(out), writer(err), out.equals(System.out));
+        var console = new Console(writer(out), writer(err), out, out.equals(System.out));
         return commandLine(console).execute(args);
     }
 
@@ -36,6 +36,7 @@ public final class Main {
         line.addSubcommand(new InfoCommand(console));
         line.addSubcommand(new CopyCommand(console));
         line.addSubcommand(new BenchCommand(console));
+        line.addSubcommand(new BrowseCommand(console));
         line.addSubcommand(new DemoCommand(console));
         line.addSubcommand(new WarmUpCommand(console));
         line.setOut(console.out()).setErr(console.err());

@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Command lines that cannot be understood, and help. */
 class UsageTest {
     @ParameterizedTest
-    @ValueSource(strings = {"serve", "discover", "info", "copy", "bench", "demo"})
+    @ValueSource(strings = {"serve", "discover", "info", "copy", "bench", "browse", "demo"})
     void shouldShowHelpWithAnExample(String command) {
         CommandRun run = CommandRun.of(command, "--help").succeeds();
         assertThat(run.out()).startsWith("Usage: lunar " + command).contains("Example")
@@ -21,7 +21,8 @@ class UsageTest {
     @Test
     void shouldListTheCommandsButNotTheHiddenOne() {
         assertThat(CommandRun.of("--help").succeeds().out())
-                .contains("serve", "discover", "info", "copy", "bench", "demo", "Example:")
+                .contains("serve", "discover", "info", "copy", "bench", "browse", "demo",
+                        "Example:")
                 .contains("iscsi://[user[%secret]@]host[:port]/iqn/lun")
                 .doesNotContain("warm-up");
     }
@@ -69,6 +70,13 @@ class UsageTest {
                     copy ram:1MiB ram:1MiB --block-size 1000             | --block-size
                     copy ram:1MiB ram:1MiB --qd 0                        | --qd
                     copy ram:1MiB ram:1MiB --qd many                     | --qd
+                    browse                                               | URI
+                    browse ram:1MiB --listen a:b:c                       | HOST:PORT
+                    browse ram:1MiB --list / --cat /x                    | name one of them
+                    browse ram:1MiB --list / --listen 127.0.0.1          | leave it out
+                    browse ram:1MiB --volume 1                           | --volume goes with
+                    browse ram:1MiB --volume one --list /                | --volume
+                    browse ram:1MiB --json                               | --json goes with
                     bench ram:1MiB                                       | --rw
                     bench ram:1MiB --rw sometimes                        | randread, randwrite, read, write, randrw
                     bench ram:1MiB --rw read --bs 4x                     | is not a size

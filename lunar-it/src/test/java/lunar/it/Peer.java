@@ -16,11 +16,15 @@ import org.junit.jupiter.api.Assumptions;
  */
 final class Peer implements AutoCloseable {
     /** Debian packages of the programs that tests use, for the reason of a skipped test. */
-    private static final Map<String, String> PACKAGES = Map.of("iscsi-ls", "libiscsi-bin",
-            "iscsi-inq", "libiscsi-bin", "iscsi-readcapacity16", "libiscsi-bin", "iscsi-perf",
-            "libiscsi-bin", "iscsi-test-cu", "libiscsi-bin", "qemu-img",
-            "qemu-utils and qemu-block-extra", "qemu-io", "qemu-utils and qemu-block-extra",
-            "isnsd", "open-isns-server", "isnsadm", "open-isns-utils");
+    private static final Map<String, String> PACKAGES = Map.ofEntries(
+            Map.entry("iscsi-ls", "libiscsi-bin"), Map.entry("iscsi-inq", "libiscsi-bin"),
+            Map.entry("iscsi-readcapacity16", "libiscsi-bin"),
+            Map.entry("iscsi-perf", "libiscsi-bin"), Map.entry("iscsi-test-cu", "libiscsi-bin"),
+            Map.entry("qemu-img", "qemu-utils and qemu-block-extra"),
+            Map.entry("qemu-io", "qemu-utils and qemu-block-extra"),
+            Map.entry("isnsd", "open-isns-server"), Map.entry("isnsadm", "open-isns-utils"),
+            Map.entry("sgdisk", "gdisk"), Map.entry("mkfs.vfat", "dosfstools"),
+            Map.entry("mcopy", "mtools"), Map.entry("mke2fs", "e2fsprogs"));
 
     /** What a program that has ended said. */
     record Result(List<String> command, int status, String output) {

@@ -1,0 +1,49 @@
+package lunar.cli.browse;
+
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A part of a file that a request asks for (RFC 9110, section 14). Several parts at once are not served: the whole is,
+ * as the RFC allows.
+ *
+ * @param first first byte
+ * @param count bytes; 0 where what was asked for is behind the end
+ */
+record ByteRange(long first, long count) {
+    private static final Pattern FORM = Pattern
+            .compile("bytes=\\s*(\\d{1,18})?-(\\d{1,18})?\\s*");
+
+    static final ByteRange UNSATISFIABLE = new ByteRange(0, 0);
+
+    /** What a Range header asks for; empty where that is the whole, or cannot be understood. */
+    static Optional<ByteRange> parse(String header, long sizeBytes) {
+        Matcher matcher = FORM.matcher(header);
+        if (!matcher.matches() || (matcher.group(1) == null && matcher.group(2) == null)) {
+            return Optional.empty();
+        }
+        long last = matcher.group(2) == null ? Long.MAX_VALUE : Long.parseLong(matcher.group(2));
+        if (matcher.group(1) == null) { // the last so many bytes
+            long count = Math.min(last, sizeBytes);
+            return Optional
+                    .of(count == 0 ? UNSATISFIABLE : new ByteRange(sizeBytes - count, count));
+        }
+        long first = Long.parseLong(matcher.group(1));
+        if (last < first) {
+            return Optional.empty();
+        }
+        return Optional.of(first >= sizeBytes
+                ? UNSATISFIABLE
+                : new ByteRange(first, Math.min(last, sizeBytes - 1) - first + 1));
+    }
+
+    boolean isSatisfiable() { return count > 0; }
+
+    /** For the answer's Content-Range. */
+    String contentRange(long sizeBytes) {
+        return isSatisfiable()
+                ? "bytes " + first + "-" + (first + count - 1) + "/" + sizeBytes
+                : "bytes */" + sizeBytes;
+    }
+}
