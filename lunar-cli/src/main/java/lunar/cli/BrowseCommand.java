@@ -3,10 +3,8 @@ package lunar.cli;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.OptionalInt;
-import java.util.concurrent.CountDownLatch;
 import java.util.stream.Collectors;
 import lunar.block.DeviceUri;
-import lunar.block.StorageException;
 import lunar.cli.browse.BrowseServer;
 import lunar.cli.browse.BrowseTerminal;
 import lunar.cli.browse.BrowsedDisk;
@@ -152,11 +150,11 @@ final class BrowseCommand extends DeviceCommand {
             throws Failure {
         String shown = DeviceUri.withoutSecret(uri);
         try (BrowseServer server = start(disk, shown, address)) {
-            Thread hook = closeAtSignal(server, devices);
+            var end = EndSignal.closing(console(), server, devices);
             console().out().println("browsing " + shown + " at http://"
                     + Portal.text(server.address()) + "/");
             console().out().flush();
-            waitForEnd(hook);
+            end.await();
         }
     }
 
@@ -167,35 +165,6 @@ final class BrowseCommand extends DeviceCommand {
         } catch (IOException e) {
             throw new Failure("cannot listen on " + Portal.text(address) + ": " + e.getMessage()
                     + "; choose another --listen", e);
-        }
-    }
-
-    /** SIGTERM and SIGINT end the JVM here, with status 0. */
-    private Thread closeAtSignal(BrowseServer server, OpenDevices devices) {
-        var hook = new Thread(() -> {
-            int status = 0;
-            try {
-                server.close();
-                devices.close();
-            } catch (StorageException | RuntimeException e) {
-                console().remark(Errors.message(e));
-                status = 1;
-            }
-            console().out().flush();
-            console().err().flush();
-            Runtime.getRuntime().halt(status); // a JVM ended by a signal would tell 143 instead
-        }, "lunar-shutdown");
-        Runtime.getRuntime().addShutdownHook(hook);
-        return hook;
-    }
-
-    /** Until a signal comes, or this thread is interrupted. */
-    private static void waitForEnd(Thread hook) {
-        try {
-            new CountDownLatch(1).await();
-        } catch (InterruptedException e) {
-            Runtime.getRuntime().removeShutdownHook(hook);
-            Thread.currentThread().interrupt();
         }
     }
 }

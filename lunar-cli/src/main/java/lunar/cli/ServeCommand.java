@@ -6,8 +6,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CountDownLatch;
-import lunar.block.StorageException;
 import lunar.isns.IsnsServer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -84,7 +82,7 @@ final class ServeCommand extends DeviceCommand {
     int execute() throws Exception {
         ServePlan plan = plan();
         try (var running = RunningServer.start(plan, console())) {
-            Thread hook = closeAtSignal(running);
+            var end = EndSignal.closing(console(), running);
             announce(running);
             Optional<HangUp> hangUp = config == null
                     ? Optional.empty()
@@ -97,7 +95,7 @@ final class ServeCommand extends DeviceCommand {
                 console().remark("the target's name is " + RunningServer.DEFAULT_IQN
                         + "; --iqn gives it another");
             }
-            waitForEnd(hook);
+            end.await();
             hangUp.ifPresent(HangUp::close);
         }
         return 0;
@@ -172,33 +170,5 @@ final class ServeCommand extends DeviceCommand {
         List<InetSocketAddress> portals = running.portals();
         running.luns().forEach(lun -> console().out().println(Changes.serving(lun, portals)));
         console().out().flush();
-    }
-
-    /** SIGTERM and SIGINT end the JVM here, with status 0. */
-    private Thread closeAtSignal(RunningServer running) {
-        var hook = new Thread(() -> {
-            int status = 0;
-            try {
-                running.close();
-            } catch (StorageException | RuntimeException e) {
-                console().remark(Errors.message(e));
-                status = 1;
-            }
-            console().out().flush();
-            console().err().flush();
-            Runtime.getRuntime().halt(status); // a JVM ended by a signal would tell 143 instead
-        }, "lunar-shutdown");
-        Runtime.getRuntime().addShutdownHook(hook);
-        return hook;
-    }
-
-    /** Until a signal comes, or this thread is interrupted. */
-    private static void waitForEnd(Thread hook) {
-        try {
-            new CountDownLatch(1).await();
-        } catch (InterruptedException e) {
-            Runtime.getRuntime().removeShutdownHook(hook);
-            Thread.currentThread().interrupt();
-        }
     }
 }

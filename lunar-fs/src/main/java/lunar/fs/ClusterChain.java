@@ -50,12 +50,8 @@ final class ClusterChain implements RunMap {
         long start = index;
         long from = cluster;
         int count = 1;
-        while (count < MAX_RUN) {
-            long following = table.next(cluster);
-            if (following != cluster + 1) {
-                break;
-            }
-            cluster = following;
+        while (count < MAX_RUN && table.goesOnSideBySide(cluster)) {
+            cluster++;
             index++;
             count++;
         }

@@ -40,6 +40,11 @@ final class FatTable {
         return value;
     }
 
+    /** Whether a cluster is followed by the next one on the volume. */
+    boolean goesOnSideBySide(long cluster) throws IOException {
+        return geometry.isCluster(cluster + 1) && entry(cluster) == cluster + 1;
+    }
+
     private long entry(long cluster) throws IOException {
         if (!geometry.isCluster(cluster)) {
             throw new CorruptException("cluster " + cluster + " is none");

@@ -24,6 +24,9 @@ public final class Names {
     }
 
     static String decode(byte[] bytes, int at, int count) {
+        if (isAscii(bytes, at, count)) {
+            return new String(bytes, at, count, StandardCharsets.ISO_8859_1); // nothing to look for
+        }
         CharsetDecoder decoder = StandardCharsets.UTF_8.newDecoder();
         ByteBuffer in = ByteBuffer.wrap(bytes, at, count);
         CharBuffer out = CharBuffer.allocate(count); // a char needs one byte at least, and so does an escape
@@ -37,6 +40,15 @@ public final class Names {
             }
             decoder.reset();
         }
+    }
+
+    private static boolean isAscii(byte[] bytes, int at, int count) {
+        for (int i = at; i < at + count; i++) {
+            if (bytes[i] < 0) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** The bytes that {@link #decode} makes this text of. */

@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import lunar.block.BlockDevice;
 import lunar.block.Devices;
@@ -42,11 +43,17 @@ class ExtFileSystemTest {
         tree.sparse("sparse", 20 << 20, 0, 70_000, 1 << 20, 10 << 20, (20 << 20) - 5000)
                 .sparse("holes-only", 3 << 20)
                 .sparse("huge", 5 * GIB, 17, 2 * GIB + 1, 4 * GIB + 4096, 5 * GIB - 5000)
+                .sparse("fragments", 1500 << 14, fragments())
                 .permissions("short.txt", "rw-r-----").permissions("one", "rwxr-x--x");
         addLinks(tree);
         small = new SourceTree(shared.resolve("small"), SEED).file("one", 1).file("short.txt", 9)
                 .file("a/b/c/d/e/f", 70_000);
         addLinks(small);
+    }
+
+    /** So many that a tree of extents in blocks of 1 KiB has two levels. */
+    private static long[] fragments() {
+        return LongStream.range(0, 1500).map(i -> i << 14).toArray();
     }
 
     private static void addLinks(SourceTree to) throws Exception {
@@ -185,6 +192,22 @@ class ExtFileSystemTest {
                     .isEqualTo(0x1b1c2d3eL + (1L << 32));
             assertThat(Names.printable("\u0001\u202ename")).isEqualTo("\ufffd\ufffdname");
             assertThat(view.find("/\u0001\u202ename").id()).isEqualTo(12);
+        }
+    }
+
+    @Test
+    void shouldReadBlocksThatWereNeverWrittenAsZeroes() throws Exception {
+        Path root = Files.createDirectories(folder.resolve("root"));
+        byte[] data = new byte[4096];
+        java.util.Arrays.fill(data, (byte) 7);
+        Files.write(root.resolve("f"), data);
+        Path image = image(root, "-t ext4 -b 4096", "16M");
+        Tool.run("debugfs", "-w", "-R", "fallocate <12> 1 20", image.toString());
+        Tool.run("debugfs", "-w", "-R", "sif <12> size 65536", image.toString());
+        assertThat(Tool.run("debugfs", "-R", "ex <12>", image.toString())).contains("Uninit");
+        try (BlockDevice device = open(image);
+                var in = view(device).newInputStream(view(device).find("f"))) {
+            assertThat(in.readAllBytes()).isEqualTo(java.util.Arrays.copyOf(data, 65536));
         }
     }
 

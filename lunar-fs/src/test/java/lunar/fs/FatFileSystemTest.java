@@ -103,4 +103,29 @@ class FatFileSystemTest {
             assertThat(node.modified()).contains(Instant.parse("2024-02-29T23:58:58Z"));
         }
     }
+
+    @Test
+    void shouldLeaveOutWhatWasDeleted() throws Exception {
+        Path image = image(tree.root(), "-F", "16", "32000");
+        Tool.run("mdel", "-i", image.toString(), "::names/lower.txt",
+                "::names/" + "x".repeat(200) + ".long");
+        try (BlockDevice device = Devices.open("file:" + image + "?read-only=true")) {
+            assertThat(view(device).list("/names")).extracting(DirectoryEntry::name).hasSize(6)
+                    .contains("Mixed.Case.name").doesNotContain("lower.txt");
+        }
+    }
+
+    @Test
+    void shouldTellOfAFileSystemThatWasNotUnmounted() throws Exception {
+        Path image = image(tree.root(), "-F", "32", "-s", "1", "40000");
+        try (var file = new java.io.RandomAccessFile(image.toFile(), "rw")) {
+            file.seek(65);
+            file.write(1);
+        }
+        try (BlockDevice device = Devices.open("file:" + image + "?read-only=true")) {
+            assertThat(view(device).info().notices()).singleElement().asString()
+                    .contains("not unmounted cleanly");
+            tree.assertSame(view(device), false);
+        }
+    }
 }

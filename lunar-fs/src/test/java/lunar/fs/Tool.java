@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Assumptions;
 final class Tool {
     private static final Map<String, String> PACKAGES = Map.of("mke2fs", "e2fsprogs", "debugfs",
             "e2fsprogs", "e2fsck", "e2fsprogs", "mkfs.vfat", "dosfstools", "mcopy", "mtools",
-            "mattrib", "mtools", "sfdisk", "fdisk", "sgdisk", "gdisk");
+            "mattrib", "mtools", "mdel", "mtools", "sfdisk", "fdisk", "sgdisk", "gdisk");
     private static final String PATH = System.getenv().getOrDefault("PATH", "")
             + ":/usr/sbin:/sbin";
     private static final long END_SECONDS = 300;

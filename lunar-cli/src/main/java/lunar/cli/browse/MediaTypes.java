@@ -20,8 +20,7 @@ final class MediaTypes {
                     text/css css
                     text/javascript js mjs
                     text/csv csv
-                    text/markdown;charset=utf-8 md
-                    application/json json
+                            application/json json
                     application/xml xml
                     application/pdf pdf
                     application/wasm wasm
@@ -55,7 +54,7 @@ final class MediaTypes {
                     font/woff2 woff2
                     font/ttf ttf
                     font/otf otf
-                    text/plain;charset=utf-8 txt text log conf cfg ini sh py c h cc cpp hpp java rs go toml yaml yml service
+                    text/plain;charset=utf-8 txt text md log conf cfg ini sh py c h cc cpp hpp java rs go toml yaml yml service
                     """);
 
     private MediaTypes() {}
