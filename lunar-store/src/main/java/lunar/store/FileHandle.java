@@ -224,6 +224,7 @@ final class FileHandle implements AutoCloseable {
         if (!Objects.equals(fileKey, fileKey())) {
             throw new DeviceGoneException(path + " is another file than before");
         }
+        channel.close(); // waits for whoever is closing it, whose lock would be in the way of the new one
         channel = openLocked();
         LOG.log(System.Logger.Level.DEBUG, "opened {0} again after an interrupt", path);
     }
