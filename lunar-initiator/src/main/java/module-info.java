@@ -7,6 +7,7 @@ module lunar.initiator {
 
     exports lunar.initiator;
     exports lunar.initiator.path;
+    exports lunar.initiator.scsi;
 
     uses lunar.iscsi.spi.TransportProvider;
 

@@ -1,12 +1,19 @@
 package lunar.block;
 
+import org.jspecify.annotations.Nullable;
+
 /** Compared data differ (MISCOMPARE): in a compare-and-write, or in what a verifying filter read back. */
 public final class MiscompareException extends StorageException {
     private final long offsetBytes;
 
     /** @param offsetBytes first byte that differs, counted from the start of the request */
     public MiscompareException(String message, long offsetBytes) {
-        super(message, null);
+        this(message, offsetBytes, null);
+    }
+
+    /** The same with what told so. */
+    public MiscompareException(String message, long offsetBytes, @Nullable Throwable cause) {
+        super(message, cause);
         this.offsetBytes = offsetBytes;
     }
 

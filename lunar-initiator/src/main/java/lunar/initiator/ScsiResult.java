@@ -1,6 +1,7 @@
 package lunar.initiator;
 
 import java.util.Optional;
+import lunar.block.StorageException;
 import lunar.iscsi.Residual;
 import lunar.scsi.Bytes;
 import lunar.scsi.Sense;
@@ -20,6 +21,31 @@ public record ScsiResult(int status, Bytes senseData, Residual residual,
     /** Whether the status is GOOD. */
     public boolean isGood() {
         return status == Status.GOOD.code();
+    }
+
+    /**
+     * Whether the command has done what it was to do: GOOD, CONDITION MET, and a CHECK CONDITION that only tells
+     * something beside, such as a recovered error.
+     */
+    public boolean isSuccess() { return SenseMapping.isSuccess(status, senseData); }
+
+    /** Whether the unit only tells what has happened before, and has not looked at the command (SAM-5 section 5.14). */
+    public boolean isUnitAttention() {
+        return SenseMapping.isUnitAttention(status, senseData);
+    }
+
+    /**
+     * This, where the command has succeeded.
+     *
+     * @param what the command and where it went, for the message
+     * @throws StorageException of the type that tells what to do, with a {@link SenseException} as its cause where
+     *         there are sense data
+     */
+    public ScsiResult orThrow(String what) throws StorageException {
+        if (isSuccess()) {
+            return this;
+        }
+        throw SenseMapping.failure(status, senseData, what);
     }
 
     /** The sense data, taken apart. */

@@ -80,39 +80,42 @@ final class SenseMapping {
 
     private static StorageException failure(Sense sense, String what) {
         String message = what + ": " + sense;
+        var cause = new SenseException(sense);
         return switch (sense.key()) {
-            case NOT_READY -> notReady(sense.additional(), message);
+            case NOT_READY -> notReady(cause, message);
             case MEDIUM_ERROR, HARDWARE_ERROR, BLANK_CHECK, VENDOR_SPECIFIC ->
-                new MediumException(message, null);
-            case ILLEGAL_REQUEST -> illegal(sense.additional(), message);
+                new MediumException(message, cause);
+            case ILLEGAL_REQUEST -> illegal(cause, message);
             case DATA_PROTECT -> sense.additional().equals(AdditionalSense.SPACE_ALLOCATION_FAILED)
-                    ? new NoSpaceException(message, null)
-                    : new WriteProtectedException(message, null);
-            case MISCOMPARE -> new MiscompareException(message, sense.information().orElse(0));
-            case VOLUME_OVERFLOW -> new OutOfRangeException(message, null);
+                    ? new NoSpaceException(message, cause)
+                    : new WriteProtectedException(message, cause);
+            case MISCOMPARE ->
+                new MiscompareException(message, sense.information().orElse(0), cause);
+            case VOLUME_OVERFLOW -> new OutOfRangeException(message, cause);
             case UNIT_ATTENTION, ABORTED_COMMAND, COPY_ABORTED, NO_SENSE, RECOVERED_ERROR, EQUAL,
                     COMPLETED ->
-                new AbortedException(message, null);
+                new AbortedException(message, cause);
         };
     }
 
     /** Busy where waiting helps, else gone. */
-    private static StorageException notReady(AdditionalSense additional, String message) {
+    private static StorageException notReady(SenseException cause, String message) {
+        AdditionalSense additional = cause.sense().additional();
         boolean passes = additional.asc() == NOT_READY && switch (additional.ascq()) {
             case CANNOT_BECOME_READY_BY_ITSELF, MANUAL_INTERVENTION, STANDBY, UNAVAILABLE -> false;
             default -> true;
         };
         return passes
-                ? new BusyException(message, null)
-                : new DeviceGoneException(message, null);
+                ? new BusyException(message, cause)
+                : new DeviceGoneException(message, cause);
     }
 
-    private static StorageException illegal(AdditionalSense additional, String message) {
-        return switch (additional.asc()) {
-            case ILLEGAL_OPCODE -> new NotSupportedException(message, null);
-            case ILLEGAL_LBA -> new OutOfRangeException(message, null);
-            case NO_SUCH_UNIT -> new DeviceGoneException(message, null);
-            default -> new InvalidRequestException(message, null);
+    private static StorageException illegal(SenseException cause, String message) {
+        return switch (cause.sense().additional().asc()) {
+            case ILLEGAL_OPCODE -> new NotSupportedException(message, cause);
+            case ILLEGAL_LBA -> new OutOfRangeException(message, cause);
+            case NO_SUCH_UNIT -> new DeviceGoneException(message, cause);
+            default -> new InvalidRequestException(message, cause);
         };
     }
 

@@ -1,0 +1,31 @@
+package lunar.initiator;
+
+import java.util.Optional;
+import lunar.block.StorageException;
+import lunar.scsi.Sense;
+
+/**
+ * The sense data behind a failure: the cause of every {@link StorageException} that stands for a CHECK CONDITION. The
+ * type of that exception says what to do; who wants to know which field of a CDB was refused looks here. It carries a
+ * value and no stack trace.
+ */
+public final class SenseException extends Exception {
+    private static final long serialVersionUID = 1;
+
+    private final transient Sense sense;
+
+    SenseException(Sense sense) {
+        super(sense.toString(), null, false, false);
+        this.sense = sense;
+    }
+
+    /** The sense data, taken apart (SPC-5 section 4.5). */
+    public Sense sense() { return sense; }
+
+    /** The sense data behind a failure; empty for one that the target has not told by sense data. */
+    public static Optional<Sense> of(StorageException failure) {
+        return failure.getCause() instanceof SenseException told
+                ? Optional.of(told.sense)
+                : Optional.empty();
+    }
+}

@@ -1,0 +1,281 @@
+package lunar.initiator.scsi;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import lunar.block.InvalidRequestException;
+import lunar.block.MiscompareException;
+import lunar.block.StorageException;
+import lunar.scsi.BlockLimits;
+import lunar.scsi.Cdb;
+import lunar.scsi.CdbForm;
+import lunar.scsi.CompareAndWrite;
+import lunar.scsi.GetLbaStatus;
+import lunar.scsi.LbaStatusList;
+import lunar.scsi.OrWrite;
+import lunar.scsi.PreFetch;
+import lunar.scsi.SynchronizeCache;
+import lunar.scsi.Unmap;
+import lunar.scsi.UnmapParameterList;
+import lunar.scsi.UnmapParameterList.Range;
+import lunar.scsi.VerifyBlocks;
+import lunar.scsi.WriteAndVerify;
+import lunar.scsi.WriteAtomic;
+import lunar.scsi.WriteSame;
+
+/**
+ * Commands about blocks of a disk, beside the reads and writes of {@link lunar.initiator.LunDevice} (SBC-4). Addresses
+ * and counts are in blocks. Buffers are the caller's; they hold whole blocks, are not touched after the call, and need
+ * not be native. A count of 0 does nothing, where the command itself would take it for all blocks.
+ */
+public final class Blocks {
+    private static final BlockLimits NO_LIMITS = new BlockLimits(false, 0, 0, 0, 0, 0, 0, 0, 0,
+            OptionalLong.empty(), 0, 0);
+    private static final long UINT32_MAX = 0xffff_ffffL;
+    private static final long UINT16_MAX = 0xffff;
+    private static final int MAX_RANGES = 4095;
+    private static final int MAX_COMPARED = 0xff;
+    private static final int STATUS_HEADER = 8;
+    private static final int STATUS_BYTES = 16;
+    private static final int MAX_EXTENTS = 65_536;
+    private static final int READ_MEDIUM = 0;
+    private static final int COMPARE = 1;
+
+    private final ScsiUnit unit;
+    private final Calls calls;
+    private volatile BlockLimits limits = NO_LIMITS;
+
+    Blocks(ScsiUnit unit) {
+        this.unit = unit;
+        calls = unit.calls();
+    }
+
+    /** Block Limits (VPD page B0h), asked for once; all numbers are 0, for not told, where there is no such page. */
+    public BlockLimits limits() throws StorageException {
+        BlockLimits known = limits;
+        if (known.equals(NO_LIMITS)) {
+            known = unit.inquiry().find(BlockLimits.CODE, BlockLimits.class).orElse(NO_LIMITS);
+            limits = known;
+        }
+        return known;
+    }
+
+    // --- provisioning ---
+
+    /**
+     * UNMAP (SBC-4 section 5.35) of many ranges, by as many commands as the unit's limits need. After a failure some of
+     * them may be unmapped.
+     *
+     * @param anchor whether the blocks become anchored rather than deallocated
+     */
+    public void unmap(List<Range> ranges, boolean anchor) throws StorageException {
+        BlockLimits told = limits();
+        long maxBlocks = told.maxUnmapBlocks() == 0 ? UINT32_MAX : told.maxUnmapBlocks();
+        long maxRanges = told.maxUnmapDescriptors() == 0
+                ? MAX_RANGES
+                : Math.min(told.maxUnmapDescriptors(), MAX_RANGES);
+        var list = new ArrayList<Range>();
+        long room = maxBlocks;
+        for (Range range : ranges) {
+            long done = 0;
+            while (done < range.blockCount()) {
+                long count = Math.min(room, range.blockCount() - done);
+                list.add(new Range(range.lba() + done, count));
+                done += count;
+                room -= count;
+                if (room == 0 || list.size() == maxRanges) {
+                    unmapAll(list, anchor);
+                    list.clear();
+                    room = maxBlocks;
+                }
+            }
+        }
+        if (!list.isEmpty()) {
+            unmapAll(list, anchor);
+        }
+    }
+
+    /** UNMAP of one range. */
+    public void unmap(long lba, long blockCount) throws StorageException {
+        unmap(List.of(new Range(lba, blockCount)), false);
+    }
+
+    private void unmapAll(List<Range> ranges, boolean anchor) throws StorageException {
+        var list = new UnmapParameterList(ranges);
+        calls.send(new Unmap(anchor, 0, list.bytes().length), list);
+    }
+
+    /**
+     * WRITE SAME (SBC-4 sections 5.52 and 5.53): one block to many, by as many commands as the unit's limits need.
+     *
+     * @param block the bytes of one block
+     * @param unmap whether blocks may be unmapped, where they read the same afterwards
+     */
+    public void writeSame(long lba, long blockCount, MemorySegment block, boolean unmap)
+            throws StorageException {
+        if (block.byteSize() != unit.blockSize()) {
+            throw new InvalidRequestException(unit + ": WRITE SAME of " + block.byteSize()
+                    + " bytes, where a block has " + unit.blockSize());
+        }
+        same(lba, blockCount, (at, count) -> calls.write(
+                new WriteSame(unmap ? CdbForm.CDB16 : form(at, count), at, count, 0, false, unmap,
+                        false, 0),
+                block));
+    }
+
+    /** WRITE SAME(16) with NDOB: zeroes to many blocks, without sending any. */
+    public void writeZeroes(long lba, long blockCount, boolean unmap) throws StorageException {
+        same(lba, blockCount, (at, count) -> calls.send(
+                new WriteSame(CdbForm.CDB16, at, count, 0, false, unmap, true, 0)));
+    }
+
+    /** Does something to a part of the blocks. */
+    @FunctionalInterface
+    private interface Part {
+        void send(long lba, long blockCount) throws StorageException;
+    }
+
+    private void same(long lba, long blockCount, Part part) throws StorageException {
+        long told = limits().maxWriteSameBlocks();
+        long most = told <= 0 || told > UINT32_MAX ? UINT32_MAX : told;
+        for (long done = 0; done < blockCount; done += most) {
+            part.send(lba + done, Math.min(most, blockCount - done));
+        }
+    }
+
+    /**
+     * GET LBA STATUS (SBC-4 section 5.6): which blocks from {@code lba} on are mapped. The last extent may end before
+     * the device does: ask again from there.
+     *
+     * @param maxExtents most extents of the answer, 1 to 65536
+     */
+    public List<LbaStatusList.Extent> status(long lba, int maxExtents) throws StorageException {
+        if (maxExtents < 1 || maxExtents > MAX_EXTENTS) {
+            throw new IllegalArgumentException("extents: " + maxExtents);
+        }
+        int bytes = STATUS_HEADER + STATUS_BYTES * maxExtents;
+        var cdb = new GetLbaStatus(lba, bytes, GetLbaStatus.ALL);
+        List<LbaStatusList.Extent> extents = calls.ask(cdb, bytes, LbaStatusList::decode)
+                .extents();
+        long next = lba; // the first may begin before what was asked for
+        for (LbaStatusList.Extent extent : extents) {
+            long end = extent.lba() + extent.blockCount();
+            boolean fits = next == lba
+                    ? extent.lba() <= lba && end > lba
+                    : extent.lba() == next;
+            if (extent.blockCount() == 0 || !fits) {
+                throw calls.nonsense(cdb, extent + " where block " + next + " is due", null);
+            }
+            next = end;
+        }
+        return extents;
+    }
+
+    // --- writes that know what is there ---
+
+    /**
+     * COMPARE AND WRITE (SBC-4 section 5.3): writes where the blocks are as expected, as one step that nobody comes
+     * between.
+     *
+     * @param expected to 255 blocks
+     * @param replacement as many
+     * @throws MiscompareException when they are not, with the offset of the first byte that differs; nothing is written
+     */
+    public void compareAndWrite(long lba, MemorySegment expected, MemorySegment replacement)
+            throws StorageException {
+        long count = count(expected, MAX_COMPARED);
+        if (replacement.byteSize() != expected.byteSize()) {
+            throw new InvalidRequestException(unit + ": COMPARE AND WRITE of "
+                    + expected.byteSize() + " and " + replacement.byteSize() + " bytes");
+        }
+        var both = MemorySegment.ofArray(new byte[(int) (2 * expected.byteSize())]);
+        both.copyFrom(expected);
+        both.asSlice(expected.byteSize()).copyFrom(replacement);
+        calls.write(new CompareAndWrite(lba, (int) count, 0, false, false, 0), both);
+    }
+
+    /** ORWRITE(16) (SBC-4 section 5.10): the blocks become themselves or {@code data}, bit by bit. */
+    public void orWrite(long lba, MemorySegment data) throws StorageException {
+        calls.write(new OrWrite(lba, count(data, UINT32_MAX), 0, false, false, 0), data);
+    }
+
+    /**
+     * WRITE ATOMIC(16) (SBC-4 section 5.48): all is written, or nothing, also where power is lost meanwhile.
+     *
+     * @param data to 65535 blocks, and to {@link BlockLimits#maxAtomicBlocks}
+     */
+    public void writeAtomic(long lba, MemorySegment data) throws StorageException {
+        calls.write(new WriteAtomic(lba, (int) count(data, UINT16_MAX), 0, 0, false, false, 0),
+                data);
+    }
+
+    // --- verification ---
+
+    /** VERIFY (SBC-4 section 5.36): the unit reads the blocks, and sends none. */
+    public void verify(long lba, long blockCount) throws StorageException {
+        inParts(lba, blockCount, (at, count) -> new VerifyBlocks(form(at, count), at, count, 0,
+                false, READ_MEDIUM, 0));
+    }
+
+    /**
+     * VERIFY with BYTCHK: the unit compares the blocks with data.
+     *
+     * @throws MiscompareException when they differ, with the offset of the first byte that does, where it is told
+     */
+    public void verify(long lba, MemorySegment data) throws StorageException {
+        long count = count(data, UINT32_MAX);
+        calls.write(new VerifyBlocks(form(lba, count), lba, count, 0, false, COMPARE, 0), data);
+    }
+
+    /** WRITE AND VERIFY (SBC-4 section 5.44): writes, then reads what is on the medium. */
+    public void writeAndVerify(long lba, MemorySegment data) throws StorageException {
+        long count = count(data, UINT32_MAX);
+        calls.write(new WriteAndVerify(form(lba, count), lba, count, 0, false, READ_MEDIUM, 0),
+                data);
+    }
+
+    // --- caches ---
+
+    /** SYNCHRONIZE CACHE (SBC-4 section 5.33) of some blocks; {@code LunDevice.flush} does it for all. */
+    public void synchronize(long lba, long blockCount) throws StorageException {
+        inParts(lba, blockCount,
+                (at, count) -> new SynchronizeCache(form(at, count), at, count, false, 0));
+    }
+
+    /** PRE-FETCH (SBC-4 section 5.13): the unit reads blocks into its cache. */
+    public void prefetch(long lba, long blockCount) throws StorageException {
+        inParts(lba, blockCount,
+                (at, count) -> new PreFetch(form(at, count), at, count, false, 0));
+    }
+
+    /** Makes the command for a part of the blocks. */
+    @FunctionalInterface
+    private interface Command {
+        Cdb of(long lba, long blockCount);
+    }
+
+    private void inParts(long lba, long blockCount, Command command) throws StorageException {
+        for (long done = 0; done < blockCount; done += UINT32_MAX) {
+            calls.send(command.of(lba + done, Math.min(UINT32_MAX, blockCount - done)));
+        }
+    }
+
+    /** Blocks of a buffer. */
+    private long count(MemorySegment data, long most) throws StorageException {
+        long size = data.byteSize();
+        int blockSize = unit.blockSize();
+        if (size == 0 || size % blockSize != 0 || size / blockSize > most) {
+            throw new InvalidRequestException(unit + ": " + size + " bytes, where 1 to " + most
+                    + " blocks of " + blockSize + " bytes are taken");
+        }
+        return size / blockSize;
+    }
+
+    /** The shorter of the two forms that all these commands have, where both numbers fit. */
+    private static CdbForm form(long lba, long blockCount) {
+        return lba >= 0 && lba <= UINT32_MAX && blockCount <= UINT16_MAX
+                ? CdbForm.CDB10
+                : CdbForm.CDB16;
+    }
+}

@@ -1,0 +1,172 @@
+package lunar.initiator.scsi;
+
+import java.lang.foreign.MemorySegment;
+import java.util.function.IntFunction;
+import lunar.block.AbortedException;
+import lunar.block.BusyException;
+import lunar.block.InvalidRequestException;
+import lunar.block.MediumException;
+import lunar.block.StorageException;
+import lunar.initiator.ScsiResult;
+import lunar.iscsi.Residual;
+import lunar.scsi.Cdb;
+import lunar.scsi.ParameterData;
+import lunar.scsi.ScsiException;
+import lunar.scsi.Status;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sends commands to one unit and reads what it answers: the only place that knows about repetitions, lengths and
+ * nonsense.
+ */
+final class Calls {
+    /** The way to the unit. */
+    @FunctionalInterface
+    interface Way {
+        ScsiResult send(byte[] cdb, MemorySegment in, MemorySegment out) throws StorageException;
+    }
+
+    /** Takes data apart that a target has sent. */
+    @FunctionalInterface
+    interface Decoder<T> {
+        T decode(MemorySegment bytes) throws ScsiException;
+    }
+
+    /** How many bytes an answer has, by what it says itself. */
+    @FunctionalInterface
+    interface Length {
+        long of(MemorySegment bytes) throws ScsiException;
+    }
+
+    static final int MAX_ATTENTIONS = 8;
+
+    private static final int MAX_ASKS = 4;
+    private static final long FIRST_PAUSE_MS = 5;
+    private static final long MAX_PAUSE_MS = 500;
+
+    private final Way way;
+    private final String name;
+    private final long patienceMs;
+
+    /**
+     * @param name of the unit, for messages
+     * @param patienceMs how long a unit may be busy
+     */
+    Calls(Way way, String name, long patienceMs) {
+        this.way = way;
+        this.name = name;
+        this.patienceMs = patienceMs;
+    }
+
+    String name() { return name; }
+
+    String describe(Cdb cdb) { return cdb + " on " + name; }
+
+    /** Sends a command once; its status is the caller's to judge. */
+    ScsiResult once(Cdb cdb, MemorySegment in, MemorySegment out) throws StorageException {
+        if (in.byteSize() > Integer.MAX_VALUE || out.byteSize() > Integer.MAX_VALUE) {
+            throw new InvalidRequestException(describe(cdb) + ": data of more than 2 GiB");
+        }
+        return way.send(cdb.bytes(), in, out);
+    }
+
+    /** Sends a command, again where the unit has something else to tell first, and later where it is busy. */
+    ScsiResult send(Cdb cdb, MemorySegment in, MemorySegment out) throws StorageException {
+        int attentions = 0;
+        long pauseMs = FIRST_PAUSE_MS;
+        long waitedMs = 0;
+        while (true) {
+            ScsiResult result = once(cdb, in, out);
+            if (result.isUnitAttention() && attentions++ < MAX_ATTENTIONS) {
+                continue;
+            }
+            boolean busy = result.status() == Status.BUSY.code()
+                    || result.status() == Status.TASK_SET_FULL.code();
+            if (!busy || waitedMs + pauseMs > patienceMs) {
+                return result.orThrow(describe(cdb));
+            }
+            pause(pauseMs, describe(cdb) + ": " + Status.BUSY);
+            waitedMs += pauseMs;
+            pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS);
+        }
+    }
+
+    /** Sends a command without data. */
+    void send(Cdb cdb) throws StorageException {
+        send(cdb, MemorySegment.NULL, MemorySegment.NULL);
+    }
+
+    /** Sends a command with a parameter list. */
+    void send(Cdb cdb, ParameterData list) throws StorageException {
+        send(cdb, MemorySegment.NULL, MemorySegment.ofArray(list.bytes()));
+    }
+
+    /** Sends a command with blocks, of which the target must take all. */
+    void write(Cdb cdb, MemorySegment blocks) throws StorageException {
+        ScsiResult result = send(cdb, MemorySegment.NULL, blocks);
+        if (result.residual().kind() != Residual.Kind.NONE) {
+            throw new MediumException(describe(cdb) + ": residual " + result.residual() + " of "
+                    + blocks.byteSize() + " bytes");
+        }
+    }
+
+    /** What came of at most so many bytes. */
+    MemorySegment ask(Cdb cdb, int maxBytes) throws StorageException {
+        var data = MemorySegment.ofArray(new byte[maxBytes]);
+        ScsiResult result = send(cdb, data, MemorySegment.NULL);
+        return data.asSlice(0, result.dataInBytes());
+    }
+
+    /** Asks for data of a length that is known. */
+    <T> T ask(Cdb cdb, int maxBytes, Decoder<T> decoder) throws StorageException {
+        return decode(cdb, decoder, ask(cdb, maxBytes));
+    }
+
+    /**
+     * Asks for data which tell how long they are: at first for a few bytes, again for all where that was too little.
+     *
+     * @param cdb makes the command with an allocation length
+     * @param maxBytes most that is asked for; a target that tells of more is not believed
+     */
+    <T> T ask(IntFunction<? extends Cdb> cdb, int firstBytes, int maxBytes, Length length,
+            Decoder<T> decoder) throws StorageException {
+        int bytes = firstBytes;
+        for (int i = 0; i < MAX_ASKS; i++) {
+            Cdb command = cdb.apply(bytes);
+            MemorySegment data = ask(command, bytes);
+            long told = decode(command, length::of, data);
+            if (told <= data.byteSize()) {
+                return decode(command, decoder, data.asSlice(0, told));
+            }
+            if (told > maxBytes || told <= bytes) {
+                throw nonsense(command, told + " bytes are told of, " + data.byteSize()
+                        + " came, and " + maxBytes + " are possible", null);
+            }
+            bytes = (int) told;
+        }
+        throw nonsense(cdb.apply(bytes), "more bytes are told of each time", null);
+    }
+
+    <T> T decode(Cdb cdb, Decoder<T> decoder, MemorySegment data) throws StorageException {
+        try {
+            return decoder.decode(data);
+        } catch (ScsiException | IllegalArgumentException | IndexOutOfBoundsException e) {
+            // Records refuse values that have no place in their bytes; here the values are a target's.
+            throw nonsense(cdb, e.getMessage(), e);
+        }
+    }
+
+    MediumException nonsense(Cdb cdb, @Nullable String why, @Nullable Throwable cause) {
+        return new MediumException(describe(cdb) + " is answered with nonsense: " + why, cause);
+    }
+
+    /** Sleeps; an interrupt ends it with an exception, and is kept. */
+    static void pause(long pauseMs, String what) throws AbortedException {
+        try {
+            Thread.sleep(pauseMs);
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+            throw new AbortedException(what + ": interrupted while waiting");
+        }
+    }
+}

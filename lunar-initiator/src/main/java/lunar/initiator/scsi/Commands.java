@@ -1,0 +1,59 @@
+package lunar.initiator.scsi;
+
+import java.util.Set;
+import lunar.block.StorageException;
+import lunar.scsi.ReportSupportedOperationCodes;
+import lunar.scsi.ReportSupportedTaskManagementFunctions;
+import lunar.scsi.SupportedOperationCode;
+import lunar.scsi.SupportedOperationCodes;
+import lunar.scsi.TaskManagementSupport;
+
+/** Which commands and task management functions a unit knows (SPC-5 sections 6.34 and 6.35). */
+public final class Commands {
+    private static final int FIRST_BYTES = 4096;
+    private static final int MAX_BYTES = 1 << 20;
+    private static final int ONE_BYTES = 4 + 260 + 12;
+    private static final int FUNCTIONS_BYTES = 16;
+
+    private final Calls calls;
+
+    Commands(Calls calls) { this.calls = calls; }
+
+    /** Every command, with timeouts where the unit tells them. */
+    public SupportedOperationCodes all() throws StorageException {
+        return calls.ask(
+                bytes -> new ReportSupportedOperationCodes(true, ReportSupportedOperationCodes.ALL,
+                        0, 0, bytes),
+                FIRST_BYTES, MAX_BYTES, Lengths.in32(0, 4), SupportedOperationCodes::decode);
+    }
+
+    /**
+     * A command that has no service actions.
+     *
+     * @throws lunar.block.InvalidRequestException when it has some
+     */
+    public SupportedOperationCode one(int opcode) throws StorageException {
+        return one(ReportSupportedOperationCodes.ONE_OPCODE, opcode, 0);
+    }
+
+    /**
+     * A command that has service actions.
+     *
+     * @throws lunar.block.InvalidRequestException when it has none
+     */
+    public SupportedOperationCode one(int opcode, int serviceAction) throws StorageException {
+        return one(ReportSupportedOperationCodes.ONE_SERVICE_ACTION, opcode, serviceAction);
+    }
+
+    /** REPORT SUPPORTED TASK MANAGEMENT FUNCTIONS. */
+    public Set<TaskManagementSupport.Function> taskManagement() throws StorageException {
+        return calls.ask(new ReportSupportedTaskManagementFunctions(false, FUNCTIONS_BYTES),
+                FUNCTIONS_BYTES, TaskManagementSupport::decode).functions();
+    }
+
+    private SupportedOperationCode one(int options, int opcode, int serviceAction)
+            throws StorageException {
+        return calls.ask(new ReportSupportedOperationCodes(true, options, opcode, serviceAction,
+                ONE_BYTES), ONE_BYTES, SupportedOperationCode::decode);
+    }
+}

@@ -1,0 +1,270 @@
+package lunar.initiator.scsi;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongConsumer;
+import lunar.block.InvalidRequestException;
+import lunar.block.MediumException;
+import lunar.block.NotSupportedException;
+import lunar.block.StorageException;
+import lunar.scsi.BlockCopySegment;
+import lunar.scsi.BlockRange;
+import lunar.scsi.Bytes;
+import lunar.scsi.CopyOperatingParameters;
+import lunar.scsi.CopyOperationInformation;
+import lunar.scsi.CopyParameterList;
+import lunar.scsi.CscdDescriptor;
+import lunar.scsi.Designator;
+import lunar.scsi.ExtendedCopy;
+import lunar.scsi.Identifier;
+import lunar.scsi.Naa;
+import lunar.scsi.PopulateToken;
+import lunar.scsi.PopulateTokenList;
+import lunar.scsi.ReceiveCopyResults;
+import lunar.scsi.RodToken;
+import lunar.scsi.ThirdPartyCopy;
+import lunar.scsi.WriteUsingToken;
+import lunar.scsi.WriteUsingTokenList;
+
+/**
+ * Copies that a target does itself, so that no data travel: from the unit of this object to another unit of the target.
+ * There are two ways: {@link #extendedCopy} (XCOPY), which VMware uses, and {@link #offload} by ROD tokens (ODX), which
+ * Windows uses; the steps of the latter are there alone, too. Both units must have blocks of one size.
+ *
+ * <p>Progress is told in blocks copied of this call, on the calling thread. What an exception leaves behind is as much
+ * as was told, and perhaps more. An interrupt of the thread that waits aborts a copy by token.
+ */
+public final class Copies {
+    /**
+     * What to copy.
+     *
+     * @param sourceLba first block here
+     * @param destinationLba first block there
+     * @param blockCount how many
+     */
+    public record Segment(long sourceLba, long destinationLba, long blockCount) {
+        public Segment {
+            if (blockCount < 0) {
+                throw new IllegalArgumentException("blocks: " + blockCount);
+            }
+        }
+    }
+
+    /**
+     * A ROD token: who shows it to the target may read what it stands for, until the blocks are written or it has not
+     * been used for a while. It may be given to another host.
+     *
+     * @param bytes 512 bytes
+     * @param blockCount blocks of the source that it stands for, which may be fewer than were asked for
+     */
+    public record Token(Bytes bytes, long blockCount) {
+        public Token {
+            if (bytes.length() != RodToken.LENGTH) {
+                throw new IllegalArgumentException("a token of " + bytes.length() + " bytes");
+            }
+        }
+
+        /** Stands for as many zeroes as one likes, at a target that knows it (SBC-4 section 4.28.4). */
+        public static Token zeroes() {
+            return new Token(RodToken.zeroes(), Long.MAX_VALUE);
+        }
+    }
+
+    private static final int FIRST_PARAMETERS_BYTES = 512;
+    private static final int MAX_PARAMETERS_BYTES = 4096;
+    private static final int MAX_DESIGNATOR_BYTES = 20;
+    private static final int BLOCK_TOKEN_LIMITS = 0x0000;
+    private static final long DEFAULT_TOKEN_BYTES = 64 << 20;
+    private static final long MAX_RANGE_BLOCKS = 0xffff_ffffL;
+    /** The names of copies of one nexus differ; those of all sessions here do. */
+    private static final AtomicInteger IDENTIFIERS = new AtomicInteger(
+            ThreadLocalRandom.current().nextInt());
+
+    private final ScsiUnit unit;
+    private final Calls calls;
+
+    Copies(ScsiUnit unit) {
+        this.unit = unit;
+        calls = unit.calls();
+    }
+
+    // --- EXTENDED COPY ---
+
+    /** RECEIVE COPY OPERATING PARAMETERS (SPC-4 section 6.22.4): what EXTENDED COPY takes. */
+    public CopyOperatingParameters parameters() throws StorageException {
+        return calls.ask(
+                bytes -> new ReceiveCopyResults(ReceiveCopyResults.OPERATING_PARAMETERS, 0, bytes),
+                FIRST_PARAMETERS_BYTES, MAX_PARAMETERS_BYTES, Lengths.in32(0, 4),
+                CopyOperatingParameters::decode);
+    }
+
+    /**
+     * EXTENDED COPY with a list identifier of one byte (SPC-5 section 6.4): by as many commands as it takes, one after
+     * the other. The target finds both units by their names in VPD page 83h.
+     *
+     * @param destination a unit of the same target; this one for a copy within it
+     * @return blocks copied: all
+     * @throws NotSupportedException when the target copies nothing, or a unit has no name that it can be found by
+     */
+    public long extendedCopy(ScsiUnit destination, List<Segment> segments, LongConsumer progress)
+            throws StorageException {
+        int blockSize = commonBlockSize(destination);
+        CopyOperatingParameters limits = parameters();
+        List<CscdDescriptor> cscds = List.of(CscdDescriptor.disk(name(unit), blockSize),
+                CscdDescriptor.disk(name(destination), blockSize));
+        long done = 0;
+        for (List<Segment> command : CopyPlan.of(segments, limits, blockSize)) {
+            boolean unnamed = limits.withoutIdentifier();
+            var list = new CopyParameterList(false,
+                    unnamed ? 0 : IDENTIFIERS.incrementAndGet() & 0xff,
+                    unnamed ? CopyParameterList.NO_IDENTIFIER : CopyParameterList.DISCARD, 0,
+                    false, false, false, cscds,
+                    command.stream().map(part -> new BlockCopySegment(false, false, 0, 1,
+                            (int) part.blockCount(), part.sourceLba(), part.destinationLba()))
+                            .toList());
+            calls.send(new ExtendedCopy(false, list.bytes().length), list);
+            done += command.stream().mapToLong(Segment::blockCount).sum();
+            progress.accept(done);
+        }
+        return done;
+    }
+
+    /** A name that fits into a CSCD descriptor, the best first. */
+    private static Designator name(ScsiUnit unit) throws StorageException {
+        return unit.inquiry().designators().stream()
+                .filter(it -> it.association() == Designator.Association.LOGICAL_UNIT
+                        && it.identifier().content().length <= MAX_DESIGNATOR_BYTES
+                        && rank(it.identifier()) >= 0)
+                .min(Comparator.comparingInt(it -> rank(it.identifier())))
+                .orElseThrow(() -> new NotSupportedException(
+                        unit + " has no name by which a copy could find it", null));
+    }
+
+    private static int rank(Identifier identifier) {
+        return switch (identifier) {
+            case Naa _ -> 0;
+            case Identifier.Eui64 _ -> 1;
+            case Identifier.UuidName _ -> 2;
+            case Identifier.T10VendorId _ -> 3;
+            case Identifier.ScsiName _ -> 4;
+            case Identifier.RelativeTargetPort _,Identifier.TargetPortGroup _,Identifier.LogicalUnitGroup _,Identifier.Other _ ->
+                -1;
+        };
+    }
+
+    private int commonBlockSize(ScsiUnit destination) throws StorageException {
+        int blockSize = unit.blockSize();
+        if (destination.blockSize() != blockSize) {
+            throw new InvalidRequestException("a copy from " + unit + " to " + destination
+                    + ", which have blocks of " + blockSize + " and " + destination.blockSize()
+                    + " bytes");
+        }
+        return blockSize;
+    }
+
+    // --- ROD tokens ---
+
+    /**
+     * POPULATE TOKEN and RECEIVE ROD TOKEN INFORMATION (SBC-4 sections 5.12 and 5.25): a token for blocks of this unit.
+     *
+     * @param ranges what it shall stand for, in this order; at least one, none overlapping
+     * @param inactivitySeconds after so long without use the token may end; 0 for the target's default
+     */
+    public Token populateToken(List<BlockRange> ranges, long inactivitySeconds)
+            throws StorageException {
+        var list = new PopulateTokenList(false, inactivitySeconds, OptionalLong.empty(),
+                ranges);
+        long identifier = newIdentifier();
+        var cdb = new PopulateToken(identifier, list.bytes().length, 0);
+        calls.send(cdb, list);
+        CopyOperationInformation end = new CopyWait(calls, cdb, identifier)
+                .await(unit.blockSize(), _ -> {});
+        Bytes token = end.token().filter(it -> it.length() == RodToken.LENGTH)
+                .orElseThrow(() -> calls.nonsense(cdb, "there is no token", null));
+        return new Token(token, CopyWait.blocks(end, unit.blockSize()));
+    }
+
+    /**
+     * WRITE USING TOKEN (SBC-4 section 5.59): writes what a token stands for to blocks of this unit. Waits for the end
+     * by RECEIVE ROD TOKEN INFORMATION.
+     *
+     * @param offsetBlocks of what the token stands for, where to begin
+     * @param ranges where to write, in this order; at least one, none overlapping
+     * @param deleteToken whether the token is of no use afterwards
+     * @return blocks written, by the target's own count
+     * @throws InvalidRequestException when the target does not take the token, or has revoked it
+     */
+    public long writeUsingToken(Token token, long offsetBlocks, List<BlockRange> ranges,
+            boolean deleteToken, LongConsumer progress) throws StorageException {
+        var list = new WriteUsingTokenList(true, deleteToken, offsetBlocks, token.bytes(), ranges);
+        int blockSize = unit.blockSize();
+        long identifier = newIdentifier();
+        var cdb = new WriteUsingToken(identifier, list.bytes().length, 0);
+        calls.send(cdb, list);
+        return CopyWait.blocks(
+                new CopyWait(calls, cdb, identifier).await(blockSize, progress), blockSize);
+    }
+
+    /**
+     * Copies blocks by tokens, one for each part of a size that both units like best.
+     *
+     * @param destination a unit of the same target; this one for a copy within it
+     * @return blocks copied: all
+     * @throws NotSupportedException when a unit makes or takes no tokens
+     */
+    public long offload(ScsiUnit destination, Segment segment, LongConsumer progress)
+            throws StorageException {
+        int blockSize = commonBlockSize(destination);
+        long part = Math.min(tokenBlocks(unit, blockSize), tokenBlocks(destination, blockSize));
+        long done = 0;
+        while (done < segment.blockCount()) {
+            long before = done;
+            long count = Math.min(part, segment.blockCount() - done);
+            Token token = populateToken(
+                    List.of(new BlockRange(segment.sourceLba() + done, count)), 0);
+            long usable = Math.min(count, token.blockCount());
+            if (usable <= 0) {
+                throw new NotSupportedException(unit + " makes tokens for no blocks", null);
+            }
+            long written = destination.copies().writeUsingToken(token, 0,
+                    List.of(new BlockRange(segment.destinationLba() + done, usable)), true,
+                    blocks -> progress.accept(before + Math.clamp(blocks, 0, usable)));
+            if (written != usable) {
+                throw new MediumException(destination + " has written " + written
+                        + " blocks of a token for " + usable);
+            }
+            done += usable;
+            progress.accept(done);
+        }
+        return done;
+    }
+
+    /** Blocks for one token, by the third-party copy page (VPD page 8Fh). */
+    private static long tokenBlocks(ScsiUnit unit, int blockSize) throws StorageException {
+        Optional<Bytes> limits = unit.inquiry().find(ThirdPartyCopy.CODE, ThirdPartyCopy.class)
+                .stream().flatMap(page -> page.descriptors().stream())
+                .filter(it -> it.type() == BLOCK_TOKEN_LIMITS && it.content().length() >= 32)
+                .map(ThirdPartyCopy.Descriptor::content).findFirst();
+        if (limits.isEmpty()) {
+            throw new NotSupportedException(unit + " knows no tokens", null);
+        }
+        long most = number(limits.get(), 16);
+        long optimal = number(limits.get(), 24);
+        long blocks = optimal > 0 ? optimal : Math.max(1, DEFAULT_TOKEN_BYTES / blockSize);
+        return Math.min(MAX_RANGE_BLOCKS, most > 0 ? Math.min(blocks, most) : blocks);
+    }
+
+    private static long number(Bytes bytes, int at) {
+        long number = 0;
+        for (int i = 0; i < Long.BYTES; i++) {
+            number = number << Byte.SIZE | bytes.at(at + i);
+        }
+        return number;
+    }
+
+    private static long newIdentifier() { return IDENTIFIERS.incrementAndGet() & 0xffff_ffffL; }
+}

@@ -1,0 +1,86 @@
+package lunar.initiator.scsi;
+
+import java.util.function.LongConsumer;
+import lunar.block.AbortedException;
+import lunar.block.StorageException;
+import lunar.initiator.ScsiResult;
+import lunar.iscsi.Residual;
+import lunar.scsi.Cdb;
+import lunar.scsi.CopyOperationAbort;
+import lunar.scsi.CopyOperationInformation;
+import lunar.scsi.ReceiveCopyResults;
+
+/** Waits for the end of a copy by token: asks for RECEIVE ROD TOKEN INFORMATION until it is there. */
+final class CopyWait {
+    private static final int BYTES = 2048;
+    private static final long MIN_PAUSE_MS = 2;
+    private static final long MAX_PAUSE_MS = 1_000;
+    private static final int LARGEST_UNIT = 6;
+    private static final int UNIT_SHIFT = 10;
+
+    private final Calls calls;
+    private final Cdb begun;
+    private final long identifier;
+
+    /** @param begun the command that has begun the copy */
+    CopyWait(Calls calls, Cdb begun, long identifier) {
+        this.calls = calls;
+        this.begun = begun;
+        this.identifier = identifier;
+    }
+
+    /**
+     * Waits.
+     *
+     * @throws AbortedException when the thread is interrupted; the copy has been aborted
+     */
+    CopyOperationInformation await(int blockSize, LongConsumer progress) throws StorageException {
+        var ask = new ReceiveCopyResults(ReceiveCopyResults.ROD_TOKEN_INFORMATION, identifier,
+                BYTES);
+        while (true) {
+            CopyOperationInformation now = calls.ask(ask, BYTES, bytes -> CopyOperationInformation
+                    .decode(bytes, CopyOperationInformation.Tail.ROD_TOKEN));
+            switch (now.state()) {
+                case SUCCEEDED -> {
+                    return now;
+                }
+                case FAILED, TERMINATED -> throw failure(now);
+                case IN_FOREGROUND, IN_BACKGROUND -> {
+                    progress.accept(blocks(now, blockSize));
+                    rest(Math.clamp(now.updateDelayMs(), MIN_PAUSE_MS, MAX_PAUSE_MS));
+                }
+            }
+        }
+    }
+
+    private void rest(long pauseMs) throws StorageException {
+        try {
+            Calls.pause(pauseMs, calls.describe(begun));
+        } catch (AbortedException e) {
+            calls.send(new CopyOperationAbort(identifier));
+            throw e;
+        }
+    }
+
+    private StorageException failure(CopyOperationInformation end) {
+        String what = calls.describe(begun);
+        try {
+            new ScsiResult(end.completionStatus(), end.sense(), Residual.NONE, Residual.NONE, 0)
+                    .orThrow(what);
+            return new AbortedException(what + ": the copy has failed, without saying why");
+        } catch (StorageException e) {
+            return e;
+        }
+    }
+
+    /** TRANSFER COUNT in blocks. */
+    static long blocks(CopyOperationInformation information, int blockSize) {
+        long count = information.transferCount();
+        int units = information.units();
+        if (units == CopyOperationInformation.IN_BLOCKS) {
+            return count;
+        }
+        // Bytes, KiB, MiB and so on (SPC-5 section 6.24).
+        return units <= LARGEST_UNIT ? (count << (UNIT_SHIFT * units)) / blockSize : 0;
+    }
+}

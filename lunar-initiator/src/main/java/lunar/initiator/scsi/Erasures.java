@@ -1,0 +1,145 @@
+package lunar.initiator.scsi;
+
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.function.DoubleConsumer;
+import lunar.block.AbortedException;
+import lunar.block.MediumException;
+import lunar.block.StorageException;
+import lunar.scsi.AdditionalSense;
+import lunar.scsi.Cdb;
+import lunar.scsi.FormatUnit;
+import lunar.scsi.ParameterData;
+import lunar.scsi.RequestSense;
+import lunar.scsi.Sanitize;
+import lunar.scsi.SanitizeOverwrite;
+import lunar.scsi.Sense;
+import lunar.scsi.SenseKey;
+import lunar.scsi.SenseSpecific;
+import lunar.scsi.TestUnitReady;
+
+/**
+ * SANITIZE and FORMAT UNIT (SBC-4 sections 5.30 and 5.5). Each call begins the operation with IMMED, then asks how far
+ * it is by REQUEST SENSE until it has ended: minutes to hours, and nothing shortens it. Progress is told from 0 to 1,
+ * on the calling thread; a unit that does not tell its own leaves it at 0 until the end.
+ *
+ * <p>An interrupt of the waiting thread, or a lost session, ends the call with {@link AbortedException} or
+ * {@link lunar.block.DeviceGoneException}; the operation goes on, and {@link #await} takes up the wait again.
+ */
+public final class Erasures {
+    private static final int SENSE_BYTES = 252;
+    private static final long FIRST_PAUSE_MS = 10;
+    private static final long MAX_PAUSE_MS = 1_000;
+    private static final double PARTS = 65_536;
+    private static final int HEADER_BYTES = 4;
+    private static final byte IMMED = 0x02;
+    private static final AdditionalSense FORMAT_IN_PROGRESS = new AdditionalSense(0x04, 0x04);
+
+    private final Calls calls;
+
+    Erasures(Calls calls) { this.calls = calls; }
+
+    /**
+     * SANITIZE with OVERWRITE.
+     *
+     * @param pattern with what, how often
+     * @param exitAllowed AUSE: whether {@link #exitFailureMode} helps after a failure; otherwise only another sanitize
+     *        that succeeds does
+     * @throws MediumException when it has failed; data may be left
+     */
+    public void overwrite(SanitizeOverwrite pattern, boolean exitAllowed, DoubleConsumer progress)
+            throws StorageException {
+        var cdb = new Sanitize(Sanitize.OVERWRITE, true, false, exitAllowed,
+                pattern.bytes().length);
+        calls.send(cdb, pattern);
+        await(cdb, progress);
+    }
+
+    /** SANITIZE with BLOCK ERASE: what the blocks read afterwards is the unit's affair. */
+    public void blockErase(boolean exitAllowed, DoubleConsumer progress) throws StorageException {
+        sanitize(Sanitize.BLOCK_ERASE, exitAllowed, progress);
+    }
+
+    /**
+     * SANITIZE with CRYPTOGRAPHIC ERASE: the unit forgets its key.
+     *
+     * @throws lunar.block.InvalidRequestException when the unit does not encrypt
+     */
+    public void cryptographicErase(boolean exitAllowed, DoubleConsumer progress)
+            throws StorageException {
+        sanitize(Sanitize.CRYPTOGRAPHIC_ERASE, exitAllowed, progress);
+    }
+
+    /** SANITIZE with EXIT FAILURE MODE: makes a unit usable that a sanitize has failed on. */
+    public void exitFailureMode() throws StorageException {
+        calls.send(new Sanitize(Sanitize.EXIT_FAILURE_MODE, false, false, false, 0));
+    }
+
+    /** FORMAT UNIT, without protection information and defect lists. What the blocks read is the unit's affair. */
+    public void format(DoubleConsumer progress) throws StorageException {
+        var cdb = new FormatUnit(0, false, true, false, 0, 0);
+        ParameterData header = () -> {
+            byte[] bytes = new byte[HEADER_BYTES];
+            bytes[1] = IMMED;
+            return bytes;
+        };
+        calls.send(cdb, header);
+        await(cdb, progress);
+    }
+
+    /** How far an operation is that goes on, from 0 to 1; empty where none does. */
+    public OptionalDouble progress() throws StorageException {
+        return running(sense()).map(Erasures::done).map(OptionalDouble::of)
+                .orElse(OptionalDouble.empty());
+    }
+
+    /** Waits for the end of an operation, whoever has begun it, if one goes on; throws where it has failed. */
+    public void await(DoubleConsumer progress) throws StorageException {
+        await(new TestUnitReady(), progress);
+    }
+
+    private void sanitize(int serviceAction, boolean exitAllowed, DoubleConsumer progress)
+            throws StorageException {
+        var cdb = new Sanitize(serviceAction, true, false, exitAllowed, 0);
+        calls.send(cdb);
+        await(cdb, progress);
+    }
+
+    private void await(Cdb cdb, DoubleConsumer progress) throws StorageException {
+        long pauseMs = FIRST_PAUSE_MS;
+        double last = 0;
+        progress.accept(last);
+        while (true) {
+            Sense sense = sense();
+            Optional<Sense> running = running(sense);
+            if (running.isEmpty()) {
+                break;
+            }
+            double done = done(running.get());
+            if (done > last) { // nothing goes back
+                last = done;
+                progress.accept(done);
+            }
+            Calls.pause(pauseMs, calls.describe(cdb));
+            pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS);
+        }
+        calls.send(new TestUnitReady()); // says so where it has failed
+        progress.accept(1);
+    }
+
+    private Sense sense() throws StorageException {
+        return calls.ask(new RequestSense(false, SENSE_BYTES), SENSE_BYTES, Sense::decode);
+    }
+
+    private static Optional<Sense> running(Sense sense) {
+        boolean is = sense.key() == SenseKey.NOT_READY
+                && (sense.additional().equals(AdditionalSense.SANITIZE_IN_PROGRESS)
+                        || sense.additional().equals(FORMAT_IN_PROGRESS));
+        return is ? Optional.of(sense) : Optional.empty();
+    }
+
+    private static double done(Sense sense) {
+        return sense.specific().filter(SenseSpecific.Progress.class::isInstance)
+                .map(it -> ((SenseSpecific.Progress) it).of65536() / PARTS).orElse(0.0);
+    }
+}

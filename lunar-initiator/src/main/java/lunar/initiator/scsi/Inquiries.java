@@ -1,0 +1,78 @@
+package lunar.initiator.scsi;
+
+import java.util.List;
+import java.util.Optional;
+import lunar.block.InvalidRequestException;
+import lunar.block.NotSupportedException;
+import lunar.block.StorageException;
+import lunar.scsi.Designator;
+import lunar.scsi.DeviceIdentification;
+import lunar.scsi.Inquiry;
+import lunar.scsi.StandardInquiry;
+import lunar.scsi.SupportedVpdPages;
+import lunar.scsi.UnitSerialNumber;
+import lunar.scsi.VpdPage;
+
+/** INQUIRY: what a unit is (SPC-5 sections 6.7 and 7.7), in standard data and in pages of vital product data. */
+public final class Inquiries {
+    private static final int STANDARD_BYTES = 260;
+    private static final int FIRST_PAGE_BYTES = 252;
+    private static final int MAX_PAGE_BYTES = 0xffff;
+
+    private final Calls calls;
+
+    Inquiries(Calls calls) { this.calls = calls; }
+
+    /** Standard INQUIRY data (SPC-5 section 6.7). */
+    public StandardInquiry standard() throws StorageException {
+        return calls.ask(new Inquiry(false, 0, STANDARD_BYTES), STANDARD_BYTES,
+                StandardInquiry::decode);
+    }
+
+    /** Codes of the pages there are, in ascending order. */
+    public List<Integer> pages() throws StorageException {
+        VpdPage page = page(SupportedVpdPages.CODE);
+        return page instanceof SupportedVpdPages supported ? supported.codes() : List.of();
+    }
+
+    /**
+     * A page, whole.
+     *
+     * @param code PAGE CODE
+     * @throws InvalidRequestException when there is no such page
+     */
+    public VpdPage page(int code) throws StorageException {
+        VpdPage page = calls.ask(bytes -> new Inquiry(true, code, bytes), FIRST_PAGE_BYTES,
+                MAX_PAGE_BYTES, VpdPage::fullLength, VpdPage::decode);
+        if (page.pageCode() != code) {
+            throw calls.nonsense(new Inquiry(true, code, 0), "page " + page.pageCode(), null);
+        }
+        return page;
+    }
+
+    /**
+     * A page of a type; empty where the unit has none.
+     *
+     * @param code PAGE CODE, as {@code BlockLimits.CODE}
+     */
+    public <T extends VpdPage> Optional<T> find(int code, Class<T> type) throws StorageException {
+        try {
+            VpdPage page = page(code);
+            return type.isInstance(page) ? Optional.of(type.cast(page)) : Optional.empty();
+        } catch (InvalidRequestException | NotSupportedException _) {
+            return Optional.empty();
+        }
+    }
+
+    /** UNIT SERIAL NUMBER without blanks around it; empty where there is none. */
+    public String serialNumber() throws StorageException {
+        return find(UnitSerialNumber.CODE, UnitSerialNumber.class).map(UnitSerialNumber::serial)
+                .orElse("").strip();
+    }
+
+    /** The names of the unit, and of the port and the device it was asked through. */
+    public List<Designator> designators() throws StorageException {
+        return find(DeviceIdentification.CODE, DeviceIdentification.class)
+                .map(DeviceIdentification::designators).orElse(List.of());
+    }
+}

@@ -1,0 +1,66 @@
+package lunar.initiator.scsi;
+
+import java.util.ArrayList;
+import java.util.List;
+import lunar.block.InvalidRequestException;
+import lunar.block.StorageException;
+import lunar.scsi.LogPage;
+import lunar.scsi.LogSelect;
+import lunar.scsi.LogSense;
+
+/** Log pages: LOG SENSE and LOG SELECT (SPC-5 sections 6.9 and 6.8). */
+public final class Logs {
+    private static final int FIRST_BYTES = 1024;
+    private static final int MAX_BYTES = 0xffff;
+
+    private final Calls calls;
+
+    Logs(Calls calls) { this.calls = calls; }
+
+    /** Codes of the pages there are, in ascending order. */
+    public List<Integer> pages() throws StorageException {
+        LogPage page = page(LogPage.SUPPORTED_PAGES);
+        var codes = new ArrayList<Integer>();
+        for (int i = 0; i < page.content().length(); i++) {
+            codes.add(page.content().at(i) & 0x3f);
+        }
+        return codes;
+    }
+
+    /**
+     * A page with the values counted until now.
+     *
+     * @param code PAGE CODE
+     * @throws InvalidRequestException when there is no such page
+     */
+    public LogPage page(int code) throws StorageException { return page(code, 0); }
+
+    /** The same of a subpage. */
+    public LogPage page(int code, int subpage) throws StorageException {
+        LogPage page = calls.ask(bytes -> command(code, subpage, bytes), FIRST_BYTES, MAX_BYTES,
+                Lengths.in16(2, 4), LogPage::decode);
+        if (page.code() != code || page.subpage() != subpage) {
+            throw calls.nonsense(command(code, subpage, 0),
+                    "page " + page.code() + "/" + page.subpage(), null);
+        }
+        return page;
+    }
+
+    /** Sets the counters of all pages back. */
+    public void reset() throws StorageException {
+        reset(0);
+    }
+
+    /**
+     * Sets the counters of a page back (PCR).
+     *
+     * @param code PAGE CODE; 0 for all
+     */
+    public void reset(int code) throws StorageException {
+        calls.send(new LogSelect(true, false, LogSelect.DEFAULT_CUMULATIVE, code, 0, 0));
+    }
+
+    private static LogSense command(int code, int subpage, int bytes) {
+        return new LogSense(false, LogSense.CUMULATIVE, code, subpage, 0, bytes);
+    }
+}

@@ -1,0 +1,57 @@
+package lunar.initiator.scsi;
+
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import lunar.block.StorageException;
+import lunar.scsi.Designator;
+import lunar.scsi.Identifier;
+import lunar.scsi.ReportTargetPortGroups;
+import lunar.scsi.SetTargetPortGroups;
+import lunar.scsi.TargetPortGroupStates;
+import lunar.scsi.TargetPortGroupStates.Wanted;
+import lunar.scsi.TargetPortGroups;
+
+/** Asymmetric logical unit access, ALUA (SPC-5 section 5.18): which ports of a target are the good ones for a unit. */
+public final class PortGroups {
+    private static final int FIRST_BYTES = 4096;
+    private static final int MAX_BYTES = 1 << 20;
+
+    private final Calls calls;
+
+    PortGroups(Calls calls) { this.calls = calls; }
+
+    /** REPORT TARGET PORT GROUPS (SPC-5 section 6.36): the groups and their access states. */
+    public TargetPortGroups report() throws StorageException {
+        return report(false);
+    }
+
+    /**
+     * The same in a format of one's choice.
+     *
+     * @param extended whether with the time that a transition takes, too; not every unit has that
+     */
+    public TargetPortGroups report(boolean extended) throws StorageException {
+        return calls.ask(bytes -> new ReportTargetPortGroups(extended, bytes), FIRST_BYTES,
+                MAX_BYTES, Lengths.in32(0, 4), TargetPortGroups::decode);
+    }
+
+    /** The group of the port through which this session reaches the unit, if it is told (VPD page 83h). */
+    public OptionalInt own() throws StorageException {
+        return new Inquiries(calls).designators().stream().map(Designator::identifier)
+                .filter(Identifier.TargetPortGroup.class::isInstance)
+                .mapToInt(it -> ((Identifier.TargetPortGroup) it).number()).findFirst();
+    }
+
+    /**
+     * SET TARGET PORT GROUPS (SPC-5 section 6.45).
+     *
+     * @param states active, standby or unavailable, by group; groups that are not here stay as they are
+     */
+    public void set(Map<Integer, TargetPortGroups.State> states) throws StorageException {
+        List<Wanted> wanted = states.entrySet().stream().sorted(Map.Entry.comparingByKey())
+                .map(it -> new Wanted(it.getValue(), it.getKey())).toList();
+        var list = new TargetPortGroupStates(wanted);
+        calls.send(new SetTargetPortGroups(list.bytes().length), list);
+    }
+}

@@ -1,0 +1,204 @@
+package lunar.initiator.scsi;
+
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import lunar.block.InvalidRequestException;
+import lunar.block.NotSupportedException;
+import lunar.block.StorageException;
+import lunar.initiator.LunDevice;
+import lunar.initiator.ScsiResult;
+import lunar.initiator.Session;
+import lunar.scsi.CapacityData16;
+import lunar.scsi.Cdb;
+import lunar.scsi.Lun;
+import lunar.scsi.LunList;
+import lunar.scsi.ReadCapacity16;
+import lunar.scsi.ReportLuns;
+import lunar.scsi.RequestSense;
+import lunar.scsi.Sense;
+import lunar.scsi.TestUnitReady;
+
+/**
+ * The SCSI commands of a logical unit, as calls that block. The families have objects of their own, such as
+ * {@link #reservations()}; commands that are not there go by {@link #send} or {@link #execute}. Keeps nothing that
+ * needs closing; may be used by any thread but an event loop's, and as often at once as one likes.
+ *
+ * <p>Every call but {@link #execute} repeats a command that met a unit attention, a few times (whoever wants to hear of
+ * these listens at {@link LunDevice#onAttention}), and waits for a unit that is BUSY or whose task set is full, as long
+ * as a command may take. Every call throws
+ * <ul>
+ * <li>{@link StorageException}, of the type that says what to do, when the command fails; its cause is a
+ * {@link lunar.initiator.SenseException} with the sense data and their field pointer, where there are sense data;
+ * <li>{@link lunar.block.MediumException} when what the unit answers makes no sense: lengths that lie, data that are
+ * cut;
+ * <li>{@link NotSupportedException} when the unit does not know the command;
+ * <li>{@link IllegalArgumentException} when a number has no place in the command, before anything is sent.
+ * </ul>
+ */
+public final class ScsiUnit {
+    private static final int CAPACITY_BYTES = 32;
+    private static final int SENSE_BYTES = 252;
+    private static final int FIRST_LIST_BYTES = 4096;
+    private static final int MAX_LIST_BYTES = 8 + 8 * 16_384;
+    private static final int MIN_BLOCK_SIZE = 1;
+    private static final int MAX_BLOCK_SIZE = 16 << 20;
+
+    private final Session session;
+    private final Lun lun;
+    private final Calls.Way way;
+    private final Calls calls;
+    private final Blocks blocks;
+    private volatile int blockSize;
+
+    private ScsiUnit(Session session, Lun lun, int blockSize, Calls.Way way) {
+        this.session = session;
+        this.lun = lun;
+        this.blockSize = blockSize;
+        this.way = way;
+        calls = new Calls(way, session.targetName() + "/" + lun,
+                session.options().timeouts().commandMs());
+        blocks = new Blocks(this);
+    }
+
+    /** The unit of a disk that is open; its calls fail once that is closed. */
+    public static ScsiUnit of(LunDevice device) {
+        return new ScsiUnit(device.session(), device.lun(), device.blockSize(), device::execute);
+    }
+
+    /** A unit of any kind, which need not be there: nothing is sent. */
+    public static ScsiUnit of(Session session, Lun lun) {
+        return new ScsiUnit(session, lun, 0,
+                (cdb, in, out) -> session.execute(lun, cdb, in, out));
+    }
+
+    /** The units of a target that this session may use, of whatever kind, in the order of REPORT LUNS. */
+    public static List<ScsiUnit> scan(Session session) throws StorageException {
+        return session.luns().stream().map(lun -> of(session, lun)).toList();
+    }
+
+    /** The session through which the unit is reached. */
+    public Session session() {
+        return session;
+    }
+
+    /** The unit's LUN. */
+    public Lun lun() { return lun; }
+
+    // --- families ---
+
+    /** INQUIRY and vital product data. */
+    public Inquiries inquiry() {
+        return new Inquiries(calls);
+    }
+
+    /** MODE SENSE and MODE SELECT. */
+    public Modes modes() { return new Modes(calls); }
+
+    /** LOG SENSE and LOG SELECT. */
+    public Logs logs() { return new Logs(calls); }
+
+    /** PERSISTENT RESERVE IN and OUT. */
+    public Reservations reservations() {
+        return new Reservations(calls);
+    }
+
+    /** Commands about blocks beside reads and writes. */
+    public Blocks blocks() { return blocks; }
+
+    /** SANITIZE and FORMAT UNIT. */
+    public Erasures erasures() { return new Erasures(calls); }
+
+    /** Copies within a target: EXTENDED COPY and ROD tokens. */
+    public Copies copies() {
+        return new Copies(this);
+    }
+
+    /** Asymmetric access (ALUA). */
+    public PortGroups portGroups() { return new PortGroups(calls); }
+
+    /** Which commands there are. */
+    public Commands commands() { return new Commands(calls); }
+
+    /** Self-tests, clock, labels, start and stop. */
+    public Maintenance maintenance() {
+        return new Maintenance(calls);
+    }
+
+    // --- what every unit has ---
+
+    /** The names of the unit, by which it is known over every path (VPD pages 80h and 83h). */
+    public UnitIdentity identity() throws StorageException {
+        return UnitIdentity.read(inquiry());
+    }
+
+    /** TEST UNIT READY (SPC-5 section 6.47): throws where the unit is not. */
+    public void requireReady() throws StorageException {
+        calls.send(new TestUnitReady());
+    }
+
+    /** READ CAPACITY(16) (SBC-4 section 5.20). */
+    public CapacityData16 capacity() throws StorageException {
+        return calls.ask(new ReadCapacity16(CAPACITY_BYTES), CAPACITY_BYTES,
+                CapacityData16::decode);
+    }
+
+    /** Bytes of a block; asked for once. */
+    public int blockSize() throws StorageException {
+        int known = blockSize;
+        if (known == 0) {
+            long told = capacity().blockSize();
+            if (told < MIN_BLOCK_SIZE || told > MAX_BLOCK_SIZE) {
+                throw new NotSupportedException(
+                        calls.name() + " has blocks of " + told + " bytes", null);
+            }
+            known = (int) told;
+            blockSize = known;
+        }
+        return known;
+    }
+
+    /**
+     * REPORT LUNS (SPC-5), sent to this unit.
+     *
+     * @param select SELECT REPORT: 0 the ordinary, 1 the well-known, 2 all logical units
+     */
+    public List<Lun> luns(int select) throws StorageException {
+        return calls.ask(bytes -> new ReportLuns(select, bytes), FIRST_LIST_BYTES, MAX_LIST_BYTES,
+                LunList::fullLength, LunList::decode).luns();
+    }
+
+    /** REQUEST SENSE (SPC-5 section 6.39): what the unit has to tell; {@link Sense#NONE} for nothing. */
+    public Sense requestSense() throws StorageException {
+        return calls.ask(new RequestSense(false, SENSE_BYTES), SENSE_BYTES, Sense::decode);
+    }
+
+    /**
+     * Sends a command that has no call of its own.
+     *
+     * @param dataIn where data from the unit go; {@link MemorySegment#NULL} for none
+     * @param dataOut data for the unit; {@link MemorySegment#NULL} for none
+     * @return how it ended: well
+     */
+    public ScsiResult send(Cdb cdb, MemorySegment dataIn, MemorySegment dataOut)
+            throws StorageException {
+        return calls.send(cdb, dataIn, dataOut);
+    }
+
+    /**
+     * Passes the bytes of a command through, once. Whatever status it ends with is the caller's to judge:
+     * {@link ScsiResult#sense()} has the sense data, {@link ScsiResult#orThrow} makes an exception of them.
+     *
+     * @param cdb 6 to 260 bytes
+     * @throws StorageException when the command did not come to its end: timeout, session gone
+     * @throws InvalidRequestException when the CDB has another length
+     */
+    public ScsiResult execute(byte[] cdb, MemorySegment dataIn, MemorySegment dataOut)
+            throws StorageException {
+        return way.send(cdb, dataIn, dataOut);
+    }
+
+    Calls calls() { return calls; }
+
+    @Override
+    public String toString() { return calls.name(); }
+}

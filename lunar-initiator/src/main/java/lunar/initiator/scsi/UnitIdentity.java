@@ -1,0 +1,72 @@
+package lunar.initiator.scsi;
+
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import lunar.block.StorageException;
+import lunar.scsi.Designator;
+import lunar.scsi.Identifier;
+import lunar.scsi.Naa;
+import lunar.scsi.StandardInquiry;
+
+/**
+ * By what a logical unit is known, over whatever path one looks (SPC-5, VPD pages 80h and 83h).
+ *
+ * @param vendor T10 vendor identification, without blanks at the end
+ * @param product product identification
+ * @param serialNumber unit serial number; empty where there is none
+ * @param names designators of the logical unit itself, in the order of VPD page 83h
+ */
+public record UnitIdentity(String vendor, String product, String serialNumber,
+        List<Identifier> names) {
+    /** Kinds of names from the most trustworthy on. Ports and groups have names of other kinds. */
+    private static final List<Class<? extends Identifier>> KINDS = List.of(
+            Identifier.UuidName.class,
+            Naa.class, Identifier.Eui64.class, Identifier.ScsiName.class,
+            Identifier.T10VendorId.class);
+
+    public UnitIdentity {
+        names = List.copyOf(names);
+    }
+
+    static UnitIdentity read(Inquiries inquiry) throws StorageException {
+        StandardInquiry standard = inquiry.standard();
+        List<Identifier> names = inquiry.designators().stream()
+                .filter(it -> it.association() == Designator.Association.LOGICAL_UNIT)
+                .map(Designator::identifier).toList();
+        return new UnitIdentity(standard.vendor().strip(), standard.product().strip(),
+                inquiry.serialNumber(), names);
+    }
+
+    /**
+     * Whether both are the same unit for certain. What decides is the best kind of name that both have, of UUID, NAA,
+     * EUI-64, SCSI name and T10 vendor identification; then vendor, product and serial number. Two units that have
+     * nothing of that in common, such as disks without any name, are not taken to be the same.
+     */
+    public boolean isSameUnit(UnitIdentity other) {
+        for (Class<? extends Identifier> kind : KINDS) {
+            Set<Identifier> mine = of(kind);
+            Set<Identifier> others = other.of(kind);
+            if (!mine.isEmpty() && !others.isEmpty()) {
+                mine.retainAll(others);
+                return !mine.isEmpty();
+            }
+        }
+        return !serialNumber.isEmpty() && serialNumber.equals(other.serialNumber)
+                && vendor.equals(other.vendor) && product.equals(other.product);
+    }
+
+    private Set<Identifier> of(Class<? extends Identifier> kind) {
+        var found = new HashSet<Identifier>();
+        names.stream().filter(kind::isInstance).forEach(found::add);
+        return found;
+    }
+
+    /**
+     * Asks both, and says whether they are one unit; see {@link #isSameUnit}. A target may serve one unit by several
+     * ports, LUNs and sessions.
+     */
+    public static boolean sameUnit(ScsiUnit a, ScsiUnit b) throws StorageException {
+        return a.identity().isSameUnit(b.identity());
+    }
+}

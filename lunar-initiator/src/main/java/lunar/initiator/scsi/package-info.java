@@ -1,0 +1,25 @@
+/**
+ * SCSI for applications: every command that our own target knows as a call with records for what goes and what comes,
+ * and the bytes of any other passed through.
+ *
+ * {@snippet :
+ * ScsiUnit unit = ScsiUnit.of(disk);                                 // a LunDevice
+ * BlockLimits limits = unit.inquiry().find(BlockLimits.CODE, BlockLimits.class).orElseThrow();
+ * unit.blocks().unmap(List.of(new Range(0, 2048), new Range(8192, 2048)), false);
+ * unit.reservations().register(0xbeef);
+ * unit.reservations().reserve(0xbeef, ReservationType.WRITE_EXCLUSIVE);
+ * unit.copies().offload(other, new Copies.Segment(0, 0, disk.blockCount()), System.out::println);
+ * try {
+ *     unit.modes().change(CachingModePage.CODE, 0, page -> wanted(page), true);
+ * } catch (InvalidRequestException e) {
+ *     System.err.println(SenseException.of(e).flatMap(Sense::fieldPointer)); // which bit was refused
+ * }
+ * }
+ *
+ * <p>Calls block, on any thread but an event loop's; virtual threads are fine. Section numbers are those of SPC-5
+ * (T10/BSR INCITS 502) and SBC-4 (T10/BSR INCITS 506), but where an older one is named.
+ */
+@NullMarked
+package lunar.initiator.scsi;
+
+import org.jspecify.annotations.NullMarked;
