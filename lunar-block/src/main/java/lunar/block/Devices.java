@@ -17,8 +17,9 @@ public final class Devices {
     /**
      * Opens a device, for example {@code ram:1GiB}, {@code file:disk.img?size=1GiB} or
      * {@code iscsi://host/iqn/0}. Filters may stand before it, each with a colon: {@code delay=5ms+1ms:},
-     * {@code throttle=100MiB,500iops:}, {@code fault=0.01,kind=torn,op=write,lba=0-99,seed=1:}, {@code verify:},
-     * {@code trace:}. The caller closes it.
+     * {@code throttle=100MiB,500iops:}, {@code fault=0.01,kind=torn,op=write,lba=0-99,seed=1:},
+     * {@code cache=64MiB,policy=lru,read-ahead=1MiB:}, {@code schedule=elevator,depth=4,merge=128KiB:},
+     * {@code encrypt=disk.key:}, {@code verify:}, {@code trace:}. The caller closes it.
      *
      * @throws IllegalArgumentException when the URI is wrong; the message is one line for a person
      * @throws StorageException when the device cannot be opened

@@ -4,8 +4,8 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /** A device of a URI over another. */
-abstract sealed class Filter extends ForwardingDevice permits EncryptFilter, FaultFilter,
-        TimedFilter, TraceFilter, VerifyFilter {
+abstract sealed class Filter extends ForwardingDevice permits CacheFilter,
+        EncryptFilter, FaultFilter, ScheduleFilter, TimedFilter, TraceFilter, VerifyFilter {
     private final Set<Capability> capabilities;
 
     /** @param lost what the filter cannot pass on: a transfer past it, for most */

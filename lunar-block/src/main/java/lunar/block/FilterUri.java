@@ -19,13 +19,16 @@ import lunar.block.BlockRequest.Operation;
  * delay=TIME[+JITTER]:          times as 5ms, 200us, 1s
  * throttle=SIZE[,Niops]:        bytes and requests per second; throttle=500iops: alone
  * fault=RATE[,NAME=VALUE]...:   kind=error|torn|corrupt, op=read+write, lba=FIRST-LAST, seed=N
+ * cache=SIZE[,NAME=VALUE]...:   policy=s3-fifo|lru, read-ahead=SIZE|off, page=SIZE
+ * schedule=ORDER[,NAME=VALUE]...:  fifo or elevator; depth=N, merge=SIZE|off, deadline=TIME
  * encrypt=KEYFILE:              XTS-AES-256; a key file that is missing is made
  * verify:                       trace:
  * </pre>
  */
 final class FilterUri {
     private static final Pattern FORM = Pattern
-            .compile("(delay|throttle|fault|encrypt|verify|trace)(?:=([^:]*))?:(.*)");
+            .compile(
+                    "(delay|throttle|fault|cache|schedule|encrypt|verify|trace)(?:=([^:]*))?:(.*)");
     private static final Pattern TIME = Pattern.compile("(\\d{1,12})(us|ms|s)");
     private static final Pattern RANGE = Pattern.compile("(\\d{1,18})-(\\d{1,18})");
 
@@ -59,6 +62,8 @@ final class FilterUri {
             case "delay" -> delay(settings);
             case "throttle" -> throttle(settings);
             case "fault" -> fault(settings);
+            case "cache" -> cache(settings);
+            case "schedule" -> schedule(settings);
             case "encrypt" -> encrypt(settings);
             case "verify" -> without(name, settings, VerifyFilter::new);
             default -> without(name, settings, TraceFilter::new);
@@ -157,6 +162,56 @@ final class FilterUri {
                             + least + " per second");
         }
         return value;
+    }
+
+    private static Maker cache(String settings) {
+        String[] parts = settings.split(",", -1);
+        CacheOptions options = CacheOptions.of(Size.parse(parts[0]));
+        for (String part : Arrays.asList(parts).subList(1, parts.length)) {
+            String value = part.substring(part.indexOf('=') + 1);
+            options = switch (part.substring(0, Math.max(0, part.indexOf('=')))) {
+                case "policy" -> options.withPolicy(switch (value) {
+                    case "s3-fifo" -> CachePolicy.s3Fifo();
+                    case "lru" -> CachePolicy.lru();
+                    default -> throw new IllegalArgumentException(
+                            "'" + value + "' is not a policy of cache; there are s3-fifo, lru");
+                });
+                case "read-ahead" -> options.withReadAhead(sizeOrOff(value));
+                case "page" -> options.withPageBytes(
+                        (int) Math.min(Integer.MAX_VALUE, Size.parse(value)));
+                default -> throw new IllegalArgumentException("'" + part
+                        + "' is not a setting of cache; there are policy=, read-ahead=, page=");
+            };
+        }
+        CacheOptions chosen = options;
+        return below -> new CacheFilter(below, chosen);
+    }
+
+    private static long sizeOrOff(String text) { return text.equals("off") ? 0 : Size.parse(text); }
+
+    private static Maker schedule(String settings) {
+        String[] parts = settings.split(",", -1);
+        Duration deadline = ScheduleOptions.DEFAULT_DEADLINE;
+        ScheduleOptions options = ScheduleOptions.of(RequestScheduler.fifo());
+        for (String part : Arrays.asList(parts).subList(1, parts.length)) {
+            String value = part.substring(part.indexOf('=') + 1);
+            switch (part.substring(0, Math.max(0, part.indexOf('=')))) {
+                case "depth" -> options = options.withDepth(
+                        (int) Math.min(Integer.MAX_VALUE, Size.parse(value)));
+                case "merge" -> options = options.withMerging(sizeOrOff(value));
+                case "deadline" -> deadline = time(value);
+                default -> throw new IllegalArgumentException("'" + part
+                        + "' is not a setting of schedule; there are depth=, merge=, deadline=");
+            }
+        }
+        RequestScheduler.Factory policy = switch (parts[0]) {
+            case "fifo" -> RequestScheduler.fifo();
+            case "elevator" -> RequestScheduler.elevator(deadline);
+            default -> throw new IllegalArgumentException(
+                    "'" + parts[0] + "' is not an order of schedule; there are fifo, elevator");
+        };
+        var chosen = new ScheduleOptions(policy, options.depth(), options.mergeBytes());
+        return below -> new ScheduleFilter(below, chosen);
     }
 
     private static Maker fault(String settings) {

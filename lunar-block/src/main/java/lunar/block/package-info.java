@@ -4,6 +4,7 @@
  * <p>{@link lunar.block.BlockDevice} is implemented by stores (memory, file, disk), by a LUN that the
  * initiator opened, by RAID volumes and by filters ({@link lunar.block.FaultFilter},
  * {@link lunar.block.DelayFilter}, {@link lunar.block.ThrottleFilter},
+ * {@link lunar.block.CacheFilter}, {@link lunar.block.ScheduleFilter}, {@link lunar.block.EncryptFilter},
  * {@link lunar.block.VerifyFilter}, {@link lunar.block.TraceFilter}), and it is what the target serves. Errors are
  * {@link lunar.block.StorageException}s and say whether a retry makes sense.
  *

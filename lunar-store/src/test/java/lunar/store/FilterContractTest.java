@@ -4,11 +4,17 @@ import java.nio.file.Path;
 import java.time.Duration;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest.Operation;
+import lunar.block.CacheFilter;
+import lunar.block.CacheOptions;
+import lunar.block.CachePolicy;
 import lunar.block.DelayFilter;
 import lunar.block.Devices;
 import lunar.block.EncryptFilter;
 import lunar.block.FaultFilter;
 import lunar.block.FaultPlan;
+import lunar.block.RequestScheduler;
+import lunar.block.ScheduleFilter;
+import lunar.block.ScheduleOptions;
 import lunar.block.StorageException;
 import lunar.block.ThrottleFilter;
 import lunar.block.TraceFilter;
@@ -70,6 +76,46 @@ class FilterContractTest {
         }
     }
 
+    /** So little memory that pages come and go, over a device that makes read-ahead worth while. */
+    @Nested
+    class Cache extends BlockDeviceContract {
+        @Override
+        protected BlockDevice create(long blockCount) {
+            return new CacheFilter(delayed(blockCount), CacheOptions.of(256 << 10));
+        }
+    }
+
+    @Nested
+    class CacheOfShortPages extends BlockDeviceContract {
+        @Override
+        protected BlockDevice create(long blockCount) {
+            return new CacheFilter(memory(blockCount), CacheOptions.of(64 << 10)
+                    .withPageBytes(512).withPolicy(CachePolicy.lru()));
+        }
+    }
+
+    @Nested
+    class Schedule extends BlockDeviceContract {
+        @Override
+        protected BlockDevice create(long blockCount) {
+            return new ScheduleFilter(delayed(blockCount), ScheduleOptions.of(
+                    RequestScheduler.elevator(ScheduleOptions.DEFAULT_DEADLINE)));
+        }
+    }
+
+    @Nested
+    class ScheduleWithMerging extends BlockDeviceContract {
+        @Override
+        protected BlockDevice create(long blockCount) {
+            return new ScheduleFilter(memory(blockCount), ScheduleOptions
+                    .of(RequestScheduler.fifo()).withDepth(1).withMerging(64 << 10));
+        }
+    }
+
+    private static BlockDevice delayed(long blockCount) {
+        return new DelayFilter(memory(blockCount), Duration.ZERO, Duration.ofNanos(50_000), 1);
+    }
+
     /** The faults are in blocks that the contract does not reach, so only their machinery is in the way. */
     @Nested
     class VerifyOverFault extends BlockDeviceContract {
@@ -86,8 +132,8 @@ class FilterContractTest {
     class ByUri extends BlockDeviceContract {
         @Override
         protected BlockDevice create(long blockCount) throws StorageException {
-            return Devices.open("verify:fault=0:throttle=1GiB:delay=0us+20us:ram:"
-                    + blockCount * 4096 + "?block-size=4096");
+            return Devices.open("verify:cache=1MiB:schedule=elevator,merge=64KiB:fault=0:"
+                    + "throttle=1GiB:delay=0us+20us:ram:" + blockCount * 4096 + "?block-size=4096");
         }
     }
 
