@@ -25,9 +25,9 @@ import org.jspecify.annotations.Nullable;
  * again would not be faster. Where that brings nothing, the read goes below itself. Reads and writes that would fill
  * more than a quarter of the cache pass by. A device that never waits for a medium is not read ahead.
  *
- * <p>Memory: the capacity, eight read-ahead buffers, 64 buffers for short reads, each taken when it is first needed, and
- * some 50 bytes for each page. Submit never waits: one lock guards the index, is held for some hundred nanoseconds, and
- * never while data are copied.
+ * <p>Memory: the capacity, eight read-ahead buffers, and 64 buffers for short reads, each taken when it is first
+ * needed; and some 50 bytes for each page. Submit never waits: one lock guards the index, is held for some hundred
+ * nanoseconds, and never while data are copied.
  */
 public final class CacheFilter extends Filter {
     /** Read-aheads that one read waits for before it is tired of it. */

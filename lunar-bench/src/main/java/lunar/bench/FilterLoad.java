@@ -1,0 +1,187 @@
+package lunar.bench;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.SplittableRandom;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import lunar.block.BlockDevice;
+import lunar.block.BlockRequest;
+import lunar.block.StorageException;
+import org.jspecify.annotations.Nullable;
+
+/** Keeps requests at work at one device, as a {@link Pattern} says, and counts those that it is asked to count. */
+final class FilterLoad {
+    private static final int DRAIN_SECONDS = 60;
+    private static final double ZIPF = 0.99;
+
+    /** Where requests go. */
+    enum Place {
+        /** Anywhere. */
+        UNIFORM,
+        /** Few places often, most seldom: the n-th one in proportion to n to the power of -0.99, as YCSB does. */
+        ZIPF,
+        /** The next block. */
+        SEQUENTIAL
+    }
+
+    /**
+     * What a device is asked to do.
+     *
+     * @param scan whether one more reads through the whole device meanwhile, 64 KiB at a time; it is not counted
+     */
+    record Pattern(Place place, boolean writes, int bytes, int depth, boolean scan) {
+        static Pattern reads(Place place, int bytes, int depth) {
+            return new Pattern(place, false, bytes, depth, false);
+        }
+
+        static Pattern writes(Place place, int bytes, int depth) {
+            return new Pattern(place, true, bytes, depth, false);
+        }
+
+        Pattern besideAScan() { return new Pattern(place, writes, bytes, depth, true); }
+    }
+
+    /** What was counted. */
+    record Outcome(double perSecond, double p50Us, double p99Us) {}
+
+    private static final int SCAN_BYTES = 64 << 10;
+
+    private final BlockDevice device;
+    private final Pattern pattern;
+    private final Latencies latencies = new Latencies();
+    private final AtomicLong cursor = new AtomicLong();
+    private final AtomicReference<@Nullable StorageException> failure = new AtomicReference<>();
+    private final CountDownLatch ended;
+    private final double[] zipf;
+    private volatile boolean counting;
+    private volatile boolean stopping;
+
+    private FilterLoad(BlockDevice device, Pattern pattern) {
+        this.device = device;
+        this.pattern = pattern;
+        ended = new CountDownLatch(pattern.depth + (pattern.scan ? 1 : 0));
+        zipf = pattern.place == Place.ZIPF
+                ? zipf((int) (device.sizeBytes() / pattern.bytes))
+                : new double[0];
+    }
+
+    /** The sum of the shares of the first places. */
+    private static double[] zipf(int places) {
+        var sums = new double[places];
+        double sum = 0;
+        for (int i = 0; i < places; i++) {
+            sum += Math.pow(i + 1.0, -ZIPF);
+            sums[i] = sum;
+        }
+        for (int i = 0; i < places; i++) {
+            sums[i] /= sum;
+        }
+        return sums;
+    }
+
+    /** One request at a time. One that ends before its submit returns is followed by a loop, not by deeper calls. */
+    private final class Lane implements BlockRequest.Completion {
+        private static final int SUBMITTING = 0;
+        private static final int PENDING = 1;
+        private static final int COMPLETED = 2;
+
+        private final BlockRequest request = new BlockRequest().onCompletion(this);
+        private final AtomicInteger state = new AtomicInteger();
+        private final MemorySegment buffer;
+        private final SplittableRandom random;
+        private final boolean scanning;
+        private final long places;
+        private long scanned;
+        private long startNs;
+
+        Lane(MemorySegment buffer, SplittableRandom random, boolean scanning) {
+            this.buffer = buffer;
+            this.random = random;
+            this.scanning = scanning;
+            places = device.sizeBytes() / buffer.byteSize();
+        }
+
+        void go() {
+            while (!stopping && failure.get() == null) {
+                long blocks = buffer.byteSize() / device.blockSize();
+                long lba = place() * blocks;
+                if (pattern.writes) {
+                    request.asWrite(lba, blocks, buffer, false);
+                } else {
+                    request.asRead(lba, blocks, buffer);
+                }
+                state.set(SUBMITTING);
+                startNs = System.nanoTime();
+                device.submit(request);
+                if (state.compareAndSet(SUBMITTING, PENDING)) {
+                    return; // its completion goes on
+                }
+            }
+            ended.countDown();
+        }
+
+        private long place() {
+            if (scanning) {
+                return scanned++ % places;
+            }
+            return switch (pattern.place) {
+                case UNIFORM -> random.nextLong(places);
+                case SEQUENTIAL -> cursor.getAndIncrement() % places;
+                case ZIPF -> {
+                    int found = Arrays.binarySearch(zipf, random.nextDouble());
+                    long rank = found < 0 ? -found - 1 : found;
+                    yield rank * 0x9E3779B1L % places; // the wanted ones are not neighbours
+                }
+            };
+        }
+
+        @Override
+        public void completed(BlockRequest same, @Nullable StorageException why) {
+            if (why != null) {
+                failure.compareAndSet(null, why);
+            } else if (counting && !scanning) {
+                latencies.add(System.nanoTime() - startNs);
+            }
+            if (!state.compareAndSet(SUBMITTING, COMPLETED)) {
+                go();
+            }
+        }
+    }
+
+    /** Counts only after the ramp. */
+    static Outcome run(BlockDevice device, Pattern pattern, int rampSeconds, int seconds)
+            throws BenchException, InterruptedException {
+        var load = new FilterLoad(device, pattern);
+        var random = new SplittableRandom(1);
+        try (Arena arena = Arena.ofShared()) {
+            int lanes = pattern.depth + (pattern.scan ? 1 : 0);
+            for (int i = 0; i < lanes; i++) {
+                boolean scanning = i == pattern.depth;
+                MemorySegment buffer = arena.allocate(scanning ? SCAN_BYTES : pattern.bytes, 4096);
+                Lane lane = load.new Lane(buffer, random.split(), scanning);
+                Thread.ofPlatform().daemon().start(lane::go); // each may be answered at once
+            }
+            TimeUnit.SECONDS.sleep(rampSeconds);
+            load.counting = true;
+            long startNs = System.nanoTime();
+            TimeUnit.SECONDS.sleep(seconds);
+            load.counting = false;
+            double elapsed = (System.nanoTime() - startNs) / 1e9;
+            load.stopping = true;
+            if (!load.ended.await(DRAIN_SECONDS, TimeUnit.SECONDS)) {
+                throw new BenchException("requests have not ended after " + DRAIN_SECONDS + " s");
+            }
+            StorageException why = load.failure.get();
+            if (why != null) {
+                throw new BenchException("a request failed: " + why.getMessage(), why);
+            }
+            return new Outcome(load.latencies.count() / elapsed, load.latencies.percentile(0.5),
+                    load.latencies.percentile(0.99));
+        }
+    }
+}
