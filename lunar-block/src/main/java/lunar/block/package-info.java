@@ -8,6 +8,9 @@
  * {@link lunar.block.VerifyFilter}, {@link lunar.block.TraceFilter}), and it is what the target serves. Errors are
  * {@link lunar.block.StorageException}s and say whether a retry makes sense.
  *
+ * <p>Code that expects files gets {@link lunar.block.BlockChannel} (a {@code SeekableByteChannel}) and
+ * {@link lunar.block.AsynchronousBlockChannel} (an {@code AsynchronousFileChannel}) over any device, at any byte.
+ *
  * <p>Threading: a device may be used by any number of threads at once. A {@link lunar.block.BlockRequest}
  * belongs to one thread until it is handed to a device, and to the device until its completion runs.
  *
