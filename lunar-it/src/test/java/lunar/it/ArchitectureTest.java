@@ -25,18 +25,18 @@ class ArchitectureTest {
     /** Lunar's modules that a module may use, and what else it may; those that are not here may use anything. */
     private record Rule(List<String> modules, String... others) {}
 
-    private static final Map<String, Rule> RULES = Map.of(
-            "block", new Rule(List.of(), "javax.crypto.."), // the encrypting filter
-            "scsi", new Rule(List.of()),
-            "iscsi", new Rule(List.of("scsi")),
-            "tcp", new Rule(List.of("iscsi", "scsi")),
-            "isns", new Rule(List.of()),
-            "fs", new Rule(List.of("block")),
-            "store", new Rule(List.of("block"), "com.sun.nio.file"), // the option for direct I/O
-            "initiator", new Rule(List.of("block", "scsi", "iscsi")),
-            "target", new Rule(List.of("block", "scsi", "iscsi")),
-            "testkit", new Rule(List.of("block", "scsi", "iscsi"), "org.junit.jupiter.api..",
-                    "org.assertj.core.."));
+    private static final Map<String, Rule> RULES = Map.ofEntries(
+            Map.entry("block", new Rule(List.of(), "javax.crypto..")), // the encrypting filter
+            Map.entry("scsi", new Rule(List.of())),
+            Map.entry("iscsi", new Rule(List.of("scsi"))),
+            Map.entry("tcp", new Rule(List.of("iscsi", "scsi"))),
+            Map.entry("isns", new Rule(List.of())),
+            Map.entry("fs", new Rule(List.of("block"))),
+            Map.entry("store", new Rule(List.of("block"), "com.sun.nio.file")), // the option for direct I/O
+            Map.entry("initiator", new Rule(List.of("block", "scsi", "iscsi"))),
+            Map.entry("lucene", new Rule(List.of("block"), "org.apache.lucene..")),
+            Map.entry("target", new Rule(List.of("block", "scsi", "iscsi"))),
+            Map.entry("testkit", new Rule(List.of("block", "scsi", "iscsi"), "org.junit.jupiter.api..", "org.assertj.core..")));
     private static final String[] PROGRAMS = {"lunar.cli..", "lunar.bench..", "lunar.it..",
             "lunar.admin.."};
 
@@ -54,7 +54,7 @@ class ArchitectureTest {
     void shouldSeeEveryModule() {
         assertThat(lunar).extracting(one -> one.getPackageName()).contains("lunar.block",
                 "lunar.scsi", "lunar.iscsi", "lunar.iscsi.spi", "lunar.tcp", "lunar.isns",
-                "lunar.fs", "lunar.store", "lunar.target", "lunar.testkit");
+                "lunar.fs", "lunar.store", "lunar.target", "lunar.testkit", "lunar.lucene");
     }
 
     @ParameterizedTest

@@ -1,0 +1,18 @@
+package lunar.lucene;
+
+/**
+ * Neighbouring units of a device.
+ *
+ * @param first first unit
+ * @param count how many, at least 1
+ */
+record UnitRun(long first, long count) {
+    UnitRun {
+        if (first < 0 || count < 1 || first > Long.MAX_VALUE - count) {
+            throw new IllegalArgumentException("run of " + count + " units at " + first);
+        }
+    }
+
+    /** The unit after the last. */
+    long end() { return first + count; }
+}
