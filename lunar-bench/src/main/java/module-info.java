@@ -3,6 +3,7 @@ module lunar.bench {
     requires lunar.block;
     requires lunar.initiator;
     requires lunar.iscsi;
+    requires lunar.lucene;
     requires lunar.scsi;
     requires tools.jackson.databind;
     requires static jmh.core; // its benches run on the class path

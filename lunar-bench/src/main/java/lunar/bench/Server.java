@@ -90,7 +90,8 @@ final class Server implements AutoCloseable {
                 lunar.toString(), "serve", "ram:" + bytes));
     }
 
-    private static Server lunar(Path log, List<String> serve)
+    /** What this command serves. */
+    static Server lunar(Path log, List<String> serve)
             throws BenchException, InterruptedException {
         var command = new ArrayList<>(serve);
         command.addAll(List.of("--portal", HOST + ":0", "--iqn", IQN));

@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
 final class FileWriter extends OutputStream {
     /** Where the units come from, and whom to tell when the file is whole. */
     interface Space {
+        /** Throws where the directory has been closed: its space is no longer to be written to. */
+        void requireOpen() throws IOException;
+
         /** Adds units to the file: at least one, at most so many. */
         UnitRun extend(StoredFile file, long units) throws IOException;
 
@@ -118,6 +121,7 @@ final class FileWriter extends OutputStream {
         if (full == null || filled == 0) {
             return;
         }
+        space.requireOpen();
         int bytes = Math.ceilDiv(filled, Layout.UNIT_BYTES) * Layout.UNIT_BYTES;
         full.asSlice(filled, bytes - filled).fill((byte) 0);
         List<CompletableFuture<Void>> writes = new ArrayList<>(1);

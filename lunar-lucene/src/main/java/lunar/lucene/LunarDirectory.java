@@ -313,6 +313,13 @@ public final class LunarDirectory extends BaseDirectory {
     /** Where outputs get their units. */
     private final class Space implements FileWriter.Space {
         @Override
+        public void requireOpen() throws IOException {
+            if (!isOpen) {
+                throw new IOException(units + ": the directory was closed before its outputs");
+            }
+        }
+
+        @Override
         public UnitRun extend(StoredFile file, long wanted) throws IOException {
             UnitRun run = tryExtend(file, wanted);
             if (run == null && hasLimbo()) {

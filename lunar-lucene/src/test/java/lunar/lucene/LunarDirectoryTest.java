@@ -200,6 +200,24 @@ class LunarDirectoryTest {
         assertThatThrownBy(directory::listAll).isInstanceOf(AlreadyClosedException.class);
     }
 
+    /** The space that it has got may be another's by then. */
+    @Test
+    void shouldWriteNothingOnceItIsClosed() throws Exception {
+        LunarDirectory directory = open();
+        IndexOutput out = directory.createOutput("one", IOContext.DEFAULT);
+        out.writeBytes(new byte[100_000], 100_000);
+        directory.close();
+        device.plan(FaultPlan.errors(1).on(Operation.WRITE));
+        long before = device.injected();
+        assertThatThrownBy(out::close).isInstanceOf(IOException.class)
+                .hasMessageContaining("closed before");
+        assertThat(device.injected()).isEqualTo(before);
+        device.plan(FaultPlan.NONE);
+        try (LunarDirectory again = open()) {
+            assertThat(again.listAll()).isEmpty();
+        }
+    }
+
     @Test
     void shouldBeOpenOnceInAProcess() throws Exception {
         try (LunarDirectory directory = open()) {

@@ -22,7 +22,7 @@ import lunar.block.StorageException;
  * be on the medium then or not, each block by itself and in any order: an old content, a new one, or one in between.
  * Submitted requests end on a thread of the device, in random order.
  *
- * <p>The same seed and the same requests in the same order give the same outcome.
+ * <p>The same seed gives the same outcome for the same requests that are executed one after the other.
  */
 public final class PowerCutDevice implements BlockDevice {
     private static final int BLOCK_BYTES = 512;
