@@ -36,7 +36,8 @@ class ArchitectureTest {
             Map.entry("initiator", new Rule(List.of("block", "scsi", "iscsi"))),
             Map.entry("lucene", new Rule(List.of("block"), "org.apache.lucene..")),
             Map.entry("target", new Rule(List.of("block", "scsi", "iscsi"))),
-            Map.entry("testkit", new Rule(List.of("block", "scsi", "iscsi"), "org.junit.jupiter.api..", "org.assertj.core..")));
+            Map.entry("testkit", new Rule(List.of("block", "scsi", "iscsi"),
+                    "org.junit.jupiter.api..", "org.assertj.core..")));
     private static final String[] PROGRAMS = {"lunar.cli..", "lunar.bench..", "lunar.it..",
             "lunar.admin.."};
 
