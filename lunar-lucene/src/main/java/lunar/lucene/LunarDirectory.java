@@ -403,6 +403,7 @@ public final class LunarDirectory extends BaseDirectory {
     private void commit() throws IOException {
         commitLock.lock();
         try {
+            ensureOpen(); // it may have been closed meanwhile
             if (failure != null) {
                 throw new IOException("an earlier commit failed; close the directory and open it "
                         + "again", failure);
