@@ -6,6 +6,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import lunar.iscsi.ChapAlgorithm;
 import lunar.isns.IsnsServer;
 import lunar.target.SessionLimits;
 
@@ -18,6 +19,7 @@ import lunar.target.SessionLimits;
  * state = "/var/lib/lunar"                  # reservations and saved mode pages
  * isns = "10.0.0.9"                         # iSNS server where the targets are registered
  * chap = "backup:@secret.txt"               # for every target that has none of its own
+ * chap-algorithms = ["sha3-256", "sha-256"] # so that MD5 and SHA-1 are not
  *
  * [limits]
  * sessions-per-initiator = 8
@@ -48,21 +50,21 @@ import lunar.target.SessionLimits;
  * @param state directory of the state that outlives the server
  * @param isns iSNS server where the targets are registered
  * @param discoveryChap who may ask for the names of the targets
+ * @param chapAlgorithms what CHAP may be done with where a target does not say
  * @param limits how many sessions and connections there may be
  */
 record ConfigFile(List<ServePlan.Listen> portals, List<ServePlan.Target> targets,
         boolean allowAnonymous, Optional<Digest> headerDigest, Optional<Digest> dataDigest,
         Optional<Path> state, Optional<IsnsServer> isns, Optional<String> discoveryChap,
-        ServePlan.Limits limits) {
+        List<ChapAlgorithm> chapAlgorithms, ServePlan.Limits limits) {
     /** What there is without a file. */
     static final ConfigFile NONE = new ConfigFile(List.of(), List.of(), false, Optional.empty(),
             Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(),
-            ServePlan.Limits.DEFAULT);
+            ChapAlgorithm.DEFAULT_ORDER, ServePlan.Limits.DEFAULT);
 
     private static final Set<String> KEYS = Set.of("portals", "portal-group", "iqn", "luns", "chap",
-            "mutual-chap", "discovery-chap", "allow-anonymous", "header-digest", "data-digest",
-            "state", "isns", "limits",
-            "target");
+            "mutual-chap", "discovery-chap", TargetTables.CHAP_ALGORITHMS, "allow-anonymous",
+            "header-digest", "data-digest", "state", "isns", "limits", "target");
     private static final Set<String> LIMIT_KEYS = Set.of("sessions", "sessions-per-target",
             "sessions-per-initiator", "connections", "connections-per-session");
     private static final int MAX_CONNECTIONS = 1 << 20;
@@ -79,16 +81,20 @@ record ConfigFile(List<ServePlan.Listen> portals, List<ServePlan.Target> targets
         var groups = new HashSet<Integer>();
         groups.add(ServePlan.DEFAULT_GROUP);
         portals.forEach(portal -> groups.add(portal.group()));
-        return new ConfigFile(portals, targets(root, groups), root.flag("allow-anonymous"),
+        List<ChapAlgorithm> algorithms = TargetTables.chapAlgorithms(root)
+                .orElse(ChapAlgorithm.DEFAULT_ORDER);
+        return new ConfigFile(portals, targets(root, algorithms, groups),
+                root.flag("allow-anonymous"),
                 root.parsed("header-digest", Digest::parse),
                 root.parsed("data-digest", Digest::parse), root.text("state").map(Path::of),
                 root.parsed("isns", IsnsAddress::parse), root.text("discovery-chap"),
-                limits(root));
+                algorithms, limits(root));
     }
 
-    private static List<ServePlan.Target> targets(TomlTable root, Set<Integer> groups)
-            throws Failure {
-        var reader = new TargetTables(root.text("chap"), root.text("mutual-chap"), groups);
+    private static List<ServePlan.Target> targets(TomlTable root, List<ChapAlgorithm> algorithms,
+            Set<Integer> groups) throws Failure {
+        var reader = new TargetTables(root.text("chap"), root.text("mutual-chap"), algorithms,
+                groups);
         var targets = new ArrayList<ServePlan.Target>();
         if (root.has("luns")) {
             targets.add(reader.atTop(root));

@@ -7,7 +7,9 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
+import java.util.List;
 import java.util.Set;
+import lunar.iscsi.ChapAlgorithm;
 import lunar.iscsi.ChapCredentials;
 import lunar.iscsi.Secret;
 
@@ -29,6 +31,15 @@ final class Credentials {
         }
         return new ChapCredentials(text.substring(0, colon),
                 secret(option, text.substring(colon + 2)));
+    }
+
+    /** The algorithms of a list such as {@code sha3-256,sha-256}. */
+    static List<ChapAlgorithm> algorithms(String option, String text) throws Failure {
+        try {
+            return ChapAlgorithm.parse(text);
+        } catch (IllegalArgumentException e) {
+            throw new Failure(option + ": " + e.getMessage(), e);
+        }
     }
 
     private Secret secret(String option, String file) throws Failure {

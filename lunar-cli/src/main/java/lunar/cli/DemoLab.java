@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import lunar.block.StorageException;
 import lunar.initiator.Initiator;
+import lunar.iscsi.ChapAlgorithm;
 
 /** What the steps of the demo share: a folder, a secret, a server with two targets, an initiator. */
 final class DemoLab implements AutoCloseable {
@@ -56,7 +57,8 @@ final class DemoLab implements AutoCloseable {
                 .withChap(Optional.of(USER + ":@" + secretFile), Optional.empty());
         var plan = new ServePlan(List.of(ServePlan.Listen.on(new Portal("127.0.0.1", 0))),
                 List.of(open, guarded), false, Digest.ALLOW, Digest.ALLOW, Optional.empty(),
-                Optional.empty(), Optional.empty(), ServePlan.Limits.DEFAULT);
+                Optional.empty(), Optional.empty(), ChapAlgorithm.DEFAULT_ORDER,
+                ServePlan.Limits.DEFAULT);
         var started = RunningServer.start(plan, console);
         server = Optional.of(started);
         return started;

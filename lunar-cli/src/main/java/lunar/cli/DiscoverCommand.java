@@ -5,9 +5,12 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
+import lunar.initiator.ChapOptions;
 import lunar.initiator.Initiator;
 import lunar.initiator.InitiatorOptions;
+import lunar.initiator.SessionOptions;
 import lunar.iscsi.DiscoveredTarget;
 import lunar.iscsi.TargetAddress;
 import lunar.isns.IsnsDiscovery;
@@ -53,6 +56,15 @@ final class DiscoverCommand extends DeviceCommand {
             description = "Who we are; the file holds the secret.")
     private @Nullable String chap;
 
+    @Option(names = "--mutual-chap", paramLabel = "USER:@FILE",
+            description = "Who the portal must be; the file holds its secret.")
+    private @Nullable String mutualChap;
+
+    @Option(names = "--chap-algorithms", paramLabel = "LIST",
+            description = "What CHAP may be done with, the preferred first. Default: "
+                    + "sha3-256,sha-1,md5,sha-256.")
+    private @Nullable String chapAlgorithms;
+
     @Option(names = "--json", description = "Write JSON.")
     private boolean json;
 
@@ -89,15 +101,37 @@ final class DiscoverCommand extends DeviceCommand {
                     + ":3260");
         }
         try (var initiator = Initiator.create(InitiatorOptions.DEFAULT_NAME)) {
-            return chap == null
-                    ? initiator.discover(portal.toString())
-                    : initiator.discover(portal.toString(),
-                            new Credentials(console()).read("--chap", chap));
+            SessionOptions at = SessionOptions.of(portal.host(), portal.port(), "");
+            Optional<ChapOptions> secrets = secrets();
+            return initiator.discover(secrets.isEmpty() ? at : at.withChap(secrets.get()));
+        }
+    }
+
+    private Optional<ChapOptions> secrets() throws Failure {
+        if (chap == null) {
+            if (mutualChap != null || chapAlgorithms != null) {
+                throw wrongUsage((mutualChap != null ? "--mutual-chap" : "--chap-algorithms")
+                        + " needs --chap too: we prove ourselves first");
+            }
+            return Optional.empty();
+        }
+        var credentials = new Credentials(console());
+        try {
+            ChapOptions options = ChapOptions.of(credentials.read("--chap", chap));
+            if (mutualChap != null) {
+                options = options.withTarget(credentials.read("--mutual-chap", mutualChap));
+            }
+            return Optional.of(chapAlgorithms == null
+                    ? options
+                    : options.withAlgorithms(
+                            Credentials.algorithms("--chap-algorithms", chapAlgorithms)));
+        } catch (IllegalArgumentException e) {
+            throw new Failure(String.valueOf(e.getMessage()), e);
         }
     }
 
     private List<DiscoveredTarget> ofIsns(IsnsServer server) throws IOException {
-        if (chap != null) {
+        if (chap != null || mutualChap != null || chapAlgorithms != null) {
             throw wrongUsage("an iSNS server asks for no secret; leave --chap out");
         }
         return IsnsDiscovery

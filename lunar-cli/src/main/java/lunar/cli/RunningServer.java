@@ -128,7 +128,8 @@ final class RunningServer implements AutoCloseable {
         for (ServePlan.Target target : plan.targets()) {
             builder.target(assembly.spec(target));
         }
-        assembly.discoveryChap(plan.discoveryChap(), !Exposure.isLoopback(portals))
+        assembly.discoveryChap(plan.discoveryChap(), plan.chapAlgorithms(),
+                !Exposure.isLoopback(portals))
                 .ifPresent(builder::discoveryChap);
         return builder;
     }

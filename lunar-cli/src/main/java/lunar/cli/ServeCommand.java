@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import lunar.iscsi.ChapAlgorithm;
 import lunar.isns.IsnsServer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -48,6 +49,11 @@ final class ServeCommand extends DeviceCommand {
     @Option(names = "--mutual-chap", paramLabel = "USER:@FILE",
             description = "How the target proves itself to initiators that ask.")
     private @Nullable String mutualChap;
+
+    @Option(names = "--chap-algorithms", paramLabel = "LIST",
+            description = "What CHAP may be done with, such as sha3-256,sha-256. Default: these, "
+                    + "sha-1 and md5.")
+    private @Nullable String chapAlgorithms;
 
     @Option(names = "--allow-anonymous",
             description = "Let everybody log in even where other machines can connect.")
@@ -126,11 +132,15 @@ final class ServeCommand extends DeviceCommand {
         var file = config == null
                 ? ConfigFile.NONE
                 : ConfigFile.read(config);
+        Optional<List<ChapAlgorithm>> algorithms = chapAlgorithms == null
+                ? Optional.empty()
+                : Optional.of(Credentials.algorithms("--chap-algorithms", chapAlgorithms));
         var targets = new ArrayList<ServePlan.Target>();
         if (!uris.isEmpty()) {
             targets.add(ServePlan.Target
                     .of(iqn == null ? RunningServer.DEFAULT_IQN : iqn, uris)
                     .withChap(Optional.ofNullable(chap), Optional.ofNullable(mutualChap))
+                    .withChapAlgorithms(file.chapAlgorithms())
                     .withInitiators(initiators));
         } else if (!initiators.isEmpty()) {
             throw wrongUsage("--initiator names who may use the devices on the command line, and"
@@ -149,11 +159,14 @@ final class ServeCommand extends DeviceCommand {
             throw wrongUsage("nothing to serve: name a device, for example 'lunar serve ram:1GiB',"
                     + " or a --config file with targets");
         }
+        algorithms.ifPresent(accepted -> targets
+                .replaceAll(target -> target.withChapAlgorithms(accepted)));
         return new ServePlan(listenOn(file), targets, allowAnonymous || file.allowAnonymous(),
                 headerDigest == null ? file.headerDigest().orElse(Digest.ALLOW) : headerDigest,
                 dataDigest == null ? file.dataDigest().orElse(Digest.ALLOW) : dataDigest,
                 Optional.ofNullable(state).or(file::state),
-                Optional.ofNullable(isns).or(file::isns), file.discoveryChap(), file.limits());
+                Optional.ofNullable(isns).or(file::isns), file.discoveryChap(),
+                algorithms.orElse(file.chapAlgorithms()), file.limits());
     }
 
     /** Portals of the command line are in the place of those at the top of the file; other groups stay. */

@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import lunar.iscsi.ChapAlgorithm;
 import lunar.iscsi.TargetAddress;
 import lunar.isns.IsnsServer;
 import lunar.scsi.TargetPortGroups;
@@ -28,11 +29,13 @@ import lunar.target.TargetServer;
  * @param state directory where reservations and saved mode pages are kept
  * @param isns iSNS server where the targets are registered
  * @param discoveryChap {@code USER:@FILE} of discovery; empty for anybody who may log in to a target
+ * @param chapAlgorithms what discovery accepts
  * @param limits how many sessions and connections there may be
  */
 record ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonymous,
         Digest headerDigest, Digest dataDigest, Optional<Path> state,
-        Optional<IsnsServer> isns, Optional<String> discoveryChap, Limits limits) {
+        Optional<IsnsServer> isns, Optional<String> discoveryChap,
+        List<ChapAlgorithm> chapAlgorithms, Limits limits) {
     /** The portal group of portals that are given none. */
     static final int DEFAULT_GROUP = PortalSpec.DEFAULT_GROUP;
 
@@ -102,16 +105,19 @@ record ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonym
      * @param luns logical units by LUN
      * @param chap {@code USER:@FILE} of the initiator
      * @param mutualChap {@code USER:@FILE} of the target
+     * @param chapAlgorithms what it accepts
      * @param groups tags of its portal groups; empty for all
      * @param initiators who may use it; empty for everybody
      * @param absence why nobody can log in
      * @param access asymmetric access states of its portal groups
      */
     record Target(String iqn, String alias, SortedMap<Integer, Lun> luns, Optional<String> chap,
-            Optional<String> mutualChap, Set<Integer> groups, List<Initiator> initiators,
-            Optional<Absence> absence, Map<Integer, TargetPortGroups.State> access) {
+            Optional<String> mutualChap, List<ChapAlgorithm> chapAlgorithms, Set<Integer> groups,
+            List<Initiator> initiators, Optional<Absence> absence,
+            Map<Integer, TargetPortGroups.State> access) {
         Target {
             luns = Collections.unmodifiableSortedMap(new TreeMap<>(luns));
+            chapAlgorithms = List.copyOf(chapAlgorithms);
             groups = Set.copyOf(groups);
             initiators = List.copyOf(initiators);
             access = Map.copyOf(access);
@@ -119,8 +125,9 @@ record ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonym
 
         /** A target on all portals, open to everybody. */
         static Target of(String iqn, SortedMap<Integer, Lun> luns) {
-            return new Target(iqn, "", luns, Optional.empty(), Optional.empty(), Set.of(),
-                    List.of(), Optional.empty(), Map.of());
+            return new Target(iqn, "", luns, Optional.empty(), Optional.empty(),
+                    ChapAlgorithm.DEFAULT_ORDER, Set.of(), List.of(), Optional.empty(),
+                    Map.of());
         }
 
         /** The same with LUN 0, 1, ... over these devices. */
@@ -131,20 +138,26 @@ record ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonym
         }
 
         Target withChap(Optional<String> user, Optional<String> mutual) {
-            return new Target(iqn, alias, luns, user, mutual, groups, initiators, absence, access);
+            return new Target(iqn, alias, luns, user, mutual, chapAlgorithms, groups, initiators,
+                    absence, access);
+        }
+
+        Target withChapAlgorithms(List<ChapAlgorithm> accepted) {
+            return new Target(iqn, alias, luns, chap, mutualChap, accepted, groups, initiators,
+                    absence, access);
         }
 
         /** The same for these iSCSI names only; for everybody if there are none. */
         Target withInitiators(List<String> names) {
-            return new Target(iqn, alias, luns, chap, mutualChap, groups,
+            return new Target(iqn, alias, luns, chap, mutualChap, chapAlgorithms, groups,
                     names.stream().map(name -> new Initiator(name, Optional.empty(),
                             Optional.empty(), Optional.empty(), false)).toList(),
                     absence, access);
         }
 
         Target withAlias(String text) {
-            return new Target(iqn, text, luns, chap, mutualChap, groups, initiators, absence,
-                    access);
+            return new Target(iqn, text, luns, chap, mutualChap, chapAlgorithms, groups,
+                    initiators, absence, access);
         }
 
         /** Whether somebody may use it who proves nothing: a name alone is no proof. */
@@ -157,5 +170,6 @@ record ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonym
     ServePlan {
         portals = List.copyOf(portals);
         targets = List.copyOf(targets);
+        chapAlgorithms = List.copyOf(chapAlgorithms);
     }
 }

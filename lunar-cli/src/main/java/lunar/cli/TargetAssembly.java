@@ -42,7 +42,8 @@ final class TargetAssembly {
         String what = "target " + target.iqn();
         TargetSpec spec = TargetSpec.of(target.iqn()).withAlias(target.alias())
                 .withGroups(target.groups());
-        Optional<ChapPolicy> chap = policy(what, target.chap(), target.mutualChap());
+        Optional<ChapPolicy> chap = policy(what, target.chap(), target.mutualChap(),
+                target.chapAlgorithms());
         if (chap.isPresent()) {
             spec = spec.withChap(chap.get());
         }
@@ -50,7 +51,7 @@ final class TargetAssembly {
             spec = spec.withLun(lun.getKey(), unit(target.iqn(), lun.getKey(), lun.getValue()));
         }
         for (ServePlan.Initiator initiator : target.initiators()) {
-            spec = spec.withInitiator(initiator(what, initiator));
+            spec = spec.withInitiator(initiator(what, initiator, target.chapAlgorithms()));
         }
         if (target.absence().isPresent()) {
             spec = spec.withAbsence(target.absence().get());
@@ -73,18 +74,19 @@ final class TargetAssembly {
                 lun.thick(), open.state());
     }
 
-    private InitiatorSpec initiator(String target, ServePlan.Initiator planned) throws Failure {
+    private InitiatorSpec initiator(String target, ServePlan.Initiator planned,
+            List<ChapAlgorithm> algorithms) throws Failure {
         InitiatorSpec spec = InitiatorSpec.of(planned.name()).withReadOnly(planned.readOnly());
         if (planned.luns().isPresent()) {
             spec = spec.withLuns(planned.luns().get());
         }
         Optional<ChapPolicy> chap = policy("initiator " + planned.name() + " of " + target,
-                planned.chap(), planned.mutualChap());
+                planned.chap(), planned.mutualChap(), algorithms);
         return chap.isEmpty() ? spec : spec.withChap(chap.get());
     }
 
     private Optional<ChapPolicy> policy(String whose, Optional<String> chap,
-            Optional<String> mutual) throws Failure {
+            Optional<String> mutual, List<ChapAlgorithm> algorithms) throws Failure {
         if (chap.isEmpty()) {
             if (mutual.isPresent()) {
                 throw new Failure(whose + " has mutual-chap without chap: the initiator proves"
@@ -105,7 +107,17 @@ final class TargetAssembly {
                         + " which RFC 7143 forbids; write another one into one of the files");
             }
         }
-        return Optional.of(policy(Map.of(user.name(), user.secret()), own));
+        requireAvailable(whose, algorithms);
+        return Optional.of(policy(Map.of(user.name(), user.secret()), own, algorithms));
+    }
+
+    private static void requireAvailable(String whose, List<ChapAlgorithm> algorithms)
+            throws Failure {
+        if (algorithms.stream().noneMatch(ChapAlgorithm::isAvailable)) {
+            throw new Failure(whose + " accepts only CHAP algorithms that this Java is without: "
+                    + String.join(", ", algorithms.stream().map(ChapAlgorithm::text).toList())
+                    + "; name others in " + TargetTables.CHAP_ALGORITHMS);
+        }
     }
 
     /**
@@ -115,9 +127,10 @@ final class TargetAssembly {
      * @param exposed whether it lets in, without, only who may log in to some target; where no target asks for a
      *        secret, that is everybody
      */
-    Optional<ChapPolicy> discoveryChap(Optional<String> own, boolean exposed) throws Failure {
+    Optional<ChapPolicy> discoveryChap(Optional<String> own, List<ChapAlgorithm> algorithms,
+            boolean exposed) throws Failure {
         if (own.isPresent()) {
-            return policy("discovery", own, Optional.empty());
+            return policy("discovery", own, Optional.empty(), algorithms);
         }
         if (!exposed || users.isEmpty()) {
             return Optional.empty();
@@ -127,12 +140,14 @@ final class TargetAssembly {
                     + " discovery cannot tell whose it is; give users different names, or"
                     + " discovery a secret of its own with discovery-chap");
         }
-        return Optional.of(policy(users, Optional.empty()));
+        requireAvailable("discovery", algorithms);
+        return Optional.of(policy(users, Optional.empty(), algorithms));
     }
 
-    private static ChapPolicy policy(Map<String, Secret> users, Optional<ChapCredentials> own) {
+    private static ChapPolicy policy(Map<String, Secret> users, Optional<ChapCredentials> own,
+            List<ChapAlgorithm> algorithms) {
         Map<String, Secret> known = Map.copyOf(users);
-        return new ChapPolicy(List.of(ChapAlgorithm.values()),
+        return new ChapPolicy(algorithms,
                 name -> Optional.ofNullable(known.get(name)), own);
     }
 }

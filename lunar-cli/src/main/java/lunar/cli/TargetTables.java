@@ -9,13 +9,17 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import lunar.iscsi.ChapAlgorithm;
 import lunar.scsi.TargetPortGroups.State;
 import lunar.target.Absence;
 
 /** Reads the targets of a config file: each {@code [[target]]} with its {@code [[target.initiator]]}s. */
 final class TargetTables {
+    static final String CHAP_ALGORITHMS = "chap-algorithms";
+
     private static final Set<String> TARGET_KEYS = Set.of("iqn", "alias", "luns", "chap",
-            "mutual-chap", "groups", "access", "moved", "maintenance", "removed", "initiator");
+            "mutual-chap", CHAP_ALGORITHMS, "groups", "access", "moved", "maintenance", "removed",
+            "initiator");
     private static final Set<String> LUN_KEYS = Set.of("lun", "uri", "removable", "rotational",
             "read-only", "thick");
     private static final Set<String> INITIATOR_KEYS = Set.of("name", "chap", "mutual-chap", "luns",
@@ -28,15 +32,19 @@ final class TargetTables {
 
     private final Optional<String> chap;
     private final Optional<String> mutualChap;
+    private final List<ChapAlgorithm> chapAlgorithms;
     private final Set<Integer> groups;
 
     /**
      * @param chap what initiators prove themselves by at targets that do not say
+     * @param chapAlgorithms what CHAP may be done with at targets that do not say
      * @param groups tags of the portal groups there are
      */
-    TargetTables(Optional<String> chap, Optional<String> mutualChap, Set<Integer> groups) {
+    TargetTables(Optional<String> chap, Optional<String> mutualChap,
+            List<ChapAlgorithm> chapAlgorithms, Set<Integer> groups) {
         this.chap = chap;
         this.mutualChap = mutualChap;
+        this.chapAlgorithms = chapAlgorithms;
         this.groups = Set.copyOf(groups);
     }
 
@@ -44,7 +52,7 @@ final class TargetTables {
     ServePlan.Target atTop(TomlTable root) throws Failure {
         return ServePlan.Target
                 .of(root.text("iqn").orElse(RunningServer.DEFAULT_IQN), luns(root))
-                .withChap(chap, mutualChap);
+                .withChap(chap, mutualChap).withChapAlgorithms(chapAlgorithms);
     }
 
     ServePlan.Target read(TomlTable table) throws Failure {
@@ -61,7 +69,21 @@ final class TargetTables {
         return new ServePlan.Target(iqn, target.text("alias").orElse(""), luns, own.or(() -> chap),
                 target.text("mutual-chap")
                         .or(() -> own.isPresent() ? Optional.empty() : mutualChap),
-                groups(target), initiators(target, luns.keySet()), absence, access(target));
+                chapAlgorithms(target).orElse(chapAlgorithms), groups(target),
+                initiators(target, luns.keySet()), absence, access(target));
+    }
+
+    /** The list of CHAP algorithms, if a table has one. */
+    static Optional<List<ChapAlgorithm>> chapAlgorithms(TomlTable table) throws Failure {
+        if (!table.has(CHAP_ALGORITHMS)) {
+            return Optional.empty();
+        }
+        List<String> names = table.list(CHAP_ALGORITHMS, "sha-256", name -> name, one -> {
+            throw table.wrong("'" + CHAP_ALGORITHMS + "' must be a list of texts, as in "
+                    + CHAP_ALGORITHMS + " = [\"sha-256\"]");
+        });
+        return Optional.of(table.parse(CHAP_ALGORITHMS, String.join(",", names),
+                ChapAlgorithm::parse));
     }
 
     // --- logical units ---

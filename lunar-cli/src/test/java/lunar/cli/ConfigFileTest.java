@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.TreeMap;
+import lunar.iscsi.ChapAlgorithm;
 import lunar.iscsi.TargetAddress;
 import lunar.isns.IsnsServer;
 import lunar.scsi.TargetPortGroups.State;
@@ -43,6 +44,7 @@ class ConfigFileTest {
                         header-digest = "prefer"
                         data-digest = "require"
                         isns = "[fd00::9]:3206"
+                        chap-algorithms = ["sha3-256", "sha-256"]
 
                         [[target]]
                         iqn = "iqn.2026-11.org.example:second"
@@ -53,6 +55,7 @@ class ConfigFileTest {
                         iqn = "iqn.2026-11.org.example:third"
                         luns = ["ram:4MiB"]
                         chap = "you:@secret"
+                        chap-algorithms = ["md5"]
                         """));
         assertThat(config.portals()).containsExactly(
                 ServePlan.Listen.on(new Portal("127.0.0.1", 3261)),
@@ -63,16 +66,19 @@ class ConfigFileTest {
         assertThat(config.isns()).contains(new IsnsServer("fd00::9", 3206));
         var me = Optional.of("me:@secret");
         var mutual = Optional.of("lunar:@other");
+        var strong = List.of(ChapAlgorithm.SHA3_256, ChapAlgorithm.SHA256);
+        assertThat(config.chapAlgorithms()).isEqualTo(strong);
         assertThat(config.targets()).containsExactly(
                 ServePlan.Target.of("iqn.2026-11.org.example:first", List.of("ram:1MiB"))
-                        .withChap(me, mutual),
+                        .withChap(me, mutual).withChapAlgorithms(strong),
                 ServePlan.Target
                         .of("iqn.2026-11.org.example:second",
                                 new TreeMap<>(Map.of(0, ServePlan.Lun.of("ram:2MiB"), 1,
                                         new ServePlan.Lun("ram:3MiB", true, true, true, true))))
-                        .withAlias("two disks").withChap(me, mutual),
+                        .withAlias("two disks").withChap(me, mutual).withChapAlgorithms(strong),
                 ServePlan.Target.of("iqn.2026-11.org.example:third", List.of("ram:4MiB"))
-                        .withChap(Optional.of("you:@secret"), Optional.empty()));
+                        .withChap(Optional.of("you:@secret"), Optional.empty())
+                        .withChapAlgorithms(List.of(ChapAlgorithm.MD5)));
         assertThat(config.limits()).isEqualTo(ServePlan.Limits.DEFAULT);
     }
 
@@ -176,6 +182,11 @@ class ConfigFileTest {
                     luns = [{uri = 'ram:1MiB', color = 1}]       | unknown key 'color' of a LUN
                     iqn = 'iqn.2026-11.org.example:x'            | needs 'luns'
                     chap = 3                                     | 'chap' must be a text
+                    chap-algorithms = 'md5'                      | 'chap-algorithms' must be a list
+                    chap-algorithms = []                         | 'chap-algorithms': '' is no CHAP algorithm
+                    chap-algorithms = ['sha2']                   | 'sha2' is no CHAP algorithm; there are md5, sha-1, sha-256, sha3-256
+                    chap-algorithms = [{md5 = true}]             | 'chap-algorithms' must be a list of texts
+                    target = [{iqn = 'iqn.2026-11.a:b', luns = ['ram:1MiB'], chap-algorithms = ['md5', 'md5']}] | target iqn.2026-11.a:b: 'chap-algorithms': CHAP algorithm md5 is named twice
                     allow-anonymous = 'yes'                      | true or false
                     data-digest = 'maybe'                        | none, allow, prefer, require
                     isns = 'a:b:c'                               | 'isns': 'a:b:c' is not HOST:PORT

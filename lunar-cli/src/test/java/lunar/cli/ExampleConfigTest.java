@@ -62,8 +62,7 @@ class ExampleConfigTest {
         var running = RunningServer.start(
                 new ServePlan(config.portals(), config.targets(), config.allowAnonymous(),
                         Digest.ALLOW, Digest.ALLOW, config.state(), config.isns(),
-                        config.discoveryChap(),
-                        config.limits()),
+                        config.discoveryChap(), config.chapAlgorithms(), config.limits()),
                 new Console(new PrintWriter(remarks, true), new PrintWriter(remarks, true),
                         false));
         assertThat(remarks.toString()).isEmpty();

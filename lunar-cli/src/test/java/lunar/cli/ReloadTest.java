@@ -54,7 +54,7 @@ class ReloadTest {
                 ? List.of(ServePlan.Listen.on(new Portal("127.0.0.1", 0)))
                 : config.portals(), config.targets(), config.allowAnonymous(), Digest.ALLOW,
                 Digest.ALLOW, config.state(), config.isns(), config.discoveryChap(),
-                config.limits());
+                config.chapAlgorithms(), config.limits());
     }
 
     private void start(String text) throws Exception {

@@ -163,6 +163,47 @@ class ServeTest {
     }
 
     @Test
+    void shouldAcceptTheNamedChapAlgorithmsOnly() throws Exception {
+        String own = secretFile("own", "a secret of some length");
+        String theirs = secretFile("theirs", "the target's own secret");
+        String[] line = {"serve", "ram:1MiB", "--portal", "127.0.0.1:0", "--chap", "me:@" + own,
+                "--mutual-chap", "lunar:@" + theirs, "--chap-algorithms", "sha3-256,sha-256"};
+        try (var serving = new Serving(1, line)) {
+            String uri = serving.uri(0).replace("//", "//me@") + "?secret-file=" + own;
+            CommandRun.of("info", uri).succeeds();
+            CommandRun.of("info", uri + "&chap-algorithms=sha-256&mutual-user=lunar"
+                    + "&mutual-secret-file=" + theirs).succeeds();
+            CommandRun.of("copy", uri + "&chap-algorithms=md5,sha3-256", "ram:1MiB").succeeds();
+            CommandRun.of("info", uri + "&chap-algorithms=md5,sha-1").fails(1,
+                    "none of the CHAP algorithms offered: md5, sha-1");
+        }
+        line[9] = "sha2";
+        CommandRun.of(line).fails(1, "--chap-algorithms", "'sha2' is no CHAP algorithm");
+    }
+
+    @Test
+    void shouldDiscoverByTheNamedChapAlgorithmsOnly() throws Exception {
+        String own = secretFile("own", "a secret of some length");
+        String theirs = secretFile("theirs", "the target's own secret");
+        try (var serving = new Serving(1, "serve", "ram:1MiB", "--portal", "0.0.0.0:0", "--chap",
+                "me:@" + own, "--chap-algorithms", "sha-256")) {
+            String portal = "127.0.0.1:" + serving.port();
+            String[] line = {"discover", portal, "--chap", "me:@" + own, "--chap-algorithms",
+                    "sha3-256,sha-256"};
+            assertThat(CommandRun.of(line).succeeds().out()).contains("iqn.");
+            line[5] = "md5";
+            CommandRun.of(line).fails(1, "none of the CHAP algorithms offered: md5");
+            line[5] = "md4";
+            CommandRun.of(line).fails(1, "--chap-algorithms", "'md4'");
+            line[4] = "--mutual-chap"; // discovery has no secret of its own to prove itself by
+            line[5] = "lunar:@" + theirs;
+            CommandRun.of(line).fails(1, "CHAP");
+            line[5] = "lunar:@" + own;
+            CommandRun.of(line).fails(1, "one secret for both ends");
+        }
+    }
+
+    @Test
     void shouldSayWhatIsWrongWithASecretFile() throws IOException {
         String[] line = {"serve", "ram:1MiB", "--portal", "127.0.0.1:0", "--chap", ""};
         line[5] = "me:@" + folder.resolve("nothing");

@@ -62,6 +62,9 @@ class UsageTest {
                     discover isns://a:b:c                                | 127.0.0.1:3205
                     discover isns://127.0.0.1:0                          | port 0
                     discover isns://127.0.0.1 --chap me:@file            | leave --chap out
+                    discover 127.0.0.1 --mutual-chap me:@file            | --mutual-chap needs --chap
+                    discover 127.0.0.1 --chap-algorithms md5             | --chap-algorithms needs --chap
+                    discover isns://127.0.0.1 --chap-algorithms md5      | leave --chap out
                     serve ram:1MiB --isns a:b:c                          | 127.0.0.1:3205
                     info                                                 | URI
                     info ram:1MiB ram:2MiB                               | ram:2MiB

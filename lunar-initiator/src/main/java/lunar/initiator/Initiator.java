@@ -130,9 +130,7 @@ public final class Initiator implements AutoCloseable {
     /** The targets that a portal tells of, by the portal, transport, secrets and timeouts of a session at it. */
     public List<DiscoveredTarget> discover(SessionOptions at) throws IOException {
         var settings = InitiatorLogin.Settings.discovery(name(), newIsid(), Offer.DEFAULT);
-        var options = new SessionOptions(at.scheme(), at.portal(), "", Offer.DEFAULT,
-                at.credentials(), at.targetCredentials(), at.timeouts(), 1);
-        try (Session discovery = login(options, settings, "discovery")) {
+        try (Session discovery = login(at.forDiscovery(), settings, "discovery")) {
             TargetAddress asked = discovery.portal();
             return discovery.sendTargets().stream()
                     .map(target -> target.addresses().isEmpty()
@@ -164,11 +162,8 @@ public final class Initiator implements AutoCloseable {
         if (options.alias().isPresent()) {
             settings = settings.withInitiatorAlias(options.alias().get());
         }
-        if (wanted.targetCredentials().isPresent()) {
-            settings = settings.withMutualChap(wanted.credentials().orElseThrow(),
-                    wanted.targetCredentials().get());
-        } else if (wanted.credentials().isPresent()) {
-            settings = settings.withChap(wanted.credentials().get());
+        if (wanted.chap().isPresent()) {
+            settings = wanted.chap().get().authenticate(settings);
         }
         SessionOptions session = wanted;
         for (int i = 0; i <= MAX_REDIRECTIONS; i++) {

@@ -3,9 +3,7 @@ package lunar.initiator;
 import java.io.IOException;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Optional;
@@ -15,6 +13,7 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import lunar.block.DeviceUri;
+import lunar.iscsi.ChapAlgorithm;
 import lunar.iscsi.ChapCredentials;
 import lunar.iscsi.DigestChoice;
 import lunar.iscsi.Offer;
@@ -35,9 +34,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  * header-digest, data-digest    crc32c or none
- * secret-file                   file with the user's secret
+ * secret-file                   file with the user's secret, read at each login
  * mutual-user                   name under which the target must prove itself,
- * mutual-secret-file            and the file with its secret
+ * mutual-secret-file            and the file with its secret, read at each login
+ * chap-algorithms               what may be offered, the preferred first: of sha3-256, sha-256, sha-1, md5
  * initiator                     name of the initiator, for whoever opens the URI as a device
  * queue-depth                   commands at the target at once
  * sessions                      1 to 32, spread over the portals that discovery tells of
@@ -68,7 +68,7 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
     private static final String EXAMPLE = "iscsi://host/iqn.2026-11.org.example:disk/0";
     private static final Set<String> OPTIONS = Set.of("header-digest", "data-digest", "sessions",
             "connections", "initiator", "mutual-user", "mutual-secret-file", "secret-file",
-            "queue-depth", "policy", "no-path-retry");
+            "chap-algorithms", "queue-depth", "policy", "no-path-retry");
     private static final Set<String> SCHEMES = Set.of("iscsi", "iser");
 
     /** Authority, target name, LUN. */
@@ -78,7 +78,6 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
                     Pattern.DOTALL);
     private static final Pattern TARGET_NAME = Pattern.compile("(iqn|eui|naa)\\.[^\\s]{1,219}");
     private static final Pattern NOT_ENCODED = Pattern.compile("%(?![0-9a-fA-F]{2})");
-    private static final int MAX_SECRET_FILE_BYTES = 4096;
 
     /**
      * Parses a URI.
@@ -116,14 +115,13 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
         if (!TARGET_NAME.matcher(target).matches()) {
             throw wrong(uri, "has no target name after the host");
         }
-        Optional<ChapCredentials> own = credentials(uri, authority.group(1), authority.group(2));
         SessionOptions options = SessionOptions
                 .of(host(authority.group(3)), port(uri, authority.group(4)), target)
                 .withOffer(Offer.DEFAULT.with(offer -> offer
                         .headerDigest(digest(uri, "header-digest"))
                         .dataDigest(digest(uri, "data-digest"))));
-        options = new SessionOptions(uri.scheme(), options.portal(), target, options.offer(), own,
-                targetCredentials(uri, own), options.timeouts(),
+        options = new SessionOptions(uri.scheme(), options.portal(), target, options.offer(),
+                chap(uri, authority.group(1), authority.group(2)), options.timeouts(),
                 number(uri, "queue-depth", SessionOptions.DEFAULT_QUEUE_DEPTH));
         return new IscsiUri(Optional.ofNullable(rest.group(3)).map(lun -> lun(uri, lun)),
                 Optional.ofNullable(uri.option("initiator")), options, paths(uri));
@@ -174,7 +172,31 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
         }
     }
 
-    private static Optional<ChapCredentials> credentials(DeviceUri uri, @Nullable String user,
+    private static Optional<ChapOptions> chap(DeviceUri uri, @Nullable String user,
+            @Nullable String secret) {
+        Optional<ChapSource> own = own(uri, user, secret);
+        Optional<ChapSource> target = target(uri);
+        String algorithms = uri.option("chap-algorithms");
+        if (own.isEmpty()) {
+            if (target.isPresent() || algorithms != null) {
+                throw wrong(uri, "asks for " + (target.isPresent() ? "mutual CHAP" : "CHAP")
+                        + " without a user and secret of its own");
+            }
+            return Optional.empty();
+        }
+        if (target.isPresent() && once(target.get()).secret().equals(once(own.get()).secret())) {
+            throw wrong(uri, "has the same secret in both directions, which mutual CHAP forbids");
+        }
+        try {
+            return Optional.of(new ChapOptions(own.get(), target, algorithms == null
+                    ? ChapAlgorithm.DEFAULT_ORDER
+                    : ChapAlgorithm.parse(algorithms)));
+        } catch (IllegalArgumentException e) {
+            throw wrong(uri, "has chap-algorithms that make no sense: " + e.getMessage());
+        }
+    }
+
+    private static Optional<ChapSource> own(DeviceUri uri, @Nullable String user,
             @Nullable String secret) {
         String file = uri.option("secret-file");
         if (user == null) {
@@ -188,12 +210,11 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
                     + ": as user%secret@host or by the option secret-file");
         }
         return Optional.of(secret == null
-                ? new ChapCredentials(user, readSecret(String.valueOf(file)))
-                : new ChapCredentials(user, secretOf(uri, decoded(secret))));
+                ? file(user, String.valueOf(file))
+                : ChapSource.fixed(new ChapCredentials(user, secretOf(uri, decoded(secret)))));
     }
 
-    private static Optional<ChapCredentials> targetCredentials(DeviceUri uri,
-            Optional<ChapCredentials> own) {
+    private static Optional<ChapSource> target(DeviceUri uri) {
         String user = uri.option("mutual-user");
         String file = uri.option("mutual-secret-file");
         if (user == null && file == null) {
@@ -202,14 +223,7 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
         if (user == null || user.isEmpty() || file == null) {
             throw wrong(uri, "needs both mutual-user and mutual-secret-file for mutual CHAP");
         }
-        if (own.isEmpty()) {
-            throw wrong(uri, "asks for mutual CHAP without a user and secret of its own");
-        }
-        var credentials = new ChapCredentials(user, readSecret(file));
-        if (credentials.secret().equals(own.get().secret())) {
-            throw wrong(uri, "has the same secret in both directions, which mutual CHAP forbids");
-        }
-        return Optional.of(credentials);
+        return Optional.of(file(user, file));
     }
 
     private static Secret secretOf(DeviceUri uri, String text) {
@@ -219,22 +233,21 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
         return Secret.of(text);
     }
 
-    /** A secret from a file, without the end of its line. */
-    private static Secret readSecret(String file) {
+    private static ChapSource file(String user, String file) {
         try {
-            Path path = Path.of(file);
-            if (Files.size(path) > MAX_SECRET_FILE_BYTES) {
-                throw new IllegalArgumentException("secret file " + file + " is too long");
-            }
-            String text = Files.readString(path).replaceFirst("\\R\\z", "");
-            if (text.isEmpty()) {
-                throw new IllegalArgumentException("secret file " + file + " is empty");
-            }
-            return Secret.of(text);
-        } catch (NoSuchFileException e) {
-            throw new IllegalArgumentException("secret file " + file + " does not exist", e);
-        } catch (IOException | InvalidPathException e) {
+            ChapSource source = ChapSource.file(user, Path.of(file));
+            var _ = once(source); // what is wrong with it is told before anything is tried
+            return source;
+        } catch (InvalidPathException e) {
             throw new IllegalArgumentException("cannot read secret file " + file, e);
+        }
+    }
+
+    private static ChapCredentials once(ChapSource source) {
+        try {
+            return source.credentials("");
+        } catch (IOException e) {
+            throw new IllegalArgumentException(e.getMessage(), e);
         }
     }
 

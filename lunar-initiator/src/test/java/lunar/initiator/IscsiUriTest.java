@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import lunar.iscsi.ChapAlgorithm;
 import lunar.iscsi.ChapCredentials;
 import lunar.iscsi.DigestChoice;
 import lunar.iscsi.Secret;
@@ -56,10 +57,26 @@ class IscsiUriTest {
         Path theirs = Files.writeString(folder.resolve("theirs"), " secret of the target");
         var options = IscsiUri.parse("iscsi://user@host/" + TARGET + "?secret-file=" + own
                 + "&mutual-user=them&mutual-secret-file=" + theirs).sessionOptions();
-        assertThat(options.credentials())
-                .contains(new ChapCredentials("user", Secret.of("secret of the initiator")));
-        assertThat(options.targetCredentials())
-                .contains(new ChapCredentials("them", Secret.of(" secret of the target")));
+        ChapOptions chap = options.chap().orElseThrow();
+        assertThat(chap.own().credentials(TARGET))
+                .isEqualTo(new ChapCredentials("user", Secret.of("secret of the initiator")));
+        assertThat(chap.target().orElseThrow().credentials(TARGET))
+                .isEqualTo(new ChapCredentials("them", Secret.of(" secret of the target")));
+        assertThat(chap.algorithms()).isEqualTo(ChapAlgorithm.DEFAULT_ORDER);
+        Files.writeString(own, "another secret");
+        assertThat(chap.own().credentials(TARGET).secret())
+                .as("of the next login").isEqualTo(Secret.of("another secret"));
+    }
+
+    @Test
+    void shouldReadChapAlgorithmsInTheirOrder() {
+        assertThat(IscsiUri.parse("iscsi://user%secret@host/" + TARGET
+                + "?chap-algorithms=sha3-256,SHA-256").sessionOptions().chap().orElseThrow()
+                .algorithms()).containsExactly(ChapAlgorithm.SHA3_256, ChapAlgorithm.SHA256);
+        assertThatThrownBy(() -> IscsiUri
+                .parse("iscsi://user%secret@host/" + TARGET + "?chap-algorithms=sha512"))
+                .hasMessageContaining("chap-algorithms").hasMessageContaining("'sha512'")
+                .hasMessageContaining("md5, sha-1, sha-256, sha3-256");
     }
 
     @Test
@@ -91,6 +108,9 @@ class IscsiUriTest {
             "iscsi://u@host/" + TARGET + "?secret-file=/no/such/file",
             "iscsi://u%s@host/" + TARGET + "?mutual-user=x",
             "iscsi://host/" + TARGET + "?mutual-user=x&mutual-secret-file=/etc/hosts",
+            "iscsi://host/" + TARGET + "?chap-algorithms=sha-256",
+            "iscsi://u%s@host/" + TARGET + "?chap-algorithms=",
+            "iscsi://u%s@host/" + TARGET + "?chap-algorithms=md5,md5",
             "ram:1GiB"})
     void shouldRefuseInOneLine(String uri) {
         assertThatThrownBy(() -> IscsiUri.parse(uri)).isInstanceOf(IllegalArgumentException.class)

@@ -22,7 +22,7 @@ public record ChapPolicy(List<ChapAlgorithm> algorithms, Function<String, Option
 
     /** Every algorithm, one user, no mutual authentication. */
     public static ChapPolicy of(ChapCredentials user) {
-        return new ChapPolicy(List.of(ChapAlgorithm.values()),
+        return new ChapPolicy(ChapAlgorithm.DEFAULT_ORDER,
                 name -> name.equals(user.name()) ? Optional.of(user.secret()) : Optional.empty(),
                 Optional.empty());
     }

@@ -14,7 +14,9 @@ final class InitiatorChap {
 
     private final ChapCredentials own;
     private final Optional<ChapCredentials> target;
+    /** In the order of preference, those that this Java has not left out. */
     private final List<ChapAlgorithm> algorithms;
+    private final List<ChapAlgorithm> missing;
     private final ChallengeSource challenges;
     private State state = State.METHOD_EXPECTED;
     private @Nullable ChapAlgorithm algorithm;
@@ -26,6 +28,7 @@ final class InitiatorChap {
         this.own = own;
         this.target = target;
         this.algorithms = algorithms.stream().filter(ChapAlgorithm::isAvailable).toList();
+        this.missing = algorithms.stream().filter(each -> !each.isAvailable()).toList();
         this.challenges = challenges;
     }
 
@@ -43,6 +46,25 @@ final class InitiatorChap {
     /** Whether the next request is the last one: it asks for the transition. */
     boolean isLastRequest() {
         return state == State.PROOF_EXPECTED || state == State.DONE;
+    }
+
+    /** What to do about a target that says no now. */
+    String hint() {
+        return switch (state) {
+            case CHALLENGE_EXPECTED -> noneAccepted();
+            case METHOD_EXPECTED, PROOF_EXPECTED, DONE -> "check the CHAP user and secret"
+                    + (algorithm == ChapAlgorithm.SHA256
+                            ? ", or offer other algorithms: older targets take sha-256 for sha-1"
+                            : "");
+        };
+    }
+
+    private String noneAccepted() {
+        return "it may accept none of the CHAP algorithms offered: "
+                + ChapAlgorithm.names(algorithms)
+                + (missing.isEmpty()
+                        ? ""
+                        : " (this Java is without " + ChapAlgorithm.names(missing) + ")");
     }
 
     /** The name under which the target proved itself. */
@@ -75,7 +97,8 @@ final class InitiatorChap {
                     + KeyValue.printable(method) + ", and this end offers " + method());
         }
         if (algorithms.isEmpty()) {
-            throw new ProtocolException("this Java has none of the CHAP algorithms to offer");
+            throw new ProtocolException("this Java has none of the CHAP algorithms that may be"
+                    + " offered: " + ChapAlgorithm.names(missing));
         }
         state = State.CHALLENGE_EXPECTED;
         return List.of(KeyValue.of(Key.CHAP_A.text(),
@@ -84,6 +107,9 @@ final class InitiatorChap {
 
     private List<KeyValue> respond(TextKeys keys) throws ProtocolException {
         var chosen = require(keys, Key.CHAP_A);
+        if (chosen.declines()) {
+            throw new ProtocolException("the target answers " + chosen + "; " + noneAccepted());
+        }
         var known = ChapAlgorithm.of(chosen.number());
         if (known.isEmpty() || !algorithms.contains(known.get())) {
             throw new ProtocolException("the target chose " + chosen + ", which was not offered");

@@ -76,14 +76,14 @@ public final class InitiatorLogin {
         public static Settings normal(String initiatorName, String targetName, Isid isid,
                 Offer offer) {
             return new Settings(initiatorName, Optional.empty(), Optional.of(targetName), isid, 0,
-                    offer, Optional.empty(), Optional.empty(), List.of(ChapAlgorithm.values()), 0,
+                    offer, Optional.empty(), Optional.empty(), ChapAlgorithm.DEFAULT_ORDER, 0,
                     Optional.empty(), LoginLimits.DEFAULT);
         }
 
         /** A discovery session without authentication. */
         public static Settings discovery(String initiatorName, Isid isid, Offer offer) {
             return new Settings(initiatorName, Optional.empty(), Optional.empty(), isid, 0, offer,
-                    Optional.empty(), Optional.empty(), List.of(ChapAlgorithm.values()), 0,
+                    Optional.empty(), Optional.empty(), ChapAlgorithm.DEFAULT_ORDER, 0,
                     Optional.empty(), LoginLimits.DEFAULT);
         }
 
@@ -304,13 +304,13 @@ public final class InitiatorLogin {
             return new Redirected(TargetAddress.parse(address.get().value()),
                     detail == LoginStatus.MOVED_PERMANENTLY.detail());
         }
-        boolean authentication = statusClass == LoginStatus.AUTHENTICATION_FAILURE.statusClass()
-                && detail == LoginStatus.AUTHENTICATION_FAILURE.detail();
+        LoginStatus status = LoginStatus.of(statusClass, detail).orElse(null);
+        boolean authentication = status == LoginStatus.AUTHENTICATION_FAILURE
+                || (status == LoginStatus.INITIATOR_ERROR && stage == LoginStage.SECURITY);
         String hint = !authentication
                 ? ""
-                : chap.isPresent()
-                        ? "; check the CHAP user and secret"
-                        : "; it may want CHAP: give a user and a secret";
+                : "; " + chap.map(InitiatorChap::hint)
+                        .orElse("it may want CHAP: give a user and a secret");
         return new Fail(new LoginException(
                 "login to " + peer() + " refused: " + LoginStatus.describe(statusClass, detail)
                         + String.format(" [%02x%02x]", statusClass, detail) + hint,

@@ -67,7 +67,9 @@ final class TargetChap {
                         KeyValue.binary(Key.CHAP_C.text(), challenge));
             }
         }
-        throw failure("none of the offered algorithms is accepted: " + offered);
+        throw failure("none of the offered algorithms is accepted: " + offered + "; these are: "
+                + ChapAlgorithm.names(policy.algorithms().stream()
+                        .filter(ChapAlgorithm::isAvailable).toList()));
     }
 
     private List<KeyValue> verify(TextKeys keys) throws ProtocolException, LoginException {

@@ -9,6 +9,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
@@ -18,11 +19,13 @@ import lunar.block.BlockRequest;
 import lunar.block.DeviceGoneException;
 import lunar.block.Devices;
 import lunar.block.NotSupportedException;
+import lunar.initiator.ChapOptions;
 import lunar.initiator.Initiator;
 import lunar.initiator.IscsiUri;
 import lunar.initiator.LunDevice;
 import lunar.initiator.Session;
 import lunar.initiator.SessionOptions;
+import lunar.iscsi.ChapAlgorithm;
 import lunar.iscsi.ChapCredentials;
 import lunar.iscsi.DigestChoice;
 import lunar.iscsi.DiscoveredTarget;
@@ -181,6 +184,10 @@ class TgtdIT {
                 LunDevice device = session.open(Lun.of(1))) {
             device.read(0, MemorySegment.ofArray(new byte[4096]));
         }
+        var sha256 = ChapOptions.of(READER).withAlgorithms(List.of(ChapAlgorithm.SHA256));
+        assertThatThrownBy(() -> initiator.login(at("chap").withChap(sha256)))
+                .as("tgt's number 7 is SHA-1").isInstanceOf(LoginException.class)
+                .hasMessageContaining("take sha-256 for sha-1");
         var wrong = new ChapCredentials("reader", Secret.of("not-the-secret"));
         assertThatThrownBy(() -> initiator.login(at("chap").withChap(wrong)))
                 .isInstanceOf(LoginException.class).hasMessageContaining("authentication failed");

@@ -1,0 +1,9 @@
+package lunar.initiator;
+
+import lunar.iscsi.ChapCredentials;
+
+/** Credentials that do not change. */
+record FixedCredentials(ChapCredentials credentials) implements ChapSource {
+    @Override
+    public ChapCredentials credentials(String targetName) { return credentials; }
+}

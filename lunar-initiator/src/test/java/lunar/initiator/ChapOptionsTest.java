@@ -1,0 +1,138 @@
+package lunar.initiator;
+
+import static lunar.iscsi.ChapAlgorithm.MD5;
+import static lunar.iscsi.ChapAlgorithm.SHA256;
+import static lunar.iscsi.ChapAlgorithm.SHA3_256;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import lunar.iscsi.ChapAlgorithm;
+import lunar.iscsi.ChapCredentials;
+import lunar.iscsi.InitiatorLogin.Settings;
+import lunar.iscsi.Isid;
+import lunar.iscsi.Offer;
+import lunar.iscsi.Secret;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a login is given of the secrets, and when. What targets make of it is tested with the target. */
+class ChapOptionsTest {
+    private static final String TARGET = "iqn.2026-11.org.lunar:demo";
+    private static final ChapCredentials OWN = credentials("me", "a secret of the host");
+    private static final ChapCredentials THEIRS = credentials("them", "a secret of the target");
+    private static final Settings BARE = Settings.normal("iqn.2026-11.org.lunar:test", TARGET,
+            Isid.random(1, 1), Offer.DEFAULT);
+
+    @TempDir
+    Path folder;
+
+    private static ChapCredentials credentials(String name, String secret) {
+        return new ChapCredentials(name, Secret.of(secret));
+    }
+
+    @Test
+    void shouldOfferWhatThePolicySaysInItsOrder() throws Exception {
+        var login = ChapOptions.of(OWN).withAlgorithms(List.of(SHA3_256, SHA256))
+                .authenticate(BARE);
+        assertThat(login.algorithms()).containsExactly(SHA3_256, SHA256);
+        assertThat(ChapOptions.of(OWN).authenticate(BARE).algorithms())
+                .isEqualTo(ChapAlgorithm.DEFAULT_ORDER).endsWith(SHA256);
+    }
+
+    @Test
+    void shouldAskForCredentialsAtEachLogin() throws Exception {
+        var asked = new AtomicInteger();
+        var options = ChapOptions
+                .of(target -> credentials("me", "secret " + asked.incrementAndGet() + target))
+                .withTarget(_ -> credentials("them", "their secret " + asked.get()));
+        assertThat(asked).as("nobody logs in yet").hasValue(0);
+        for (int i = 1; i < 4; i++) {
+            var login = options.authenticate(BARE);
+            assertThat(login.credentials()).contains(credentials("me", "secret " + i + TARGET));
+            assertThat(login.targetCredentials())
+                    .contains(credentials("them", "their secret " + i));
+        }
+        var discovery = Settings.discovery("iqn.2026-11.org.lunar:test", Isid.random(1, 1),
+                Offer.DEFAULT);
+        assertThat(options.authenticate(discovery).credentials())
+                .contains(credentials("me", "secret 4"));
+    }
+
+    @Test
+    void shouldReadSecretFilesAtEachLogin() throws Exception {
+        Path file = Files.writeString(folder.resolve("secret"), "the first one\n");
+        var options = ChapOptions.of(ChapSource.file("me", file));
+        assertThat(options.authenticate(BARE).credentials())
+                .contains(credentials("me", "the first one"));
+        Files.writeString(file, "another one");
+        assertThat(options.authenticate(BARE).credentials())
+                .contains(credentials("me", "another one"));
+        Files.delete(file);
+        assertThatThrownBy(() -> options.authenticate(BARE)).isInstanceOf(IOException.class)
+                .hasMessageContaining(TARGET).hasMessageContaining(file + " does not exist");
+    }
+
+    @Test
+    void shouldFailTheLoginWhereThereAreNoCredentials() {
+        var sealed = ChapOptions.of(_ -> {
+            throw new IOException("the vault is sealed");
+        });
+        assertThatThrownBy(() -> sealed.authenticate(BARE)).isInstanceOf(IOException.class)
+                .hasMessage("login to " + TARGET
+                        + ": cannot get our CHAP credentials: the vault is sealed");
+        var broken = ChapOptions.of(OWN).withTarget(_ -> {
+            throw new IllegalStateException("no such key");
+        });
+        assertThatThrownBy(() -> broken.authenticate(BARE)).isInstanceOf(IOException.class)
+                .hasMessageContaining("the target's CHAP credentials: no such key");
+        assertThatThrownBy(() -> ChapOptions.of((ChapSource) _ -> null).authenticate(BARE))
+                .isInstanceOf(IOException.class).hasMessageContaining("there are none");
+    }
+
+    @Test
+    void shouldRefuseOneSecretForBothEnds() {
+        var same = new ChapCredentials("them", OWN.secret());
+        assertThatThrownBy(() -> ChapOptions.of(OWN).withTarget(same))
+                .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("12.1.3");
+        assertThatThrownBy(() -> ChapOptions.of(OWN).withTarget(_ -> same).authenticate(BARE))
+                .isInstanceOf(IOException.class).hasMessageContaining("12.1.3");
+    }
+
+    @Test
+    void shouldTakeEachAlgorithmOnce() {
+        for (var wrong : List.of(List.<ChapAlgorithm>of(), List.of(MD5, SHA256, MD5))) {
+            assertThatThrownBy(() -> ChapOptions.of(OWN).withAlgorithms(wrong))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("one algorithm or more");
+        }
+    }
+
+    @Test
+    void shouldKeepThePolicyInTheShortWays() {
+        var session = SessionOptions.of("host", 3260, TARGET)
+                .withChap(ChapOptions.of(OWN).withAlgorithms(List.of(SHA256)));
+        var mutual = session.withMutualChap(OWN, THEIRS).withQueueDepth(3);
+        assertThat(mutual.chap().orElseThrow().algorithms()).containsExactly(SHA256);
+        assertThat(mutual.credentials()).contains(OWN);
+        assertThat(mutual.targetCredentials()).contains(THEIRS);
+        assertThat(mutual.withChap(credentials("you", "other")).targetCredentials())
+                .contains(THEIRS);
+        assertThat(mutual.forDiscovery().chap()).isEqualTo(mutual.chap());
+    }
+
+    @Test
+    void shouldShowNoSecret() throws Exception {
+        Path file = Files.writeString(folder.resolve("file"), "a secret in a file");
+        var fixed = SessionOptions.of("host", 3260, TARGET).withMutualChap(OWN, THEIRS);
+        var read = fixed.withChap(ChapOptions.of(ChapSource.file("me", file)));
+        for (Object shown : List.of(fixed, read, fixed.chap(), read.chap(),
+                read.chap().orElseThrow().authenticate(BARE))) {
+            assertThat(shown.toString()).contains("me").doesNotContain("a secret");
+        }
+    }
+}

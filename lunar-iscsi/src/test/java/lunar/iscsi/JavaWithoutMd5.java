@@ -1,0 +1,49 @@
+package lunar.iscsi;
+
+import java.security.NoSuchAlgorithmException;
+import java.security.Provider;
+import java.security.Security;
+import java.util.List;
+import java.util.Map;
+
+/** Takes MD5 away from this Java, as FIPS 140 has it, until it is closed: all else of the provider that has it stays. */
+final class JavaWithoutMd5 extends Provider implements AutoCloseable {
+    private static final long serialVersionUID = 1;
+
+    private final Provider whole;
+    private final int place;
+
+    JavaWithoutMd5() {
+        super("SUN-without-MD5", "1", "for tests");
+        whole = Security.getProvider("SUN");
+        place = List.of(Security.getProviders()).indexOf(whole) + 1;
+        for (Service service : whole.getServices()) {
+            if (!service.getAlgorithm().equals("MD5")) {
+                putService(new Lent(this, service));
+            }
+        }
+        Security.removeProvider(whole.getName());
+        Security.insertProviderAt(this, place);
+    }
+
+    @Override
+    public void close() {
+        Security.removeProvider(getName());
+        Security.insertProviderAt(whole, place);
+    }
+
+    private static final class Lent extends Service {
+        private final Service service;
+
+        Lent(Provider provider, Service service) {
+            super(provider, service.getType(), service.getAlgorithm(), service.getClassName(),
+                    List.of(), Map.of());
+            this.service = service;
+        }
+
+        @Override
+        public Object newInstance(Object parameter) throws NoSuchAlgorithmException {
+            return service.newInstance(parameter);
+        }
+    }
+}
