@@ -1,0 +1,67 @@
+package lunar.it;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A Java example of a Markdown file: a block between three backquotes with {@code java} and three more. What it prints
+ * stands in its comments, one for each line: {@code // prints hello}.
+ *
+ * @param file where it is
+ * @param line its first line there, from 1 on
+ * @param chapter the heading above it
+ * @param text as it is written
+ */
+record Recipe(Path file, int line, String chapter, String text) {
+    private static final Pattern PRINTS = Pattern.compile("// prints (.*)");
+    private static final Pattern IMPORT = Pattern.compile("(?m)^import [\\w.*]+;$");
+
+    /** All that a file has. */
+    static List<Recipe> of(Path file) throws IOException {
+        var recipes = new ArrayList<Recipe>();
+        List<String> lines = Files.readAllLines(file);
+        String chapter = "";
+        int start = -1;
+        for (int i = 0; i < lines.size(); i++) {
+            String line = lines.get(i);
+            if (start >= 0 && line.equals("```")) {
+                recipes.add(new Recipe(file, start + 1, chapter,
+                        String.join("\n", lines.subList(start, i))));
+                start = -1;
+            } else if (line.equals("```java")) {
+                start = i + 1;
+            } else if (start < 0 && line.startsWith("#")) {
+                chapter = line.replaceFirst("^#+ *", "");
+            }
+        }
+        if (start >= 0) {
+            throw new IllegalStateException(file + ":" + start + " has no end");
+        }
+        return recipes;
+    }
+
+    /** The import statements that a file tells its readers of. */
+    static List<String> imports(Path file) throws IOException {
+        return IMPORT.matcher(Files.readString(file)).results().map(found -> found.group())
+                .toList();
+    }
+
+    /** What it says that it prints. */
+    List<String> output() {
+        Matcher comments = PRINTS.matcher(text);
+        return comments.results().map(found -> found.group(1).strip()).toList();
+    }
+
+    /** The same with something else in place of some words, such as the port of a target that is there. */
+    Recipe replacing(String words, String others) {
+        return new Recipe(file, line, chapter, text.replace(words, others));
+    }
+
+    @Override
+    public String toString() { return file.getFileName() + ":" + line + " " + chapter; }
+}
