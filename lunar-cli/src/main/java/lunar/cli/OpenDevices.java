@@ -29,21 +29,8 @@ final class OpenDevices implements AutoCloseable {
     /** Closes all, even when one fails; the first failure is thrown. */
     @Override
     public void close() throws StorageException {
-        StorageException first = null;
-        for (BlockDevice device : devices.reversed()) {
-            try {
-                device.close();
-            } catch (StorageException e) {
-                if (first == null) {
-                    first = e;
-                } else {
-                    first.addSuppressed(e);
-                }
-            }
-        }
+        List<BlockDevice> open = List.copyOf(devices);
         devices.clear();
-        if (first != null) {
-            throw first;
-        }
+        ClosingAll.inReverse(open, BlockDevice::close);
     }
 }

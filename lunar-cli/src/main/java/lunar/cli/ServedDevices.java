@@ -209,21 +209,8 @@ final class ServedDevices implements AutoCloseable {
     public void close() throws StorageException {
         var _ = endsInTime(CompletableFuture.allOf(closing.values()
                 .toArray(CompletableFuture[]::new)));
-        StorageException first = null;
-        for (Open open : List.copyOf(devices.values()).reversed()) {
-            try {
-                open.close();
-            } catch (StorageException e) {
-                if (first == null) {
-                    first = e;
-                } else {
-                    first.addSuppressed(e);
-                }
-            }
-        }
+        List<Open> open = List.copyOf(devices.values());
         devices.clear();
-        if (first != null) {
-            throw first;
-        }
+        ClosingAll.inReverse(open, Open::close);
     }
 }
