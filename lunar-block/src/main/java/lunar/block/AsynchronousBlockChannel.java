@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.AsynchronousFileChannel;
-import java.nio.channels.ClosedChannelException;
 import java.nio.channels.CompletionHandler;
 import java.nio.channels.FileLock;
 import java.nio.file.OpenOption;
@@ -57,14 +56,11 @@ public final class AsynchronousBlockChannel extends AsynchronousFileChannel {
         public boolean cancel(boolean mayInterruptIfRunning) { return false; }
     }
 
-    private final ByteAccess access;
-    private final ChannelModes modes;
+    private final OpenChannel channel;
     private final Executor handlers;
-    private volatile boolean open = true;
 
-    AsynchronousBlockChannel(ByteAccess access, ChannelModes modes, Executor handlers) {
-        this.access = access;
-        this.modes = modes;
+    AsynchronousBlockChannel(OpenChannel channel, Executor handlers) {
+        this.channel = channel;
         this.handlers = handlers;
     }
 
@@ -84,12 +80,11 @@ public final class AsynchronousBlockChannel extends AsynchronousFileChannel {
     /** The same with the executor that runs the handlers. It stays the caller's, and must outlive the operations. */
     public static AsynchronousBlockChannel open(BlockDevice device, Executor handlers,
             OpenOption... options) throws StorageException {
-        return new AsynchronousBlockChannel(new ByteAccess(device),
-                ChannelModes.of(device, options), handlers);
+        return new AsynchronousBlockChannel(OpenChannel.over(device, options), handlers);
     }
 
     /** The device under the channel. */
-    public BlockDevice device() { return access.device(); }
+    public BlockDevice device() { return channel.device(); }
 
     @Override
     public <A extends @Nullable Object> void read(ByteBuffer dst, long position, A attachment,
@@ -154,19 +149,19 @@ public final class AsynchronousBlockChannel extends AsynchronousFileChannel {
     private void start(boolean write, ByteBuffer buffer, long position, Result result) {
         ChannelModes.requirePosition(position);
         if (write) {
-            modes.requireWrite();
+            channel.modes().requireWrite();
         } else {
-            modes.requireRead();
+            channel.modes().requireRead();
             if (buffer.isReadOnly()) {
                 throw new IllegalArgumentException("the buffer is read-only");
             }
         }
         int count;
         try {
-            requireOpen();
+            channel.requireOpen();
             count = write
-                    ? access.room(position, buffer.remaining())
-                    : access.within(position, buffer.remaining());
+                    ? channel.access().room(position, buffer.remaining())
+                    : channel.access().within(position, buffer.remaining());
         } catch (IOException e) {
             result.ended(0, e);
             return;
@@ -184,18 +179,16 @@ public final class AsynchronousBlockChannel extends AsynchronousFileChannel {
             result.ended(count, failure);
         };
         if (write) {
-            access.submitWrite(position, memory, modes.fua(), this::isOpen, ending);
+            channel.access().submitWrite(position, memory, channel.modes().fua(), channel::isOpen,
+                    ending);
         } else {
-            access.submitRead(position, memory, this::isOpen, ending);
+            channel.access().submitRead(position, memory, channel::isOpen, ending);
         }
     }
 
     /** Bytes of the device, which may grow while the channel is open. */
     @Override
-    public long size() throws IOException {
-        requireOpen();
-        return access.device().sizeBytes();
-    }
+    public long size() throws IOException { return channel.size(); }
 
     /**
      * Does nothing for a size not below the device's.
@@ -204,17 +197,13 @@ public final class AsynchronousBlockChannel extends AsynchronousFileChannel {
      */
     @Override
     public AsynchronousFileChannel truncate(long size) throws IOException {
-        requireOpen();
-        modes.requireNotSmaller(size, access.device());
+        channel.requireNotSmaller(size);
         return this;
     }
 
     /** Makes every write stable that has ended: {@link BlockDevice#flush}. Blocks. There is no metadata. */
     @Override
-    public void force(boolean metaData) throws IOException {
-        requireOpen();
-        access.device().flush();
-    }
+    public void force(boolean metaData) throws IOException { channel.force(); }
 
     /** Not supported. */
     @Override
@@ -233,24 +222,16 @@ public final class AsynchronousBlockChannel extends AsynchronousFileChannel {
 
     private UnsupportedOperationException noLocks() {
         return new UnsupportedOperationException("a block device has no locks of byte ranges: "
-                + "keep other hosts away from " + access.device() + " by other means");
+                + "keep other hosts away from " + channel.device() + " by other means");
     }
 
     @Override
-    public boolean isOpen() { return open; }
+    public boolean isOpen() { return channel.isOpen(); }
 
     /** Closes the channel, not the device. Idempotent; waits for nothing. */
     @Override
-    public void close() { open = false; }
-
-    private void requireOpen() throws ClosedChannelException {
-        if (!open) {
-            throw new ClosedChannelException();
-        }
-    }
+    public void close() { channel.close(); }
 
     @Override
-    public String toString() {
-        return "asynchronous channel over " + access.device() + (open ? "" : " (closed)");
-    }
+    public String toString() { return channel.describe("asynchronous channel"); }
 }

@@ -3,7 +3,6 @@ package lunar.block;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.file.OpenOption;
 import java.util.concurrent.Executor;
@@ -45,17 +44,12 @@ import java.util.concurrent.locks.ReentrantLock;
  * }
  */
 public final class BlockChannel implements SeekableByteChannel {
-    private final ByteAccess access;
-    private final ChannelModes modes;
+    private final OpenChannel channel;
     /** Held while the position is in use. */
     private final ReentrantLock positionLock = new ReentrantLock();
     private long position;
-    private volatile boolean open = true;
 
-    private BlockChannel(ByteAccess access, ChannelModes modes) {
-        this.access = access;
-        this.modes = modes;
-    }
+    private BlockChannel(OpenChannel channel) { this.channel = channel; }
 
     /**
      * Opens a channel over a device, which stays the caller's.
@@ -67,11 +61,11 @@ public final class BlockChannel implements SeekableByteChannel {
      */
     public static BlockChannel open(BlockDevice device, OpenOption... options)
             throws StorageException {
-        return new BlockChannel(new ByteAccess(device), ChannelModes.of(device, options));
+        return new BlockChannel(OpenChannel.over(device, options));
     }
 
     /** The device under the channel. */
-    public BlockDevice device() { return access.device(); }
+    public BlockDevice device() { return channel.device(); }
 
     /** An asynchronous view with the same options, opened and closed by itself. Handlers run on virtual threads. */
     public AsynchronousBlockChannel asynchronous() {
@@ -80,7 +74,7 @@ public final class BlockChannel implements SeekableByteChannel {
 
     /** An asynchronous view with the same options, opened and closed by itself. */
     public AsynchronousBlockChannel asynchronous(Executor handlers) {
-        return new AsynchronousBlockChannel(access, modes, handlers);
+        return new AsynchronousBlockChannel(channel.another(), handlers);
     }
 
     @Override
@@ -103,17 +97,17 @@ public final class BlockChannel implements SeekableByteChannel {
      */
     public int read(ByteBuffer dst, long from) throws IOException {
         ChannelModes.requirePosition(from);
-        requireOpen();
-        modes.requireRead();
+        channel.requireOpen();
+        channel.modes().requireRead();
         if (dst.isReadOnly()) {
             throw new IllegalArgumentException("the buffer is read-only");
         }
         int wanted = dst.remaining();
-        int count = access.within(from, wanted);
+        int count = channel.access().within(from, wanted);
         if (count == 0) {
             return wanted == 0 ? 0 : -1;
         }
-        access.read(from, MemorySegment.ofBuffer(dst).asSlice(0, count), this::isOpen);
+        channel.access().read(from, MemorySegment.ofBuffer(dst).asSlice(0, count), channel::isOpen);
         dst.position(dst.position() + count);
         return count;
     }
@@ -139,12 +133,13 @@ public final class BlockChannel implements SeekableByteChannel {
      */
     public int write(ByteBuffer src, long to) throws IOException {
         ChannelModes.requirePosition(to);
-        requireOpen();
-        modes.requireWrite();
-        int count = access.room(to, src.remaining());
+        channel.requireOpen();
+        channel.modes().requireWrite();
+        int count = channel.access().room(to, src.remaining());
         if (count > 0) {
-            access.write(to, MemorySegment.ofBuffer(src).asSlice(0, count), modes.fua(),
-                    this::isOpen);
+            channel.access().write(to, MemorySegment.ofBuffer(src).asSlice(0, count),
+                    channel.modes().fua(),
+                    channel::isOpen);
             src.position(src.position() + count);
         }
         return count;
@@ -152,15 +147,14 @@ public final class BlockChannel implements SeekableByteChannel {
 
     /** Makes every completed write stable: {@link BlockDevice#flush}. */
     public void force() throws IOException {
-        requireOpen();
-        access.device().flush();
+        channel.force();
     }
 
     @Override
     public long position() throws IOException {
         positionLock.lock();
         try {
-            requireOpen();
+            channel.requireOpen();
             return position;
         } finally {
             positionLock.unlock();
@@ -173,7 +167,7 @@ public final class BlockChannel implements SeekableByteChannel {
         ChannelModes.requirePosition(newPosition);
         positionLock.lock();
         try {
-            requireOpen();
+            channel.requireOpen();
             position = newPosition;
             return this;
         } finally {
@@ -183,10 +177,7 @@ public final class BlockChannel implements SeekableByteChannel {
 
     /** Bytes of the device, which may grow while the channel is open. */
     @Override
-    public long size() throws IOException {
-        requireOpen();
-        return access.device().sizeBytes();
-    }
+    public long size() throws IOException { return channel.size(); }
 
     /**
      * Does nothing for a size not below the device's but for moving a position beyond it there.
@@ -197,8 +188,7 @@ public final class BlockChannel implements SeekableByteChannel {
     public BlockChannel truncate(long size) throws IOException {
         positionLock.lock();
         try {
-            requireOpen();
-            modes.requireNotSmaller(size, access.device());
+            channel.requireNotSmaller(size);
             position = Math.min(position, size);
             return this;
         } finally {
@@ -207,20 +197,12 @@ public final class BlockChannel implements SeekableByteChannel {
     }
 
     @Override
-    public boolean isOpen() { return open; }
+    public boolean isOpen() { return channel.isOpen(); }
 
     /** Closes the channel, not the device. Idempotent; waits for nothing. */
     @Override
-    public void close() { open = false; }
-
-    private void requireOpen() throws ClosedChannelException {
-        if (!open) {
-            throw new ClosedChannelException();
-        }
-    }
+    public void close() { channel.close(); }
 
     @Override
-    public String toString() {
-        return "channel over " + access.device() + (open ? "" : " (closed)");
-    }
+    public String toString() { return channel.describe("channel"); }
 }
