@@ -13,23 +13,18 @@ final class BlockPointers implements RunMap {
     private static final int LEVELS = 3;
     private static final int POINTER_BYTES = 4;
 
-    private final VolumeReader volume;
-    private final ExtSuperblock superblock;
-    private final ExtInode inode;
+    private final FileBlocks file;
 
-    BlockPointers(VolumeReader volume, ExtSuperblock superblock, ExtInode inode) {
-        this.volume = volume;
-        this.superblock = superblock;
-        this.inode = inode;
-    }
+    BlockPointers(FileBlocks file) { this.file = file; }
 
     @Override
     public Run at(long position) throws IOException {
-        long logical = position / superblock.blockSize();
+        long logical = position / file.blockSize();
+        byte[] inode = file.inode().raw();
         if (logical < DIRECT) {
-            return run(inode.raw(), ExtInode.BLOCK_AREA, DIRECT, (int) logical, logical);
+            return run(inode, ExtInode.BLOCK_AREA, DIRECT, (int) logical, logical);
         }
-        int perBlock = superblock.blockSize() / POINTER_BYTES;
+        int perBlock = file.blockSize() / POINTER_BYTES;
         long within = logical - DIRECT;
         long span = perBlock;
         int level = 1;
@@ -37,13 +32,12 @@ final class BlockPointers implements RunMap {
             within -= span;
             span *= perBlock;
             if (++level > LEVELS) {
-                throw corrupt("has blocks behind the last possible one");
+                throw file.corrupt("has blocks behind the last possible one");
             }
         }
-        long pointer = u32(inode.raw(),
-                ExtInode.BLOCK_AREA + POINTER_BYTES * (DIRECT + level - 1));
+        long pointer = u32(inode, ExtInode.BLOCK_AREA + POINTER_BYTES * (DIRECT + level - 1));
         while (pointer != 0) {
-            byte[] list = block(pointer);
+            byte[] list = file.read(pointer, "its map");
             span /= perBlock; // blocks of the file below each pointer of the list
             int index = (int) (within / span);
             within %= span;
@@ -52,7 +46,7 @@ final class BlockPointers implements RunMap {
             }
             pointer = u32(list, POINTER_BYTES * index);
         }
-        return hole(logical, span - within);
+        return file.hole(logical, span - within);
     }
 
     /** As many blocks as lie side by side, or are holes, from one pointer of a list on. */
@@ -65,27 +59,11 @@ final class BlockPointers implements RunMap {
             count++;
         }
         if (first == 0) {
-            return hole(logical, count);
+            return file.hole(logical, count);
         }
-        if (first + count > superblock.blockCount()) {
-            throw corrupt("has block " + first + ", which is not on the volume");
+        if (!file.has(first, count)) {
+            throw file.corrupt("has block " + first + ", which is not on the volume");
         }
-        return new Run(logical * superblock.blockSize(), (long) count * superblock.blockSize(),
-                first * superblock.blockSize());
-    }
-
-    private Run hole(long logical, long blocks) {
-        return Run.hole(logical * superblock.blockSize(), blocks * superblock.blockSize());
-    }
-
-    private byte[] block(long block) throws IOException {
-        if (block >= superblock.blockCount()) {
-            throw corrupt("has its map in block " + block + ", which is not on the volume");
-        }
-        return volume.read(block * superblock.blockSize(), superblock.blockSize());
-    }
-
-    private CorruptException corrupt(String what) {
-        return new CorruptException("inode " + inode.number() + " " + what);
+        return file.run(logical, count, first);
     }
 }

@@ -128,8 +128,9 @@ final class ExtFileSystem implements FileSystemView {
     }
 
     private RunMap map(ExtInode inode) {
+        var file = new FileBlocks(volume, superblock, inode);
         return inode.hasExtents()
-                ? new ExtentTree(volume, superblock, inode)
-                : new BlockPointers(volume, superblock, inode);
+                ? new ExtentTree(file)
+                : new BlockPointers(file);
     }
 }

@@ -23,28 +23,21 @@ final class ExtentTree implements RunMap {
     private static final int MAX_WRITTEN = 32768;
     private static final long END = 1L << 32;
 
-    private final VolumeReader volume;
-    private final ExtSuperblock superblock;
-    private final ExtInode inode;
+    private final FileBlocks file;
 
-    ExtentTree(VolumeReader volume, ExtSuperblock superblock, ExtInode inode) {
-        this.volume = volume;
-        this.superblock = superblock;
-        this.inode = inode;
-    }
+    ExtentTree(FileBlocks file) { this.file = file; }
 
     @Override
     public Run at(long position) throws IOException {
-        int blockSize = superblock.blockSize();
-        long logical = position / blockSize;
+        long logical = position / file.blockSize();
         if (logical >= END) {
-            throw corrupt("has blocks behind the last possible one");
+            throw file.corrupt("has blocks behind the last possible one");
         }
-        byte[] node = Arrays.copyOfRange(inode.raw(), ExtInode.BLOCK_AREA,
+        byte[] node = Arrays.copyOfRange(file.inode().raw(), ExtInode.BLOCK_AREA,
                 ExtInode.BLOCK_AREA + ExtInode.BLOCK_AREA_BYTES);
         int depth = u16(node, 6);
         if (depth > MAX_DEPTH) {
-            throw corrupt("has extents " + depth + " levels deep");
+            throw file.corrupt("has extents " + depth + " levels deep");
         }
         long end = END;
         while (true) {
@@ -54,14 +47,14 @@ final class ExtentTree implements RunMap {
                 end = Math.min(end, first(node, found + 1));
             }
             if (found < 0) {
-                return hole(logical, end);
+                return file.hole(logical, end - logical);
             }
             if (depth == 0) {
                 return leaf(node, found, logical, end);
             }
             int at = ENTRY_BYTES * (found + 1);
             long block = u32(node, at + 4) | ((long) u16(node, at + 8) << 32);
-            node = block(block);
+            node = file.read(block, "extents");
             depth--;
         }
     }
@@ -70,7 +63,7 @@ final class ExtentTree implements RunMap {
         int entries = u16(node, 2);
         if (u16(node, 0) != MAGIC || u16(node, 6) != depth
                 || entries > node.length / ENTRY_BYTES - 1) {
-            throw corrupt("has a node of extents that is none");
+            throw file.corrupt("has a node of extents that is none");
         }
         return entries;
     }
@@ -94,32 +87,16 @@ final class ExtentTree implements RunMap {
         boolean unwritten = length > MAX_WRITTEN;
         long last = first + (unwritten ? length - MAX_WRITTEN : length);
         if (logical >= last) {
-            return hole(logical, end);
+            return file.hole(logical, end - logical);
         }
-        long bytes = (Math.min(last, end) - first) * superblock.blockSize();
+        long blocks = Math.min(last, end) - first;
         if (unwritten) {
-            return Run.hole(first * superblock.blockSize(), bytes);
+            return file.hole(first, blocks);
         }
         long block = u32(node, at + 8) | ((long) u16(node, at + 6) << 32);
-        if (block <= 0 || block + length > superblock.blockCount()) {
-            throw corrupt("has an extent at block " + block + ", which is not on the volume");
+        if (!file.has(block, length)) {
+            throw file.corrupt("has an extent at block " + block + ", which is not on the volume");
         }
-        return new Run(first * superblock.blockSize(), bytes, block * superblock.blockSize());
-    }
-
-    private Run hole(long logical, long end) {
-        return Run.hole(logical * superblock.blockSize(),
-                (end - logical) * superblock.blockSize());
-    }
-
-    private byte[] block(long block) throws IOException {
-        if (block <= 0 || block >= superblock.blockCount()) {
-            throw corrupt("has extents in block " + block + ", which is not on the volume");
-        }
-        return volume.read(block * superblock.blockSize(), superblock.blockSize());
-    }
-
-    private CorruptException corrupt(String what) {
-        return new CorruptException("inode " + inode.number() + " " + what);
+        return file.run(first, blocks, block);
     }
 }
