@@ -124,14 +124,19 @@ public final class BlockRequest {
     }
 
     /** For devices: the submitted request has succeeded. */
-    public void succeed() {
-        completion.completed(this, null);
-    }
+    public void succeed() { end(null); }
 
     /** For devices: the submitted request has failed. */
     public void fail(StorageException failure) {
-        completion.completed(this, failure);
+        end(failure);
     }
+
+    /**
+     * For devices: the submitted request has ended.
+     *
+     * @param failure null where it has succeeded
+     */
+    public void end(@Nullable StorageException failure) { completion.completed(this, failure); }
 
     /**
      * For devices: executes the request on this thread and tells its completion. A buffer that this thread may

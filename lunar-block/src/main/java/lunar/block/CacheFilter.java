@@ -125,14 +125,6 @@ public final class CacheFilter extends Filter {
         }
     }
 
-    private static void end(BlockRequest request, @Nullable StorageException failure) {
-        if (failure == null) {
-            request.succeed();
-        } else {
-            request.fail(failure);
-        }
-    }
-
     private void requireOpen(BlockRequest request) throws DeviceGoneException {
         if (closed) {
             throw gone(request);
@@ -161,7 +153,7 @@ public final class CacheFilter extends Filter {
         passOn(request, (_, failure) -> {
             blocks.endChange(request.lba(), request.blockCount(),
                     failure == null ? written(request) : null, stamp);
-            end(request, failure);
+            request.end(failure);
         });
     }
 
@@ -212,7 +204,7 @@ public final class CacheFilter extends Filter {
         if (slots != null) {
             StorageException failure = copyOut(request, slots);
             lookAhead(request, tries);
-            end(request, failure);
+            request.end(failure);
             return;
         }
         ReadAhead.Fetch fetch = bringing(request, tries);
@@ -310,7 +302,7 @@ public final class CacheFilter extends Filter {
             StorageException wrong = failure == null ? takePart(request, pages, stamp) : failure;
             shortReads.giveBack(read.room);
             if (failure == null) {
-                end(request, wrong);
+                request.end(wrong);
             } else {
                 submitAsIs(request);
             }
@@ -323,7 +315,7 @@ public final class CacheFilter extends Filter {
             if (failure == null) {
                 blocks.keep(request.lba(), request.blockCount(), request.buffer(), stamp);
             }
-            end(request, failure);
+            request.end(failure);
         });
     }
 

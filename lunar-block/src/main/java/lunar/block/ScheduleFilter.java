@@ -243,17 +243,9 @@ public final class ScheduleFilter extends Filter {
         } else if (first.isSubmitted()) { // else its thread goes on
             passOn(first.request, (_, failure) -> {
                 release();
-                end(first.request, failure);
+                first.request.end(failure);
                 dispatch();
             });
-        }
-    }
-
-    private static void end(BlockRequest request, @Nullable StorageException failure) {
-        if (failure == null) {
-            request.succeed();
-        } else {
-            request.fail(failure);
         }
     }
 

@@ -57,11 +57,7 @@ public final class TraceFilter extends Filter {
         long start = System.nanoTime();
         passOn(request, (_, failure) -> {
             tell(request.operation(), request.lba(), request.blockCount(), start, failure);
-            if (failure == null) {
-                request.succeed();
-            } else {
-                request.fail(failure);
-            }
+            request.end(failure);
         });
     }
 

@@ -80,14 +80,14 @@ public final class VerifyFilter extends Filter {
             case READ -> {
                 long[] before = states(request);
                 passOn(request, (_, failure) -> {
-                    finish(request, failure == null ? difference(request, before) : failure);
+                    request.end(failure == null ? difference(request, before) : failure);
                 });
             }
             case WRITE, UNMAP, WRITE_ZEROES, COMPARE_AND_WRITE -> {
                 begin(request);
                 passOn(request, (_, failure) -> {
                     end(request, failure == null ? Checksums.End.WRITTEN : endAfter(failure));
-                    finish(request, failure);
+                    request.end(failure);
                 });
             }
         }
@@ -103,14 +103,6 @@ public final class VerifyFilter extends Filter {
         long end = lba + Math.min(extent.blockCount(), MAX_HOLE_BLOCKS);
         long written = checksums.firstKnownOtherThan(zeroCrc, lba, end);
         return written == lba ? new Extent(lba, 1, true) : new Extent(lba, written - lba, false);
-    }
-
-    private static void finish(BlockRequest request, @Nullable StorageException failure) {
-        if (failure == null) {
-            request.succeed();
-        } else {
-            request.fail(failure);
-        }
     }
 
     private static Checksums.End endAfter(StorageException failure) {

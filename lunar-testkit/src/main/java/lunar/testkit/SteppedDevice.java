@@ -72,11 +72,7 @@ public final class SteppedDevice implements BlockDevice {
                 run();
             }
             pending.remove(this);
-            if (failure == null) {
-                request.succeed();
-            } else {
-                request.fail(failure);
-            }
+            request.end(failure);
         }
 
         /** Ends the request with a failure, whether it had its effect or not. */
