@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.Capability;
@@ -34,11 +35,10 @@ import org.jspecify.annotations.Nullable;
  * {@link LunDevice}.
  */
 public final class MultipathDevice implements BlockDevice {
-    private static final System.Logger LOG = System.getLogger("lunar.initiator");
-
     private final MultipathOptions options;
     private final List<PathAgent> paths;
     private final Runnable whenClosed;
+    private final Herald herald;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
@@ -46,6 +46,7 @@ public final class MultipathDevice implements BlockDevice {
     private final List<PathAgent> up = new ArrayList<>();
     private final Deque<Flight> parked = new ArrayDeque<>(); // guarded by the lock
     private @Nullable Exception lastFailure; // guarded by the lock
+    private final Outage outage; // guarded by the lock
     private volatile List<PathAgent> usable = List.of();
     private volatile @Nullable LunDevice latest;
     private final AtomicInteger inFlight = new AtomicInteger();
@@ -55,6 +56,8 @@ public final class MultipathDevice implements BlockDevice {
     private MultipathDevice(Initiator initiator, MultipathOptions options, Runnable whenClosed) {
         this.options = options;
         this.whenClosed = whenClosed;
+        herald = new Herald(options.listener());
+        outage = new Outage(this, herald);
         var all = new ArrayList<PathAgent>();
         for (SessionOptions path : options.paths()) {
             all.add(new PathAgent(this, initiator, path, options, all.size()));
@@ -181,11 +184,12 @@ public final class MultipathDevice implements BlockDevice {
         } finally {
             lock.unlock();
         }
-        try {
-            options.listener().changed(event);
-        } catch (RuntimeException e) {
-            LOG.log(System.Logger.Level.ERROR, "listener of paths", e);
-        }
+        announce(listener -> listener.changed(event));
+    }
+
+    /** Something has happened that changes no path's use. */
+    void announce(Consumer<PathListener> event) {
+        herald.tell(event);
     }
 
     /** Those in the best access state there is, in the order they were given; with the lock held. */
@@ -193,6 +197,9 @@ public final class MultipathDevice implements BlockDevice {
         TargetPortGroups.State best = up.stream().map(PathAgent::access).min(Enum::compareTo)
                 .orElse(TargetPortGroups.State.ACTIVE_OPTIMIZED);
         usable = paths.stream().filter(path -> up.contains(path) && path.access() == best).toList();
+        if (!usable.isEmpty()) {
+            outage.over();
+        }
         changed.signalAll();
     }
 
@@ -237,11 +244,7 @@ public final class MultipathDevice implements BlockDevice {
     /** A request has come to its end. */
     void end(Flight flight, @Nullable StorageException failure) {
         try {
-            if (failure == null) {
-                flight.asked().succeed();
-            } else {
-                flight.asked().fail(failure);
-            }
+            flight.asked().end(failure);
         } finally {
             leave();
         }
@@ -257,7 +260,7 @@ public final class MultipathDevice implements BlockDevice {
             resume = !usable.isEmpty();
             if (!resume && (closed || options.noPathMs() == 0
                     || (flight.giveUpNanos != 0 && flight.giveUpNanos - nowNanos <= 0))) {
-                failure = noPath();
+                failure = giveUp();
             } else if (!resume) {
                 if (flight.giveUpNanos == 0 && options.noPathMs() != MultipathOptions.FOREVER) {
                     flight.giveUpNanos = Math.max(1, nowNanos + options.noPathMs() * 1_000_000);
@@ -265,6 +268,7 @@ public final class MultipathDevice implements BlockDevice {
                             .execute(this::expire);
                 }
                 parked.add(flight);
+                outage.held();
             }
         } finally {
             lock.unlock();
@@ -279,22 +283,31 @@ public final class MultipathDevice implements BlockDevice {
     private void expire() {
         List<Flight> late = new ArrayList<>();
         long nowNanos = System.nanoTime();
-        StorageException failure;
+        StorageException failure = null;
         lock.lock();
         try {
             parked.removeIf(flight -> flight.giveUpNanos != 0
                     && flight.giveUpNanos - nowNanos <= 0 && late.add(flight));
-            failure = noPath();
+            if (!late.isEmpty()) {
+                failure = giveUp();
+            }
         } finally {
             lock.unlock();
         }
-        late.forEach(flight -> end(flight, failure));
+        for (Flight flight : late) {
+            end(flight, failure);
+        }
     }
 
-    private DeviceGoneException noPath() {
+    /** What a request fails with that waits no more; with the lock held. */
+    private DeviceGoneException giveUp() {
         Exception why = lastFailure;
-        return new DeviceGoneException(this + ": no path is up"
+        var failure = new DeviceGoneException(this + ": no path is up"
                 + (why == null ? "" : ", lately: " + why.getMessage()), why);
+        if (!closed) {
+            outage.gaveUp(failure);
+        }
+        return failure;
     }
 
     @Override
@@ -356,8 +369,9 @@ public final class MultipathDevice implements BlockDevice {
                     return chosen;
                 }
                 if (closed || left <= 0) {
-                    throw noPath();
+                    throw giveUp();
                 }
+                outage.held();
                 try {
                     left = changed.awaitNanos(left);
                 } catch (InterruptedException _) { // as for any request: its end is bounded in another way
@@ -454,6 +468,11 @@ public final class MultipathDevice implements BlockDevice {
             } catch (InterruptedException _) {
                 interrupted = true;
             }
+        }
+        try {
+            herald.awaitTold();
+        } catch (InterruptedException _) {
+            interrupted = true;
         }
         if (interrupted) {
             Thread.currentThread().interrupt();

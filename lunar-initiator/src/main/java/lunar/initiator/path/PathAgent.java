@@ -5,13 +5,14 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
-import lunar.block.BlockRequest;
 import lunar.block.StorageException;
 import lunar.initiator.Initiator;
 import lunar.initiator.LunDevice;
 import lunar.initiator.Session;
 import lunar.initiator.SessionOptions;
 import lunar.iscsi.Isid;
+import lunar.iscsi.LoginException;
+import lunar.iscsi.LoginStatus;
 import lunar.iscsi.TargetAddress;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.TargetPortGroups;
@@ -21,12 +22,18 @@ import org.jspecify.annotations.Nullable;
  * One path: a virtual thread that logs in, waits until that session is lost or the unit is not to be used by it, and
  * logs in again, ever slower. It logs in with the same ISID each time, so that the target ends what the session before
  * has left there (session reinstatement, RFC 7143 section 6.3.5) before requests of it are sent again here.
+ *
+ * <p>A target that is busy or not there is asked again soon. One that has refused this initiator (login status class
+ * 2), which waiting alone does not mend, is asked at the longest pause only, lest it lock an account.
  */
 final class PathAgent implements Path {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
 
     /** Weight of the latest request in the moving average: one of so many, as a shift. */
     private static final int AVERAGE_SHIFT = 4;
+
+    /** Status-Class of a login that the initiator is to blame for (RFC 7143 section 11.13.5). */
+    private static final int INITIATOR_ERROR = LoginStatus.INITIATOR_ERROR.statusClass();
 
     private final MultipathDevice owner;
     private final Initiator initiator;
@@ -47,6 +54,10 @@ final class PathAgent implements Path {
     /** Its own thread's. */
     private int pauseMs;
     private @Nullable StorageException trouble;
+    /** Why there is no session, once there was none. */
+    private @Nullable Exception latest;
+    private TargetAddress at;
+    private boolean accessKnown;
     private String told = "";
 
     PathAgent(MultipathDevice owner, Initiator initiator, SessionOptions options,
@@ -56,6 +67,7 @@ final class PathAgent implements Path {
         this.options = options;
         this.rules = rules;
         this.index = index;
+        at = options.portal();
         isid = initiator.newIsid();
         thread = Thread.ofVirtual().name("lunar-path-" + index).unstarted(this::run);
     }
@@ -134,27 +146,46 @@ final class PathAgent implements Path {
     private void run() {
         while (!stopped) {
             long begunNanos = System.nanoTime();
-            int time2WaitMs = 0;
+            long waitMs = 0;
             try (Session session = initiator.login(options, isid)) {
-                time2WaitMs = 1000 * session.parameters().defaultTime2WaitSeconds();
                 session.onEnd(this::wake);
-                serve(session);
+                arrivedAt(session.portal());
+                try {
+                    serve(session);
+                } finally {
+                    waitMs = waitMs(session);
+                }
             } catch (IOException | RuntimeException e) {
                 failed(e);
             }
             if (state == State.FOREIGN) {
                 return;
             }
-            pause(begunNanos, time2WaitMs);
+            pause(begunNanos, waitMs);
         }
         become(State.CLOSED, null);
+    }
+
+    /** How long to wait after a session that was lost, at least: DefaultTime2Wait (RFC 7143 sections 7.5 and 13.15). */
+    private static long waitMs(Session session) {
+        return 1000L * session.parameters().defaultTime2WaitSeconds();
+    }
+
+    private void arrivedAt(TargetAddress portal) {
+        boolean moved = !portal.host().equals(at.host()) || portal.port() != at.port();
+        at = portal;
+        if (moved) {
+            LOG.log(System.Logger.Level.INFO, "path {0} of {1} was sent to {2}", index,
+                    options.targetName(), portal);
+            owner.announce(listener -> listener.redirected(this, portal));
+        }
     }
 
     private void serve(Session session) throws IOException {
         try (LunDevice opened = session.open(rules.lun())) {
             owner.admit(opened);
             opened.onAttention(this::heard);
-            access = state(opened);
+            noticeAccess(state(opened));
             device = opened;
             while (!stopped && session.isOpen()) {
                 alarm = false;
@@ -184,9 +215,7 @@ final class PathAgent implements Path {
             if (!PortGroup.isThere(opened)) {
                 return false;
             }
-            TargetPortGroups.State now = state(opened);
-            if (now != access) {
-                access = now;
+            if (noticeAccess(state(opened))) {
                 owner.tell(new PathEvent(this, state, state, null));
             }
             return true;
@@ -194,6 +223,18 @@ final class PathAgent implements Path {
             trouble = e;
             return false;
         }
+    }
+
+    /** Takes an access state; whether it is another one than before. */
+    private boolean noticeAccess(TargetPortGroups.State now) {
+        TargetPortGroups.State before = access;
+        access = now;
+        boolean news = accessKnown && now != before;
+        accessKnown = true;
+        if (news) {
+            owner.announce(listener -> listener.accessChanged(this, before, now));
+        }
+        return news;
     }
 
     private TargetPortGroups.State state(LunDevice opened) throws StorageException {
@@ -219,6 +260,7 @@ final class PathAgent implements Path {
     private void failed(Exception e) {
         Exception why = trouble == null ? e : trouble;
         trouble = null;
+        latest = why;
         owner.failed(why); // before it can be seen that there is a failure
         failures.incrementAndGet();
         String message = String.valueOf(why.getMessage());
@@ -246,24 +288,43 @@ final class PathAgent implements Path {
     }
 
     /**
-     * Waits before the next login: at least Time2Wait (RFC 7143 section 13.15), and longer each time, but for a path
-     * that was up for long.
+     * Waits before the next login: at least as long as the session wants it, and longer each time, but for a path that
+     * was up for long.
      */
-    private void pause(long begunNanos, int time2WaitMs) {
+    private void pause(long begunNanos, long waitMs) {
         if (stopped) {
             return;
         }
         long lastedMs = (System.nanoTime() - begunNanos) / 1_000_000;
         pauseMs = pauseMs == 0 || lastedMs > rules.maxPauseMs()
                 ? rules.minPauseMs()
-                : Math.min(rules.maxPauseMs(), 2 * pauseMs);
+                : (int) Math.min(rules.maxPauseMs(), 2L * pauseMs);
+        Exception why = latest;
+        if (why instanceof LoginException refused && isLasting(refused)) {
+            pauseMs = rules.maxPauseMs();
+        }
         long jitterMs = ThreadLocalRandom.current().nextLong(pauseMs / 2 + 1L);
+        long pausedMs = Math.max(waitMs, pauseMs - jitterMs);
+        if (why != null) {
+            owner.announce(listener -> listener.retrying(this, pausedMs, why));
+        }
         alarm = false;
-        long untilNanos = System.nanoTime()
-                + 1_000_000 * Math.max(time2WaitMs, pauseMs - jitterMs);
+        long untilNanos = System.nanoTime() + 1_000_000 * pausedMs;
         while (!stopped && untilNanos - System.nanoTime() > 0) {
             LockSupport.parkNanos(this, untilNanos - System.nanoTime());
         }
+    }
+
+    /**
+     * Whether it takes somebody to change something before this login can do better: status class 2, but for targets
+     * that are not there yet and those with too many connections, which pass.
+     */
+    private static boolean isLasting(LoginException refused) {
+        return LoginStatus.of(refused.statusClass(), refused.statusDetail())
+                .map(status -> switch (status) {
+                    case NOT_FOUND, TOO_MANY_CONNECTIONS -> false;
+                    default -> status.statusClass() == INITIATOR_ERROR;
+                }).orElse(refused.statusClass() == INITIATOR_ERROR);
     }
 
     /** Until the time is over, or there is something to do. */
