@@ -57,9 +57,9 @@ public record Offer(DigestChoice headerDigest, DigestChoice dataDigest, int maxC
         }
     }
 
-    /** For a fast network and a modern peer. */
+    /** For a fast network and a modern peer; no Time2Wait but what the peer wants. */
     public static final Offer DEFAULT = new Offer(DigestChoice.PREFER_NONE,
-            DigestChoice.PREFER_NONE, 1, false, true, 256 << 10, 1 << 20, 256 << 10, 2, 20, 16,
+            DigestChoice.PREFER_NONE, 1, false, true, 256 << 10, 1 << 20, 256 << 10, 0, 20, 16,
             true, true, 0, List.of(TaskReporting.RFC3720), 1, Optional.empty());
 
     public Offer {

@@ -48,7 +48,7 @@ class InitiatorLoginTest {
         var ask = login(Settings.discovery(INITIATOR, ISID, Offer.DEFAULT)).first();
         assertThat(said(ask.text())).containsExactly("InitiatorName=" + INITIATOR,
                 "SessionType=Discovery", "HeaderDigest=None,CRC32C", "DataDigest=None,CRC32C",
-                "DefaultTime2Wait=2", "DefaultTime2Retain=20", "ErrorRecoveryLevel=0",
+                "DefaultTime2Wait=0", "DefaultTime2Retain=20", "ErrorRecoveryLevel=0",
                 "MaxRecvDataSegmentLength=262144");
     }
 
@@ -135,7 +135,8 @@ class InitiatorLoginTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {"MaxBurstLength=262144|MaxBurstLength=2097152",
             "MaxBurstLength=262144|MaxBurstLength=511", "MaxBurstLength=262144|MaxBurstLength=big",
-            "MaxBurstLength=262144|MaxBurstLength=1024", "DefaultTime2Wait=2|DefaultTime2Wait=1",
+            "MaxBurstLength=262144|MaxBurstLength=1024", "DefaultTime2Wait=2|DefaultTime2Wait=-1",
+            "DefaultTime2Retain=0|DefaultTime2Retain=21",
             "HeaderDigest=None|HeaderDigest=SHA", "HeaderDigest=None|HeaderDigest=None;CRC32C",
             "ImmediateData=Yes|ImmediateData=Maybe", "ErrorRecoveryLevel=0|ErrorRecoveryLevel=1",
             "MaxConnections=1|MaxConnections=2", "DataDigest=None|DataDigest=None,DataDigest=None",

@@ -8,66 +8,66 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.random.RandomGenerator;
 
 /** Stands between an initiator and a target on the loopback interface, and cuts their connections as a network does. */
 final class CutProxy implements AutoCloseable {
+    private static final int PIECE_BYTES = 64 << 10;
+    private static final int HEADER_BYTES = 48;
+    private static final long FAST = Long.MAX_VALUE;
+
     private final ServerSocket listening;
     private final int to;
-    private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
+    private final long bytesPerSecond;
+    private final Set<Link> links = ConcurrentHashMap.newKeySet();
     private volatile boolean broken;
 
-    CutProxy(int to) throws IOException {
+    CutProxy(int to) throws IOException { this(to, FAST); }
+
+    /**
+     * Lets a connection pass so many bytes a second in each direction, and no more.
+     *
+     * @param to port of the target
+     */
+    CutProxy(int to, long bytesPerSecond) throws IOException {
         this.to = to;
+        this.bytesPerSecond = bytesPerSecond;
         listening = new ServerSocket(0, 50, InetAddress.getByName("127.0.0.1"));
         Thread.ofVirtual().start(this::accept);
     }
 
     int port() { return listening.getLocalPort(); }
 
-    /** Connections that are open, both sides of them counted. */
-    int count() {
-        return sockets.size() / 2;
-    }
+    /** Connections that are open. */
+    int count() { return links.size(); }
 
     private void accept() {
         while (!listening.isClosed()) {
             try {
                 Socket from = listening.accept();
                 if (broken) {
-                    reset(from);
+                    end(from, true);
                     continue;
                 }
-                var target = new Socket("127.0.0.1", to);
-                sockets.add(from);
-                sockets.add(target);
+                var link = new Link(from, new Socket("127.0.0.1", to));
+                links.add(link);
                 if (broken) { // since it was looked at
                     cut();
                 }
-                Thread.ofVirtual().start(() -> pump(from, target));
-                Thread.ofVirtual().start(() -> pump(target, from));
+                link.start();
             } catch (IOException _) {
                 // the next one, or the end
             }
         }
     }
 
-    private void pump(Socket from, Socket target) {
+    private static void end(Socket socket, boolean reset) {
         try {
-            InputStream in = from.getInputStream();
-            OutputStream out = target.getOutputStream();
-            in.transferTo(out);
-        } catch (IOException _) {
-            // cut
-        } finally {
-            reset(from);
-            reset(target);
-        }
-    }
-
-    private void reset(Socket socket) {
-        sockets.remove(socket);
-        try {
-            socket.setSoLinger(true, 0);
+            if (reset) {
+                socket.setSoLinger(true, 0);
+            }
             socket.close();
         } catch (IOException _) {
             // gone already
@@ -75,7 +75,23 @@ final class CutProxy implements AutoCloseable {
     }
 
     /** Resets every connection; new ones go through. */
-    void cut() { sockets.forEach(this::reset); }
+    void cut() {
+        links.forEach(link -> link.end(true));
+    }
+
+    /**
+     * Ends every connection within what passes next, in one direction or the other: in a header or among data. Some are
+     * reset, others just closed. Returns how many.
+     */
+    int cutInside(RandomGenerator random) {
+        int cuts = 0;
+        for (Link link : links) {
+            if (link.cutInside(random)) {
+                cuts++;
+            }
+        }
+        return cuts;
+    }
 
     /** Resets every connection, and each new one until {@link #mend}. */
     void breakDown() {
@@ -89,5 +105,78 @@ final class CutProxy implements AutoCloseable {
     public void close() throws IOException {
         listening.close();
         cut();
+    }
+
+    /** Two sockets, and what passes between them. */
+    private final class Link {
+        private final Socket initiator;
+        private final Socket target;
+        private volatile boolean doomed;
+        private volatile boolean reset = true;
+        /** Bytes that may still pass once it is doomed. */
+        private volatile long leftToTarget;
+        private volatile long leftToInitiator;
+
+        Link(Socket initiator, Socket target) {
+            this.initiator = initiator;
+            this.target = target;
+        }
+
+        void start() {
+            Thread.ofVirtual().start(() -> pump(initiator, target, true));
+            Thread.ofVirtual().start(() -> pump(target, initiator, false));
+        }
+
+        boolean cutInside(RandomGenerator random) {
+            if (doomed) {
+                return false;
+            }
+            reset = random.nextBoolean();
+            leftToTarget = some(random);
+            leftToInitiator = some(random);
+            doomed = true;
+            return true;
+        }
+
+        private static long some(RandomGenerator random) {
+            return random.nextInt(random.nextBoolean() ? PIECE_BYTES : 2 * HEADER_BYTES);
+        }
+
+        private void pump(Socket from, Socket target, boolean forth) {
+            byte[] piece = new byte[PIECE_BYTES];
+            try {
+                InputStream in = from.getInputStream();
+                OutputStream out = target.getOutputStream();
+                long left = FAST;
+                for (int got = in.read(piece); got >= 0; got = in.read(piece)) {
+                    if (doomed && left == FAST) {
+                        left = forth ? leftToTarget : leftToInitiator;
+                    }
+                    if (left < got) {
+                        out.write(piece, 0, (int) left);
+                        return;
+                    }
+                    out.write(piece, 0, got);
+                    left -= left == FAST ? 0 : got;
+                    pace(got);
+                }
+            } catch (IOException _) {
+                // cut
+            } finally {
+                end(reset);
+            }
+        }
+
+        private void pace(int bytes) {
+            if (bytesPerSecond != FAST) {
+                LockSupport.parkNanos(bytes * TimeUnit.SECONDS.toNanos(1) / bytesPerSecond);
+            }
+        }
+
+        void end(boolean reset) {
+            links.remove(this);
+            CutProxy.end(initiator, reset);
+            CutProxy.end(target, reset);
+        }
     }
 }

@@ -157,6 +157,7 @@ class MultipathTest {
             one.breakDown();
             assertThat(read(device, 0)).isEqualTo((byte) 7);
             assertThat(path(device, 1).completed()).isPositive();
+            ServedTarget.await("loss", () -> path(device, 0).state() != Path.State.UP);
             one.mend();
             ServedTarget.await("failback", () -> path(device, 0).state() == Path.State.UP);
             long before = path(device, 1).completed();

@@ -48,7 +48,8 @@ public final class TargetServer implements AutoCloseable {
     public static final Offer DEFAULT_OFFER = Offer.DEFAULT.with(offer -> offer.taskReporting(
             List.of(TaskReporting.FAST_ABORT, TaskReporting.RESPONSE_FENCE, TaskReporting.RFC3720))
             .protocolLevel(FullFeature.RFC_7144).maxConnections(MAX_CONNECTIONS)
-            .errorRecoveryLevel(2).dataPduInOrder(false).dataSequenceInOrder(false));
+            .defaultTime2WaitSeconds(2).errorRecoveryLevel(2).dataPduInOrder(false)
+            .dataSequenceInOrder(false));
 
     /** What a connection has to log out whose portal or target is not here any more. */
     static final long LEAVING_MS = 2_000;

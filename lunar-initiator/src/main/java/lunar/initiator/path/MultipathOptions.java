@@ -12,7 +12,8 @@ import lunar.scsi.Lun;
  * @param policy chooses the path of each request
  * @param asymmetric whether the access states of port groups are looked at (ALUA): the best there are, are used
  * @param noPathMs how long requests wait while no path is up, in milliseconds; 0 to fail at once, {@link #FOREVER}
- * @param minPauseMs before the second login after a failed one; doubled after each, with some jitter
+ * @param minPauseMs before the login after one that failed or a session that was lost; doubled as long as sessions do
+ *        not last as long as the pauses, with some jitter
  * @param maxPauseMs longest pause between two logins, and the one after a refusal that is meant for this initiator
  * @param listener hears of all that happens to the unit and its paths
  */

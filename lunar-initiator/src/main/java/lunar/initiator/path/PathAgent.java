@@ -52,7 +52,8 @@ final class PathAgent implements Path {
     private volatile boolean alarm;
     private volatile boolean stopped;
     /** Its own thread's. */
-    private int pauseMs;
+    private final Backoff backoff;
+    private long usableNanos;
     private @Nullable StorageException trouble;
     /** Why there is no session, once there was none. */
     private @Nullable Exception latest;
@@ -69,6 +70,7 @@ final class PathAgent implements Path {
         this.index = index;
         at = options.portal();
         isid = initiator.newIsid();
+        backoff = new Backoff(rules.minPauseMs(), rules.maxPauseMs());
         thread = Thread.ofVirtual().name("lunar-path-" + index).unstarted(this::run);
     }
 
@@ -145,8 +147,8 @@ final class PathAgent implements Path {
 
     private void run() {
         while (!stopped) {
-            long begunNanos = System.nanoTime();
             long waitMs = 0;
+            usableNanos = 0;
             try (Session session = initiator.login(options, isid)) {
                 session.onEnd(this::wake);
                 arrivedAt(session.portal());
@@ -161,7 +163,7 @@ final class PathAgent implements Path {
             if (state == State.FOREIGN) {
                 return;
             }
-            pause(begunNanos, waitMs);
+            pause(waitMs);
         }
         become(State.CLOSED, null);
     }
@@ -182,11 +184,13 @@ final class PathAgent implements Path {
     }
 
     private void serve(Session session) throws IOException {
+        long begunNanos = 0;
         try (LunDevice opened = session.open(rules.lun())) {
             owner.admit(opened);
             opened.onAttention(this::heard);
             noticeAccess(state(opened));
             device = opened;
+            begunNanos = System.nanoTime();
             while (!stopped && session.isOpen()) {
                 alarm = false;
                 become(isActive() ? State.UP : State.PASSIVE, null);
@@ -202,6 +206,7 @@ final class PathAgent implements Path {
         } finally {
             owner.withdraw(this);
             device = null;
+            usableNanos = begunNanos == 0 ? 0 : System.nanoTime() - begunNanos;
         }
         if (!stopped) {
             throw new IOException("the session with " + options.targetName() + " at "
@@ -288,17 +293,14 @@ final class PathAgent implements Path {
     }
 
     /**
-     * Waits before the next login: at least as long as the session wants it, and longer each time, but for a path that
-     * was up for long.
+     * Waits before the next login: at least as long as the session wants it, and longer each time, as long as what it
+     * brings does not last.
      */
-    private void pause(long begunNanos, long waitMs) {
+    private void pause(long waitMs) {
         if (stopped) {
             return;
         }
-        long lastedMs = (System.nanoTime() - begunNanos) / 1_000_000;
-        pauseMs = pauseMs == 0 || lastedMs > rules.maxPauseMs()
-                ? rules.minPauseMs()
-                : (int) Math.min(rules.maxPauseMs(), 2L * pauseMs);
+        int pauseMs = backoff.next(usableNanos / 1_000_000);
         Exception why = latest;
         if (why instanceof LoginException refused && isLasting(refused)) {
             pauseMs = rules.maxPauseMs();
