@@ -98,9 +98,10 @@ lio_file() {
     echo "$1" >"$lio/core/fileio_0/$1/wwn/vpd_unit_serial"
 }
 
-# lio_target IQN BACKSTORE...: an open target; the first backstore (as in rd_mcp_0/NAME) is LUN 0.
+# lio_target IQN BACKSTORE...: an open target; the first backstore (as in rd_mcp_0/NAME) is LUN 0. With TPG=N it is portal
+# group N of the target, in the calls below, too.
 lio_target() {
-    local tpg=$lio/iscsi/$1/tpgt_1 attrib n=0 backstore
+    local tpg=$lio/iscsi/$1/tpgt_${TPG-1} attrib n=0 backstore
     mkdir -p "$tpg"
     for attrib in authentication=0 generate_node_acls=1 demo_mode_write_protect=0 cache_dynamic_acls=1; do
         echo "${attrib#*=}" >"$tpg/attrib/${attrib%=*}"
@@ -113,14 +114,61 @@ lio_target() {
     echo 1 >"$tpg/enable"
 }
 
-# lio_portal IQN ADDR:PORT [iser]: TCP, and with iser also RDMA at the same port.
+# lio_portal IQN ADDR:PORT [iser]: TCP, and with iser also RDMA at the same port. At 127.0.0.1 it is for the host, with
+# the same port there (run --hostfwd PORT:127.0.0.1:PORT): what SendTargets tells is true on both sides then.
 lio_portal() {
-    local np=$lio/iscsi/$1/tpgt_1/np/$2
+    local np=$lio/iscsi/$1/tpgt_${TPG-1}/np/$2
+    [[ $2 != 127.* ]] || echo 1 >/proc/sys/net/ipv4/conf/eth0/route_localnet
     mkdir "$np"
     if [[ ${3-} == iser ]]; then
         modprobe ib_isert
         echo 1 >"$np/iser"
     fi
+}
+
+# lio_set IQN FILE=VALUE...: as in param/MaxConnections=4 or attrib/default_erl=2 (param/ErrorRecoveryLevel says nothing).
+lio_set() {
+    local tpg=$lio/iscsi/$1/tpgt_${TPG-1} setting
+    for setting in "${@:2}"; do
+        printf %s "${setting#*=}" >"$tpg/${setting%%=*}"
+        [[ $(tr -d '\0' <"$tpg/${setting%%=*}") == "${setting#*=}" ]] || die "LIO does not take $setting"
+    done
+}
+
+# lio_chap IQN USER SECRET [TARGET-USER TARGET-SECRET]: asks for CHAP; with the latter it proves itself, too.
+lio_chap() {
+    lio_set "$1" auth/userid="$2" auth/password="$3" ${4:+auth/userid_mutual="$4" auth/password_mutual="$5"}
+    lio_set "$1" attrib/authentication=1
+}
+
+# lio_group BACKSTORE NAME NUMBER IQN LUN: a target port group (ALUA), where that LUN of the portal group is.
+lio_group() {
+    local group=$lio/core/$1/alua/$2
+    mkdir "$group"
+    echo "$3" >"$group/tg_pt_gp_id"
+    echo 1 >"$group/alua_access_type" # implicit
+    echo "$2" >"$lio/iscsi/$4/tpgt_${TPG-1}/lun/lun_$5/alua_tg_pt_gp"
+}
+
+# lio_access BACKSTORE NAME STATE: 0 active/optimized, 1 active/non-optimized, 2 standby, 3 unavailable.
+lio_access() { echo "$3" >"$lio/core/$1/alua/$2/alua_access_state"; }
+
+# lio_moved IQN LUN: the mebibytes that a LUN of the portal group has read and written.
+lio_moved() {
+    local port=$lio/iscsi/$1/tpgt_${TPG-1}/lun/lun_$2/statistics/scsi_tgt_port
+    echo $(($(<"$port/read_mbytes") + $(<"$port/write_mbytes")))
+}
+
+# lio_cut_often PORT: in the background, all TCP connections of a port are aborted every second; lio_mend ends that and
+# says how many there were.
+lio_cut_often() {
+    modprobe tcp_diag
+    while sleep 1; do ss -HK state established "sport = :$1"; done >/tmp/cuts &
+    echo $! >/tmp/cutter
+}
+lio_mend() {
+    kill "$(</tmp/cutter)"
+    echo "$(wc -l </tmp/cuts) connections were cut"
 }
 
 # --- RDMA ---
