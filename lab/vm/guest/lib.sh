@@ -82,6 +82,22 @@ start_lio() {
     mkdir -p "$lio/iscsi" /etc/target/{pr,alua} # the latter for what LIO keeps: reservations (APTPL), ALUA states
 }
 
+# lio_mend, before start_lio: at ErrorRecoveryLevel 2 Linux (6.1.192, and others that count commands by connection) uses
+# the counter of a lost connection after it was freed, when a task of it ends that was reassigned, and oopses. Here
+# counters are never freed: target_free_cmd_counter returns at once (C3h behind the call for ftrace).
+lio_mend() {
+    local ko text at headers
+    modprobe target_core_mod
+    ko=$(modinfo -n target_core_mod)
+    at=$((0x$(awk '$3 == "target_free_cmd_counter" { print $1 }' /proc/kallsyms) - $(</sys/module/target_core_mod/sections/.text)))
+    rmmod target_core_mod
+    headers=$(od -An -v -tu8 -j40 -N8 "$ko") # ELF: section headers, at its end but for a signature
+    text=$(od -An -v -tu8 -w64 -j $((headers)) "$ko" | awk '$2 == 6 { print $4; exit }') # the first with instructions
+    head -c $((headers + 64 * $(od -An -v -tu2 -j60 -N2 "$ko"))) "$ko" >/tmp/target_core_mod.ko
+    printf '\xc3' | dd of=/tmp/target_core_mod.ko bs=1 seek=$((text + at + 5)) conv=notrunc status=none
+    insmod /tmp/target_core_mod.ko
+}
+
 # lio_ramdisk NAME MIB / lio_file NAME FILE MIB: a backstore under $lio/core. Without a serial number LIO answers with
 # an empty list of VPD pages, and multipath sees no identity.
 lio_ramdisk() {
@@ -159,14 +175,22 @@ lio_moved() {
     echo $(($(<"$port/read_mbytes") + $(<"$port/write_mbytes")))
 }
 
-# lio_cut_often PORT: in the background, all TCP connections of a port are aborted every second; lio_mend ends that and
-# says how many there were.
+# lio_cut_often PORT [1]: in the background, all TCP connections of a port, or one of them, are aborted every second;
+# lio_cut_no_more ends that and says how many there were.
 lio_cut_often() {
     modprobe tcp_diag
-    while sleep 1; do ss -HK state established "sport = :$1"; done >/tmp/cuts &
+    while sleep 1; do
+        case ${2-} in
+        1) ss -HK state established "sport = :$1 and dport = :$(ss -Htn state established "sport = :$1" | lio_any_peer)" ;;
+        *) ss -HK state established "sport = :$1" ;;
+        esac
+    done >/tmp/cuts &
     echo $! >/tmp/cutter
 }
-lio_mend() {
+lio_any_peer() { # the port of one of them; 1, which nobody has, where there is none
+    awk '{ sub(".*:", "", $4); port[NR] = $4 } END { srand(); print NR ? port[1 + int(rand() * NR)] : 1 }'
+}
+lio_cut_no_more() {
     kill "$(</tmp/cutter)"
     echo "$(wc -l </tmp/cuts) connections were cut"
 }

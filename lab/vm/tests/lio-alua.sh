@@ -48,6 +48,11 @@ copying=$!
 moves 1 1
 states 2 0
 moves 0 1
+step the only group with active paths is in transition for two seconds
+guest "echo 2000 >\$lio/core/fileio_0/disk/alua/group2/trans_delay_msecs"
+states 2 1
+moves 0 1
+guest "echo 0 >\$lio/core/fileio_0/disk/alua/group2/trans_delay_msecs"
 states 0 3
 moves 1 0
 states 1 0

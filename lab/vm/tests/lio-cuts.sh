@@ -16,7 +16,7 @@ lio_cut_often $port
 "
 random "$scratch/data" "$mib"
 lunar copy --verify "$scratch/data" "iscsi://127.0.0.1:$port/$iqn/0?data-digest=crc32c"
-cuts=$(guest lio_mend)
+cuts=$(guest lio_cut_no_more)
 echo "$cuts"
 ((${cuts%% *} > 2)) || die "that is too little to show anything"
 same "$scratch/data" /tmp/disk
