@@ -151,6 +151,16 @@ lio_set() {
     done
 }
 
+# lio_host IQN HOST: an ACL of its own for an initiator, which sees LUN 0; LIO tells of its session then (acls/HOST/info).
+lio_host() {
+    local tpg=$lio/iscsi/$1/tpgt_${TPG-1}
+    mkdir -p "$tpg/acls/$2/lun_0"
+    ln -s "$tpg/lun/lun_0" "$tpg/acls/$2/lun_0/lun"
+}
+
+# lio_has_connections IQN HOST N: whether the session of a host has so many.
+lio_has_connections() { [[ $(grep -c '^CID' "$lio/iscsi/$1/tpgt_${TPG-1}/acls/$2/info") == "$3" ]]; }
+
 # lio_chap IQN USER SECRET [TARGET-USER TARGET-SECRET]: asks for CHAP; with the latter it proves itself, too.
 lio_chap() {
     lio_set "$1" auth/userid="$2" auth/password="$3" ${4:+auth/userid_mutual="$4" auth/password_mutual="$5"}
