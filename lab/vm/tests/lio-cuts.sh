@@ -4,7 +4,7 @@
 # meant (LUNAR_LAB_MEM=2560 then), and takes minutes without KVM.
 set -euo pipefail
 : "${scratch:?}"
-iqn=$1 port=$2 mib=${LUNAR_LAB_CUTS:-256}
+iqn=$1 port=$2 mib=${LUNAR_LAB_CUTS:-128}
 
 guest "
 start_lio
@@ -15,8 +15,8 @@ lio_set $iqn param/DefaultTime2Wait=0
 lio_cut_often $port
 "
 random "$scratch/data" "$mib"
-lunar copy --verify "$scratch/data" "iscsi://127.0.0.1:$port/$iqn/0?data-digest=crc32c"
-cuts=$(guest lio_cut_no_more)
-echo "$cuts"
-((${cuts%% *} > 2)) || die "that is too little to show anything"
+until (($(guest 'wc -l </tmp/cuts') > 2)); do # once, but on the fastest of machines
+    lunar copy --verify "$scratch/data" "iscsi://127.0.0.1:$port/$iqn/0?data-digest=crc32c"
+done
+guest lio_cut_no_more
 same "$scratch/data" /tmp/disk
