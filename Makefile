@@ -2,7 +2,7 @@
 MVN ?= mvn -B -ntp
 
 .DEFAULT_GOAL := help
-.PHONY: help test unit conformance vm format bench sessions fuzz image clean
+.PHONY: help test unit conformance vm format bench sessions figures fuzz image clean
 
 help: ## list the recipes
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ bench: ## Lunar beside tgtd and libiscsi in one interleaved run
 
 sessions: ## what sessions cost the server, idle and at work
 	./scripts/bench sessions
+
+figures: ## Figures 3 and 4 of the jSCSI paper for Lunar, libiscsi and jSCSI, drawn to docs/figures
+	./scripts/bench figures
 
 fuzz: ## a million hostile PDU streams against a running target; SEED=n replays
 	./scripts/fuzz

@@ -1,10 +1,15 @@
 /** Benchmarks: Lunar beside other programs, and its hot code by itself. */
 module lunar.bench {
+    requires commons; // org.jscsi:commons
+    requires commons.logging; // jSCSI's
+    requires initiator; // org.jscsi:initiator
     requires lunar.block;
     requires lunar.initiator;
     requires lunar.iscsi;
     requires lunar.lucene;
     requires lunar.scsi;
+    requires lunar.target;
+    requires org.apache.commons.statistics.distribution;
     requires tools.jackson.databind;
     requires static jmh.core; // its benches run on the class path
     requires static org.jspecify;

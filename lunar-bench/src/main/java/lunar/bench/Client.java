@@ -76,6 +76,15 @@ enum Client {
 
     abstract Outcome parse(String output) throws BenchException;
 
+    /** Whether there is such a program; asked of those that are not ours. */
+    boolean isInstalled() throws InterruptedException {
+        try {
+            return Processes.start(Path.of("/dev/null"), List.of(label, "--help")).waitFor() >= 0;
+        } catch (BenchException _) {
+            return false;
+        }
+    }
+
     static Outcome fail(String output) throws BenchException {
         throw new BenchException("no figures in: " + output.strip());
     }

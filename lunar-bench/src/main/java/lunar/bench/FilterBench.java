@@ -1,10 +1,7 @@
 package lunar.bench;
 
-import java.io.FileDescriptor;
-import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -48,14 +45,7 @@ public final class FilterBench {
 
     /** Measures, and writes the results to the terminal, to FILTERS.json and to FILTERS.md. */
     public static void main(String[] args) throws InterruptedException {
-        var out = new PrintStream(new FileOutputStream(FileDescriptor.out), true,
-                StandardCharsets.UTF_8);
-        try {
-            run(Settings.parse(args), out);
-        } catch (BenchException | IOException e) {
-            out.println("filters: " + e.getMessage());
-            System.exit(1);
-        }
+        Bench.main("filters", args, (given, out) -> run(Settings.parse(given), out));
     }
 
     private static void run(Settings settings, PrintStream out)
@@ -67,7 +57,8 @@ public final class FilterBench {
             var bench = new FilterBench(settings, out,
                     FilterCase.all(server.uri(0), directory));
             List<Figure> figures = bench.rounds();
-            var report = new FilterReport(settings, Machine.describe(settings), bench.cases,
+            var report = new FilterReport(new Results(settings,
+                    Machine.describe(settings.directory(), settings.commit())), bench.cases,
                     figures);
             Files.writeString(directory.resolve("FILTERS.json"), report.json());
             Files.writeString(directory.resolve("FILTERS.md"), report.markdown());

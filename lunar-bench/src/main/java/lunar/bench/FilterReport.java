@@ -1,27 +1,20 @@
 package lunar.bench;
 
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
 import lunar.bench.FilterBench.Figure;
 import lunar.bench.FilterCase.Variant;
-import tools.jackson.databind.SerializationFeature;
-import tools.jackson.databind.json.JsonMapper;
 
 /** Puts the figures of filters together: medians, ranges, ratios to no filter in the same round. */
 final class FilterReport {
-    private final Settings settings;
-    private final Map<String, String> machine;
+    private final Results results;
     private final List<FilterCase> cases;
     private final List<Figure> figures;
 
-    FilterReport(Settings settings, Map<String, String> machine, List<FilterCase> cases,
-            List<Figure> figures) {
-        this.settings = settings;
-        this.machine = machine;
+    FilterReport(Results results, List<FilterCase> cases, List<Figure> figures) {
+        this.results = results;
         this.cases = cases;
         this.figures = figures;
     }
@@ -37,22 +30,12 @@ final class FilterReport {
 
     /** To no filter in the same round. */
     private Spread ratio(FilterCase one, Variant variant) {
-        List<Figure> over = of(one, variant);
-        List<Figure> under = of(one, Variant.NONE);
-        var ratios = new ArrayList<Double>();
-        for (int i = 0; i < over.size(); i++) { // one of each per round, in the order of the rounds
-            ratios.add(over.get(i).outcome().perSecond() / under.get(i).outcome().perSecond());
-        }
-        return Spread.of(ratios);
+        return Results.ratio(of(one, variant), of(one, Variant.NONE),
+                figure -> figure.outcome().perSecond());
     }
 
     String markdown() {
-        var text = new StringBuilder();
-        machine.forEach((name, value) -> text.append("- ").append(name).append(": ").append(value)
-                .append('\n'));
-        text.append("- run: ").append(settings.rounds()).append(" rounds, ")
-                .append(settings.seconds()).append(" s each, seed ").append(settings.seed())
-                .append('\n');
+        var text = new StringBuilder(results.heading(""));
         for (FilterCase one : cases) {
             text.append("\n### ").append(one.name())
                     .append(one.pays() ? "" : " (not expected to pay)")
@@ -72,13 +55,8 @@ final class FilterReport {
     }
 
     String json() {
-        var tree = new LinkedHashMap<String, Object>();
-        tree.put("machine", machine);
-        tree.put("rounds", settings.rounds());
-        tree.put("seconds", settings.seconds());
-        tree.put("seed", settings.seed());
+        Map<String, Object> tree = results.tree();
         tree.put("figures", figures);
-        return JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build()
-                .writeValueAsString(tree);
+        return Results.json(tree);
     }
 }

@@ -13,7 +13,11 @@ final class Machine {
 
     private Machine() {}
 
-    static Map<String, String> describe(Settings settings)
+    /**
+     * @param directory for a log
+     * @param commit of the Lunar that is measured
+     */
+    static Map<String, String> describe(Path directory, String commit)
             throws BenchException, InterruptedException {
         var facts = new LinkedHashMap<String, String>();
         facts.put("cores", String.valueOf(Runtime.getRuntime().availableProcessors()));
@@ -22,9 +26,9 @@ final class Machine {
         facts.put("kernel", Processes.read(Path.of("/proc/sys/kernel/osrelease")).strip());
         facts.put("jdk", System.getProperty("java.vendor.version", "") + " "
                 + Runtime.version());
-        facts.put("lunar", settings.commit());
+        facts.put("lunar", commit);
         for (String name : List.of("tgt", "libiscsi-bin")) {
-            facts.put(name, version(settings, name));
+            facts.put(name, version(directory, name));
         }
         return facts;
     }
@@ -39,9 +43,9 @@ final class Machine {
         }
     }
 
-    private static String version(Settings settings, String name) throws InterruptedException {
+    private static String version(Path directory, String name) throws InterruptedException {
         try {
-            return Processes.run(settings.directory().resolve("version.log"), TOOL_SECONDS,
+            return Processes.run(directory.resolve("version.log"), TOOL_SECONDS,
                     List.of("dpkg-query", "-W", "-f", "${Version}", name)).strip();
         } catch (BenchException _) { // not a Debian machine
             return "unknown";

@@ -1,10 +1,7 @@
 package lunar.bench;
 
-import java.io.FileDescriptor;
-import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -89,14 +86,7 @@ public final class ManySessions {
 
     /** Measures, writes a table to the terminal and the figures to a JSON file. */
     public static void main(String[] args) throws InterruptedException {
-        var out = new PrintStream(new FileOutputStream(FileDescriptor.out), true,
-                StandardCharsets.UTF_8);
-        try {
-            run(Plan.parse(args), out);
-        } catch (BenchException | IOException e) {
-            out.println("sessions: " + e.getMessage());
-            System.exit(1);
-        }
+        Bench.main("sessions", args, (given, out) -> run(Plan.parse(given), out));
     }
 
     private static void run(Plan plan, PrintStream out)

@@ -8,18 +8,14 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 import lunar.bench.Measurement.Subject;
-import tools.jackson.databind.SerializationFeature;
-import tools.jackson.databind.json.JsonMapper;
 
 /** Puts measurements together: medians, ranges, ratios of figures of one round. */
 final class Report {
-    private final Settings settings;
-    private final Map<String, String> machine;
+    private final Results results;
     private final List<Measurement> measured;
 
-    Report(Settings settings, Map<String, String> machine, List<Measurement> measured) {
-        this.settings = settings;
-        this.machine = machine;
+    Report(Results results, List<Measurement> measured) {
+        this.results = results;
         this.measured = measured;
     }
 
@@ -65,13 +61,8 @@ final class Report {
     }
 
     private Spread ratio(Work work, Question question) {
-        List<Measurement> over = of(work, question.over);
-        List<Measurement> under = of(work, question.under);
-        var ratios = new ArrayList<Double>();
-        for (int i = 0; i < over.size(); i++) { // one of each per round, in the order of the rounds
-            ratios.add(over.get(i).iops() / under.get(i).iops());
-        }
-        return Spread.of(ratios);
+        return Results.ratio(of(work, question.over), of(work, question.under),
+                Measurement::iops);
     }
 
     private static List<End> ends() {
@@ -88,24 +79,18 @@ final class Report {
 
     String table() { return grid(false); }
 
-    String markdown() {
-        var text = new StringBuilder();
-        machine.forEach((name, value) -> text.append("- ").append(name).append(": ").append(value)
-                .append('\n'));
-        text.append("- run: ").append(run()).append("\n\n");
-        return text.append(grid(true)).toString();
-    }
+    String markdown() { return results.heading(rest()) + "\n" + grid(true); }
 
-    private String run() {
+    /** What else went on. */
+    private String rest() {
         Spread others = Spread.of(measured.stream().map(Measurement::otherCores).toList());
         Spread load = Spread.of(measured.stream().map(Measurement::load).toList());
-        return settings.rounds() + " rounds, " + settings.seconds() + " s each, seed "
-                + settings.seed() + "; cores busy with other things " + others.text(1)
+        return "; cores busy with other things " + others.text(1)
                 + ", load average with the bench itself " + load.text(1);
     }
 
     private String grid(boolean markdown) {
-        var text = new StringBuilder(markdown ? "" : "\n" + run() + "\n");
+        var text = new StringBuilder(markdown ? "" : "\n" + results.run() + rest() + "\n");
         for (Work work : Work.ALL) {
             text.append(markdown ? "### " : "\n").append(work.name()).append("\n\n");
             row(text, markdown, "LUN <- client", "operations/s: median (range)", "MB/s",
@@ -162,11 +147,7 @@ final class Report {
     // --- for machines ---
 
     String json() {
-        var tree = new LinkedHashMap<String, Object>();
-        tree.put("machine", machine);
-        tree.put("rounds", settings.rounds());
-        tree.put("seconds", settings.seconds());
-        tree.put("seed", settings.seed());
+        Map<String, Object> tree = results.tree();
         var ratios = new ArrayList<Object>();
         for (Work work : Work.ALL) {
             for (Question question : questions()) {
@@ -179,7 +160,6 @@ final class Report {
         }
         tree.put("ratios", ratios);
         tree.put("measurements", measured);
-        return JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build()
-                .writeValueAsString(tree);
+        return Results.json(tree);
     }
 }

@@ -12,8 +12,8 @@ import java.util.regex.Pattern;
 
 /** A target in a process of its own, on a portal of the loopback interface. */
 final class Server implements AutoCloseable {
-    private static final String IQN = "iqn.2026-11.org.lunar:bench";
-    private static final String HOST = "127.0.0.1";
+    static final String IQN = "iqn.2026-11.org.lunar:bench";
+    static final String HOST = "127.0.0.1";
     private static final int START_TRIES = 100;
     private static final int TRY_MS = 100;
     private static final int TOOL_SECONDS = 10;
@@ -21,11 +21,11 @@ final class Server implements AutoCloseable {
     private static final Pattern READY = Pattern.compile("serving .* lun 0 .* on .*:(\\d+)");
 
     private final Process process;
-    private final String portal;
+    private final int port;
 
     private Server(Process process, int port) {
         this.process = process;
-        this.portal = HOST + ":" + port;
+        this.port = port;
     }
 
     /** Debian's tgtd; its LUN 1 is the backing file, through the page cache. */
@@ -90,6 +90,16 @@ final class Server implements AutoCloseable {
                 lunar.toString(), "serve", "ram:" + bytes));
     }
 
+    /** {@link BenchTarget}, with the options of the JVM that {@code lunar serve} has. */
+    static Server bench(Path log, String device) throws BenchException, InterruptedException {
+        return lunar(log,
+                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:+UseShenandoahGC", "-XX:ShenandoahGCMode=generational",
+                        "--module-path",
+                        System.getProperty("jdk.module.path", ""), "--module",
+                        "lunar.bench/" + BenchTarget.class.getName(), device));
+    }
+
     /** What this command serves. */
     static Server lunar(Path log, List<String> serve)
             throws BenchException, InterruptedException {
@@ -115,7 +125,9 @@ final class Server implements AutoCloseable {
         }
     }
 
-    String uri(int lun) { return "iscsi://" + portal + "/" + IQN + "/" + lun; }
+    String uri(int lun) { return "iscsi://" + HOST + ":" + port + "/" + IQN + "/" + lun; }
+
+    int port() { return port; }
 
     long pid() { return process.pid(); }
 

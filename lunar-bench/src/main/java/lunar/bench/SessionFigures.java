@@ -3,8 +3,6 @@ package lunar.bench;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.function.ToLongFunction;
-import tools.jackson.databind.SerializationFeature;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * What {@link ManySessions} has measured.
@@ -72,7 +70,6 @@ record SessionFigures(int idle, int active, int depth, ServerProbe.Snapshot empt
         tree.put("cores", Runtime.getRuntime().availableProcessors());
         tree.put("jdk", Runtime.version().toString());
         tree.put("figures", this);
-        return JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build()
-                .writeValueAsString(tree);
+        return Results.json(tree);
     }
 }

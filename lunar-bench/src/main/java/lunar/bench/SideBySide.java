@@ -1,10 +1,7 @@
 package lunar.bench;
 
-import java.io.FileDescriptor;
-import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -44,14 +41,7 @@ public final class SideBySide {
 
     /** Measures, and writes the results to the terminal, to RESULT.json and to RESULT.md. */
     public static void main(String[] args) throws InterruptedException {
-        var out = new PrintStream(new FileOutputStream(FileDescriptor.out), true,
-                StandardCharsets.UTF_8);
-        try {
-            run(Settings.parse(args), out);
-        } catch (BenchException | IOException e) {
-            out.println("bench: " + e.getMessage());
-            System.exit(1);
-        }
+        Bench.main("bench", args, (given, out) -> run(Settings.parse(given), out));
     }
 
     private static void run(Settings settings, PrintStream out)
@@ -66,7 +56,8 @@ public final class SideBySide {
             bench.warmUp();
             measured = bench.rounds();
         }
-        var report = new Report(settings, Machine.describe(settings), measured);
+        var report = new Report(new Results(settings,
+                Machine.describe(settings.directory(), settings.commit())), measured);
         Files.writeString(settings.directory().resolve("RESULT.json"), report.json());
         Files.writeString(settings.directory().resolve("RESULT.md"), report.markdown());
         out.println(report.table());

@@ -57,7 +57,8 @@ final class Session {
         nexus = target == null
                 ? null
                 : new Nexus(login.initiatorName(), login.isid(),
-                        target.port(login.portalGroupTag()), new Aborter());
+                        target.port(login.portalGroupTag()), new Aborter(),
+                        server.announcesResets());
         tasks = new SessionTasks(this, server);
         fence = new ResponseFence(this, limits.abortTimeoutMs());
     }

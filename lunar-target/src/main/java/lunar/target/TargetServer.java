@@ -58,6 +58,7 @@ public final class TargetServer implements AutoCloseable {
     private static final int REFUSED_POLITELY = 64;
 
     private final ServerLimits limits;
+    private final boolean announcesResets;
     private final Buffers buffers;
     private final Sessions sessions;
     private final Units units;
@@ -85,6 +86,7 @@ public final class TargetServer implements AutoCloseable {
 
     private TargetServer(Builder from) throws IOException {
         limits = from.limits;
+        announcesResets = from.announcesResets;
         buffers = new Buffers(limits.maxTransferBytes(), limits.maxBufferBytes());
         sessions = new Sessions(from.sessionLimits);
         units = new Units(limits.maxTransferBytes());
@@ -348,6 +350,8 @@ public final class TargetServer implements AutoCloseable {
 
     ServerLimits limits() { return limits; }
 
+    boolean announcesResets() { return announcesResets; }
+
     Buffers buffers() { return buffers; }
 
     Sessions sessions() { return sessions; }
@@ -399,6 +403,7 @@ public final class TargetServer implements AutoCloseable {
         private SessionLimits sessionLimits = SessionLimits.DEFAULT;
         private Offer offer = DEFAULT_OFFER;
         private Optional<ChapPolicy> discoveryChap = Optional.empty();
+        private boolean announcesResets = true;
         private int loopCount = Math.max(1,
                 Math.min(8, Runtime.getRuntime().availableProcessors()));
 
@@ -449,6 +454,15 @@ public final class TargetServer implements AutoCloseable {
         /** Asks for CHAP in discovery sessions too; without it everybody may ask for the names of the targets. */
         public Builder discoveryChap(ChapPolicy policy) {
             discoveryChap = Optional.of(policy);
+            return this;
+        }
+
+        /**
+         * Whether each unit answers the first command of a new session with a unit attention, as SAM-5 section 6.3.5
+         * wants it. Without it even an initiator that cannot bear one, such as jSCSI, gets to its capacity.
+         */
+        public Builder announceResets(boolean value) {
+            announcesResets = value;
             return this;
         }
 

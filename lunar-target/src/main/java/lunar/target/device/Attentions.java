@@ -11,11 +11,14 @@ final class Attentions {
     private static final int MAX_PENDING = 16;
 
     private final Deque<AdditionalSense> pending = new ArrayDeque<>();
-    private volatile boolean any = true;
+    private volatile boolean any;
 
-    /** To a new nexus the unit has just been reset (SAM-5 section 6.3.5). */
-    Attentions() {
-        pending.add(AdditionalSense.RESET_OCCURRED);
+    /** @param reset whether the unit has just been reset, which to a new nexus it has (SAM-5 section 6.3.5) */
+    Attentions(boolean reset) {
+        if (reset) {
+            pending.add(AdditionalSense.RESET_OCCURRED);
+        }
+        any = reset;
     }
 
     synchronized void establish(AdditionalSense condition) {

@@ -33,16 +33,24 @@ public final class Nexus {
     private final Isid isid;
     private final TargetPort port;
     private final Aborter aborter;
+    private final boolean announcesReset;
     private final Registrant registrant;
     private final Map<LogicalUnit, Attentions> attentions = new ConcurrentHashMap<>();
     private final Map<LogicalUnit, CopyOperations> copies = new ConcurrentHashMap<>();
     private volatile LunMap luns = LunMap.NONE;
 
     public Nexus(String initiatorName, Isid isid, TargetPort port, Aborter aborter) {
+        this(initiatorName, isid, port, aborter, true);
+    }
+
+    /** @param announcesReset whether each unit tells it, at its first command, of a reset (SAM-5 section 6.3.5) */
+    public Nexus(String initiatorName, Isid isid, TargetPort port, Aborter aborter,
+            boolean announcesReset) {
         this.initiatorName = initiatorName;
         this.isid = isid;
         this.port = port;
         this.aborter = aborter;
+        this.announcesReset = announcesReset;
         registrant = new Registrant(portName(initiatorName, isid.value()), port.relativeId());
     }
 
@@ -103,7 +111,7 @@ public final class Nexus {
         attentions.values().forEach(pending -> pending.clear(condition));
     }
 
-    /** Takes the oldest unit attention of a unit, or null. A unit not used before tells of its reset. */
+    /** Takes the oldest unit attention of a unit, or null. A unit not used before may tell of its reset. */
     @Nullable
     AdditionalSense takeAttention(LogicalUnit unit) { return attentions(unit).take(); }
 
@@ -134,7 +142,10 @@ public final class Nexus {
 
     private Attentions attentions(LogicalUnit unit) {
         Attentions known = attentions.get(unit);
-        return known != null ? known : attentions.computeIfAbsent(unit, _ -> new Attentions());
+        return known != null
+                ? known
+                : attentions.computeIfAbsent(unit,
+                        _ -> new Attentions(announcesReset));
     }
 
     @Override

@@ -1,0 +1,49 @@
+package lunar.bench;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.ToDoubleFunction;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/** What the reports of all comparisons have in common: where and how it was measured, and ratios within a round. */
+record Results(Settings settings, Map<String, String> machine) {
+    /** A list of the machine's facts in Markdown, and of the run. */
+    String heading(String more) {
+        var text = new StringBuilder();
+        machine.forEach((name, value) -> text.append("- ").append(name).append(": ").append(value)
+                .append('\n'));
+        return text.append("- run: ").append(run()).append(more).append('\n').toString();
+    }
+
+    String run() {
+        return settings.rounds() + " rounds, " + settings.seconds() + " s each, seed "
+                + settings.seed();
+    }
+
+    /** The same facts, for JSON. */
+    Map<String, Object> tree() {
+        var tree = new LinkedHashMap<String, Object>();
+        tree.put("machine", machine);
+        tree.put("rounds", settings.rounds());
+        tree.put("seconds", settings.seconds());
+        tree.put("seed", settings.seed());
+        return tree;
+    }
+
+    /** Of figures of which each list has one per round, in the order of the rounds. */
+    static <T> Spread ratio(List<T> over, List<T> under, ToDoubleFunction<T> figure) {
+        var ratios = new ArrayList<Double>();
+        for (int i = 0; i < over.size(); i++) {
+            ratios.add(figure.applyAsDouble(over.get(i)) / figure.applyAsDouble(under.get(i)));
+        }
+        return Spread.of(ratios);
+    }
+
+    static String json(Object tree) {
+        return JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build()
+                .writeValueAsString(tree) + "\n";
+    }
+}
