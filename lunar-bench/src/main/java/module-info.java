@@ -3,6 +3,7 @@ module lunar.bench {
     requires commons; // org.jscsi:commons
     requires commons.logging; // jSCSI's
     requires initiator; // org.jscsi:initiator
+    requires java.management;
     requires lunar.block;
     requires lunar.initiator;
     requires lunar.iscsi;

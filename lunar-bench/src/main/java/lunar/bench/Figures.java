@@ -19,8 +19,8 @@ import lunar.bench.Crew.Job;
  * and over 1 to 100 threads. The paper does not tell how much is read; here a run is so many requests of 4 KiB at
  * random places, shared out among the threads, each of which waits for a request before it sends the next. Beside
  * that, one thread with many requests in flight, which the paper's initiator could not have. Where it has Open-iSCSI
- * called through JNI, and from the command line, there is libiscsi called through java.lang.foreign, and its iscsi-
- * perf.
+ * called through JNI, and from the command line, there is libiscsi called through java.lang.foreign, and its
+ * {@code iscsi-perf}.
  *
  * <p>In every run each initiator takes its turn at each work, and another one begins: what else goes on at the machine
  * meets all alike. All sessions are open, and all threads there, before the first run; what is read is checked.
@@ -97,7 +97,8 @@ public final class Figures {
             throws BenchException, IOException, InterruptedException {
         Files.createDirectories(plan.directory);
         Files.createDirectories(plan.out);
-        try (var server = Server.bench(plan.directory.resolve("figures.log"), "ram:" + DISK_BYTES);
+        try (var server = Server.bench(plan.directory.resolve("figures.log"), "ram:" + DISK_BYTES,
+                1);
                 var crew = new Crew(plan.threads.getLast())) {
             var figures = new Figures(plan, out, crew);
             try {

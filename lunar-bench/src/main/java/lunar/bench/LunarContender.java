@@ -30,7 +30,7 @@ final class LunarContender implements Contender {
     /** Stamps the disk; bytes of a block of it. */
     int prepare() throws BenchException {
         try {
-            Stamps.fill(device);
+            Stamps.fill(device, 0);
             return device.blockSize();
         } catch (StorageException e) {
             throw failed(e);

@@ -4,15 +4,11 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import lunar.block.StorageException;
 import lunar.initiator.Initiator;
 import lunar.initiator.InitiatorOptions;
 import lunar.initiator.IscsiUri;
@@ -35,8 +31,6 @@ public final class ManySessions {
     private static final int RAMP_SECONDS = 3;
     private static final int SETTLE_SECONDS = 3;
     private static final int DEPTH = 4;
-    /** Logins at once. */
-    private static final int THREADS = 16;
     private static final int OTHER_FILES = 200;
 
     /**
@@ -116,7 +110,12 @@ public final class ManySessions {
     private SessionFigures measure() throws BenchException, InterruptedException {
         out.println("warming up");
         List<Host> warm = open(WARM_UP_SESSIONS);
-        Latencies _ = RandomIo.run(devices(warm.subList(0, WARM_UP_DEVICES)), DEPTH, 0,
+        try {
+            Stamps.fill(warm.getFirst().lun, 0);
+        } catch (StorageException e) {
+            throw new BenchException("a session failed: " + e.getMessage(), e);
+        }
+        Latencies _ = RandomIo.run(disks(warm.subList(0, WARM_UP_DEVICES)), DEPTH, 0,
                 WARM_UP_SECONDS);
         close(warm);
         TimeUnit.SECONDS.sleep(SETTLE_SECONDS);
@@ -124,9 +123,9 @@ public final class ManySessions {
 
         out.println("logging in " + plan.idle + " sessions");
         long startNs = System.nanoTime();
-        List<Session> sessions = inParallel(plan.idle, _ -> initiator.login(login));
+        List<Session> sessions = InParallel.run(plan.idle, _ -> initiator.login(login));
         double loginsPerSecond = plan.idle * 1e9 / (System.nanoTime() - startNs);
-        List<Host> idle = inParallel(plan.idle, i -> host(sessions.get(i)));
+        List<Host> idle = InParallel.run(plan.idle, i -> host(sessions.get(i)));
         ServerProbe.Snapshot idling = probe.snapshot("idle");
         TimeUnit.SECONDS.sleep(SETTLE_SECONDS);
         out.println("watching them for " + plan.idleSeconds + " s");
@@ -160,52 +159,29 @@ public final class ManySessions {
             throws BenchException, InterruptedException {
         double cpu = probe.cpuSeconds();
         long startNs = System.nanoTime();
-        Latencies latencies = RandomIo.run(devices(active), DEPTH, RAMP_SECONDS, plan.seconds);
+        Latencies latencies = RandomIo.run(disks(active), DEPTH, RAMP_SECONDS, plan.seconds);
         cpu = (probe.cpuSeconds() - cpu) * 1e9 / (System.nanoTime() - startNs);
         return new SessionFigures.Work(latencies.count() / (double) plan.seconds,
                 latencies.percentile(0.5), latencies.percentile(0.99), cpu);
     }
 
     private List<Host> open(int count) throws BenchException, InterruptedException {
-        return inParallel(count, _ -> host(initiator.login(login)));
+        return InParallel.run(count, _ -> host(initiator.login(login)));
     }
 
     private static Host host(Session session) throws IOException {
         return new Host(session, session.open(Lun.of(0)));
     }
 
-    private static List<LunDevice> devices(List<Host> hosts) {
-        return hosts.stream().map(Host::lun).toList();
+    /** All are the same. */
+    private static List<RandomIo.Disk> disks(List<Host> hosts) {
+        return hosts.stream().map(host -> new RandomIo.Disk(host.lun, 0)).toList();
     }
 
     private static void close(List<Host> hosts) throws BenchException, InterruptedException {
-        List<Boolean> _ = inParallel(hosts.size(), i -> {
+        List<Boolean> _ = InParallel.run(hosts.size(), i -> {
             hosts.get(i).session.close();
             return true;
         });
-    }
-
-    /** One of many steps. */
-    @FunctionalInterface
-    private interface Step<T> {
-        T run(int number) throws IOException;
-    }
-
-    private static <T> List<T> inParallel(int count, Step<T> step)
-            throws BenchException, InterruptedException {
-        try (ExecutorService threads = Executors.newFixedThreadPool(THREADS)) {
-            var steps = new ArrayList<Callable<T>>();
-            for (int i = 0; i < count; i++) {
-                int number = i;
-                steps.add(() -> step.run(number));
-            }
-            var results = new ArrayList<T>();
-            for (var result : threads.invokeAll(steps)) {
-                results.add(result.get());
-            }
-            return results;
-        } catch (ExecutionException e) {
-            throw new BenchException("a session failed: " + e.getCause(), e);
-        }
     }
 }

@@ -12,14 +12,18 @@ import lunar.block.BlockRequest;
 import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
-/** Reads and writes of 4 KiB, one as often as the other, at random places of several devices at once. */
+/**
+ * Reads and writes of 4 KiB, one as often as the other, at random places of several disks at once, which {@link
+ * Stamps#fill} has filled. What is read is checked.
+ */
 final class RandomIo {
-    static final int REQUEST_BYTES = 4096;
+    /** @param firstStamp number of its first piece; disks that are the same unit have the same */
+    record Disk(BlockDevice device, int firstStamp) {}
 
     private static final int DRAIN_SECONDS = 30;
 
     private final Latencies latencies = new Latencies();
-    private final AtomicReference<@Nullable StorageException> failure = new AtomicReference<>();
+    private final AtomicReference<@Nullable Exception> failure = new AtomicReference<>();
     private final CountDownLatch ended;
     private volatile boolean counting;
     private volatile boolean stopping;
@@ -29,23 +33,29 @@ final class RandomIo {
     /** A request that begins again when it has ended. */
     private final class Request implements BlockRequest.Completion {
         private final BlockDevice device;
+        private final int firstStamp;
         private final MemorySegment buffer;
         private final SplittableRandom random;
         private final BlockRequest request = new BlockRequest().onCompletion(this);
+        private int stamp;
         private long startNs;
 
-        Request(BlockDevice device, MemorySegment buffer, SplittableRandom random) {
-            this.device = device;
+        Request(Disk disk, MemorySegment buffer, SplittableRandom random) {
+            device = disk.device;
+            firstStamp = disk.firstStamp;
             this.buffer = buffer;
             this.random = random;
         }
 
         void begin() {
-            long blocks = REQUEST_BYTES / device.blockSize();
-            long lba = random.nextLong(device.blockCount() / blocks) * blocks;
+            long blocks = Stamps.BYTES / device.blockSize();
+            int place = random.nextInt((int) (device.blockCount() / blocks));
+            long lba = place * blocks;
+            stamp = firstStamp + place;
             if (random.nextBoolean()) {
                 request.asRead(lba, blocks, buffer);
             } else {
+                Stamps.put(buffer, stamp);
                 request.asWrite(lba, blocks, buffer, false);
             }
             startNs = System.nanoTime();
@@ -57,10 +67,15 @@ final class RandomIo {
             if (counting) {
                 latencies.add(System.nanoTime() - startNs);
             }
-            if (why != null) {
-                failure.compareAndSet(null, why);
+            Exception wrong = why;
+            if (why == null && same.operation() == BlockRequest.Operation.READ
+                    && !Stamps.isAt(buffer, stamp)) {
+                wrong = new BenchException(same + ": wrong data");
             }
-            if (stopping || why != null) {
+            if (wrong != null) {
+                failure.compareAndSet(null, wrong);
+            }
+            if (stopping || wrong != null) {
                 ended.countDown();
             } else {
                 begin();
@@ -68,15 +83,15 @@ final class RandomIo {
         }
     }
 
-    /** Keeps so many requests at work at each device; counts only after the ramp. */
-    static Latencies run(List<? extends BlockDevice> devices, int depth, int rampSeconds,
+    /** Keeps so many requests at work at each disk; counts only after the ramp. */
+    static Latencies run(List<Disk> disks, int depth, int rampSeconds,
             int seconds) throws BenchException, InterruptedException {
-        var io = new RandomIo(devices.size() * depth);
+        var io = new RandomIo(disks.size() * depth);
         var random = new SplittableRandom(1);
         try (Arena arena = Arena.ofShared()) {
-            for (BlockDevice device : devices) {
+            for (Disk disk : disks) {
                 for (int i = 0; i < depth; i++) {
-                    io.new Request(device, arena.allocate(REQUEST_BYTES, REQUEST_BYTES),
+                    io.new Request(disk, arena.allocate(Stamps.BYTES, Stamps.BYTES),
                             random.split()).begin();
                 }
             }
@@ -89,7 +104,7 @@ final class RandomIo {
                 throw new BenchException("requests have not ended after " + DRAIN_SECONDS + " s");
             }
         }
-        StorageException why = io.failure.get();
+        Exception why = io.failure.get();
         if (why != null) {
             throw new BenchException("a request failed: " + why.getMessage(), why);
         }

@@ -90,14 +90,15 @@ final class Server implements AutoCloseable {
                 lunar.toString(), "serve", "ram:" + bytes));
     }
 
-    /** {@link BenchTarget}, with the options of the JVM that {@code lunar serve} has. */
-    static Server bench(Path log, String device) throws BenchException, InterruptedException {
+    /** {@link BenchTarget} with so many LUNs, with the options of the JVM that {@code lunar serve} has. */
+    static Server bench(Path log, String device, int luns)
+            throws BenchException, InterruptedException {
         return lunar(log,
                 List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-XX:+UseShenandoahGC", "-XX:ShenandoahGCMode=generational",
                         "--module-path",
                         System.getProperty("jdk.module.path", ""), "--module",
-                        "lunar.bench/" + BenchTarget.class.getName(), device));
+                        "lunar.bench/" + BenchTarget.class.getName(), "" + luns, device));
     }
 
     /** What this command serves. */

@@ -34,15 +34,15 @@ final class Stamps {
         }
     }
 
-    /** Stamps a whole disk. */
-    static void fill(BlockDevice disk) throws StorageException {
+    /** Stamps a whole disk with numbers from {@code first} on. */
+    static void fill(BlockDevice disk, int first) throws StorageException {
         try (Arena arena = Arena.ofShared()) {
             MemorySegment buffer = arena.allocate((long) PIECES_AT_ONCE * BYTES, BYTES);
             int pieces = Math.toIntExact(disk.sizeBytes() / BYTES);
             for (int place = 0; place < pieces; place += PIECES_AT_ONCE) {
                 int count = Math.min(PIECES_AT_ONCE, pieces - place);
                 for (int i = 0; i < count; i++) {
-                    put(buffer.asSlice((long) i * BYTES, BYTES), place + i);
+                    put(buffer.asSlice((long) i * BYTES, BYTES), first + place + i);
                 }
                 disk.write((long) place * BYTES / disk.blockSize(),
                         buffer.asSlice(0, (long) count * BYTES));

@@ -43,7 +43,7 @@ class ContenderTest {
     }
 
     private static TargetServer server() throws Exception {
-        return BenchTarget.start("ram:" + PIECES * Stamps.BYTES, Server.HOST, 0, Server.IQN);
+        return BenchTarget.start(1, "ram:" + PIECES * Stamps.BYTES, Server.HOST, 0, Server.IQN);
     }
 
     @ParameterizedTest

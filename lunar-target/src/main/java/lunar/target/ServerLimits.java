@@ -35,6 +35,13 @@ public record ServerLimits(int maxConnections, long loginTimeoutMs, int commands
                 maxBufferBytesPerSession, maxQueuedBytes, idleMs, abortTimeoutMs);
     }
 
+    /** The same with another command window. */
+    public ServerLimits withCommandsPerSession(int most) {
+        return new ServerLimits(maxConnections, loginTimeoutMs, most, immediateCommandsPerSession,
+                maxTransferBytes, maxBufferBytes, maxBufferBytesPerSession, maxQueuedBytes, idleMs,
+                abortTimeoutMs);
+    }
+
     /** How long an answer waits for commands to end: longer than it takes to leave one of them behind. */
     long answerTimeoutMs() {
         return abortTimeoutMs + Math.max(abortTimeoutMs, LEAVING_MS);

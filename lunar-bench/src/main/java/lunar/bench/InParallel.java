@@ -1,0 +1,41 @@
+package lunar.bench;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+
+/** Many steps, several at a time: logins and logouts. */
+final class InParallel {
+    private static final int THREADS = 16;
+
+    private InParallel() {}
+
+    /** One of many steps. */
+    @FunctionalInterface
+    interface Step<T> {
+        T run(int number) throws IOException;
+    }
+
+    /** What steps 0 to {@code count - 1} gave. */
+    static <T> List<T> run(int count, Step<? extends T> step)
+            throws BenchException, InterruptedException {
+        try (ExecutorService threads = Executors.newFixedThreadPool(THREADS)) {
+            var steps = new ArrayList<Callable<T>>();
+            for (int i = 0; i < count; i++) {
+                int number = i;
+                steps.add(() -> step.run(number));
+            }
+            var results = new ArrayList<T>();
+            for (var result : threads.invokeAll(steps)) {
+                results.add(result.get());
+            }
+            return results;
+        } catch (ExecutionException e) {
+            throw new BenchException("a session failed: " + e.getCause(), e);
+        }
+    }
+}
