@@ -319,8 +319,8 @@ final class FullFeature implements PduReceiver {
 
     /** Executes a task if its turn has come and its data are there; else asks for the data. */
     void advance(Task task) {
-        if (!task.delivered || task.state != Task.State.RECEIVING) {
-            return;
+        if (!task.delivered || task.state != Task.State.RECEIVING || isFilling(task)) {
+            return; // of the last, another connection has made it its turn while its data are still coming
         }
         if (task.broken || task.transfer().isComplete()) {
             if (task.set == null) {
@@ -469,12 +469,20 @@ final class FullFeature implements PduReceiver {
         }
     }
 
-    /** Ends the connection, with its tasks. On the loop. */
-    void terminate(String why, ConnectionEvent event) {
+    /**
+     * Ends the connection, with its tasks. On the loop.
+     *
+     * @param why null where it ends in order
+     */
+    void terminate(@Nullable String why, ConnectionEvent event) {
         if (suspended && connection.state() == ConnectionState.FREE) {
             release();
         } else if (!closed || suspended) {
-            connection.end(why, event);
+            if (why == null) {
+                connection.happened(event);
+            } else {
+                connection.end(why, event);
+            }
         }
     }
 

@@ -207,8 +207,7 @@ final class OtherRequests {
                     connection.scheduleFlush();
                     for (FullFeature closed : which) {
                         if (!closed.equals(connection)) {
-                            closed.terminate("logged out through another connection",
-                                    new ConnectionEvent.SessionClosed());
+                            closed.terminate(null, new ConnectionEvent.SessionClosed());
                         }
                     }
                     if (connection.connection().state() == ConnectionState.IN_LOGOUT) {

@@ -390,13 +390,15 @@ final class RawInitiator implements AutoCloseable {
 
     // --- bytes ---
 
-    void send(InitiatorPdu pdu, byte[] data) throws IOException {
+    void send(InitiatorPdu pdu, byte[] data) throws IOException { sendBytes(encode(pdu, data)); }
+
+    static byte[] encode(InitiatorPdu pdu, byte[] data) {
         byte[] bytes = new byte[Bhs.LENGTH + (data.length + 3) / 4 * 4];
         Bhs bhs = new Bhs().wrap(MemorySegment.ofArray(bytes));
         pdu.encode(bhs);
         bhs.lengths(0, data.length);
         System.arraycopy(data, 0, bytes, Bhs.LENGTH, data.length);
-        sendBytes(bytes);
+        return bytes;
     }
 
     void sendBytes(byte[] bytes) throws IOException {

@@ -3,14 +3,18 @@ package lunar.target;
 import static lunar.target.TargetFixture.blocks;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import lunar.iscsi.LogoutReason;
 import lunar.iscsi.LogoutRequest;
 import lunar.iscsi.LogoutResponse;
 import lunar.iscsi.NopIn;
 import lunar.iscsi.NopOut;
 import lunar.iscsi.R2t;
+import lunar.iscsi.ScsiCommand;
 import lunar.iscsi.ScsiResponse;
+import lunar.iscsi.TaskAttribute;
 import lunar.scsi.Lun;
 import lunar.scsi.Status;
 import org.junit.jupiter.api.Test;
@@ -45,6 +49,27 @@ class SeveralConnectionsTest {
             assertThat(answer.status()).as("on the connection it came on").isEqualTo(Status.GOOD);
             assertThat(answer.bhs().itt()).isEqualTo(write);
             assertThat(target.onDevice(0, 1)).isEqualTo(blocks(1, 0xbb));
+        }
+    }
+
+    @Test
+    void shouldNotExecuteAWriteWhoseTurnComesAmidItsData() throws Exception {
+        try (var target = new TargetFixture();
+                var one = target.ready(1, "MaxConnections=2");
+                var two = joined(target, one, 1)) {
+            int first = one.useCmdSn();
+            byte[] write = RawInitiator.encode(new ScsiCommand(false, true, false, true,
+                    TaskAttribute.SIMPLE, 0, Lun.ZERO, one.newTag(), 1024, one.useCmdSn(),
+                    two.expStatSn(), MemorySegment.ofArray(RawInitiator.writeCdb(8, 2)), 0),
+                    blocks(2, 0xcc));
+            two.sendBytes(Arrays.copyOf(write, write.length - 700)); // the headers and some data
+            assertThat(two.isQuiet()).isTrue();
+            one.write(one.newTag(), first, RawInitiator.writeCdb(0, 1), blocks(1, 1), 512, true);
+            assertThat(one.receive().status()).isEqualTo(Status.GOOD);
+            assertThat(two.isQuiet()).isTrue();
+            two.sendBytes(Arrays.copyOfRange(write, write.length - 700, write.length));
+            assertThat(two.receive().status()).isEqualTo(Status.GOOD);
+            assertThat(target.onDevice(8, 2)).isEqualTo(blocks(2, 0xcc));
         }
     }
 
