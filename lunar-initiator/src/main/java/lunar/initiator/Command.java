@@ -40,12 +40,17 @@ final class Command implements Transport.Release {
         ACTIVE,
         /** At the target, which has been asked to abort it. */
         ABORTING,
+        /** At the target, perhaps; its connection is lost. */
+        LOST,
         /** Ended at the target, while its data are still on their way out of the transport. */
         RELEASING
     }
 
     /** Longest CDB: the 16 bytes of the header and those of an AHS (SPC-5 section 4.2.4). */
     static final int MAX_CDB_BYTES = 260;
+
+    /** How often a command, or parts of it, are asked for again before the connection is taken for broken. */
+    static final int MAX_SNACKS = 64;
 
     private final Tasks tasks;
     final DataInReceiver dataInReceiver;
@@ -68,8 +73,23 @@ final class Command implements Transport.Release {
     boolean flushing;
     volatile boolean done;
 
+    /** Who may cancel it. */
+    @Nullable
+    Object owner;
+
     /** On the way. */
     State state = State.IDLE;
+    /** By which it is at the target; one that is lost as long as it has not been moved. */
+    @Nullable
+    Connection connection;
+    int snacks;
+    /** DataSN from which on data were asked for again; -1 for none. */
+    int askedDataSn;
+    /** A GOOD that came before all data: it counts when they are there. */
+    boolean statusHeld;
+    int heldStatSn;
+    int heldExpDataSn;
+    long begunNanos;
     @Nullable
     Command next;
     int slot;
@@ -81,6 +101,8 @@ final class Command implements Transport.Release {
     /** The outcome. {@code failure} stands for what is not an answer of the target. */
     @Nullable
     StorageException failure;
+    /** The failure is that the connection was lost; the session may go on. */
+    boolean lost;
     int response;
     int status;
     Bytes sense = Bytes.EMPTY;
@@ -101,6 +123,8 @@ final class Command implements Transport.Release {
         dataOut = out;
         ending = whenEnded;
         deadlineMs = 0;
+        begunNanos = 0;
+        snacks = 0;
         attempts = 0;
         flushing = false;
         done = false;
@@ -112,6 +136,7 @@ final class Command implements Transport.Release {
         dataOut = MemorySegment.NULL;
         request = null;
         waiter = null;
+        owner = null;
         failure = null;
         sense = Bytes.EMPTY;
     }
@@ -119,6 +144,9 @@ final class Command implements Transport.Release {
     /** Forgets the outcome, before the command goes (again) to the target. */
     void resetOutcome() {
         failure = null;
+        lost = false;
+        askedDataSn = -1;
+        statusHeld = false;
         response = ScsiResponse.COMPLETED;
         status = 0;
         sense = Bytes.EMPTY;
@@ -142,6 +170,12 @@ final class Command implements Transport.Release {
         }
     }
 
+    /** How the target has answered. */
+    ScsiResult result() {
+        return new ScsiResult(status, sense, residual, bidirectionalReadResidual,
+                dataInReceiver.receivedBytes());
+    }
+
     boolean reads() { return dataIn.byteSize() > 0; }
 
     boolean writes() { return dataOut.byteSize() > 0; }
@@ -151,7 +185,10 @@ final class Command implements Transport.Release {
         return (int) (writes() ? dataOut.byteSize() : dataIn.byteSize());
     }
 
-    void end() { ending.ended(this); }
+    void end() {
+        tasks.measure(this);
+        ending.ended(this);
+    }
 
     /** A part of a buffer, without another object where it is all of it. */
     static MemorySegment slice(MemorySegment buffer, int offset, int length) {

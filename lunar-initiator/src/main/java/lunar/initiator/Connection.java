@@ -9,10 +9,12 @@ import lunar.iscsi.DataOut;
 import lunar.iscsi.DataOutPlan;
 import lunar.iscsi.DigestException;
 import lunar.iscsi.InitiatorPdu;
+import lunar.iscsi.OperationalParameters;
 import lunar.iscsi.Pdu;
 import lunar.iscsi.ProtocolException;
 import lunar.iscsi.ScsiCommand;
 import lunar.iscsi.StatusReceiver;
+import lunar.iscsi.TargetAddress;
 import lunar.iscsi.TaskAttribute;
 import lunar.iscsi.spi.EventLoop;
 import lunar.iscsi.spi.Framing;
@@ -33,6 +35,9 @@ final class Connection implements PduReceiver {
 
     /** What receives PDUs in the present phase of the connection; on the loop's thread. */
     interface Phase {
+        /** A PDU whose data are not to be used (RFC 7143 section 7.8). */
+        void damaged(Bhs bhs) throws ProtocolException;
+
         MemorySegment dataDestination(Bhs bhs, int length) throws ProtocolException;
 
         void received(Bhs bhs, MemorySegment data) throws ProtocolException;
@@ -44,23 +49,48 @@ final class Connection implements PduReceiver {
     }
 
     private final Transport transport;
-    private final EventLoop loop;
+    private final int cid;
+    private final TargetAddress portal;
     private final MemorySegment header = Arena.ofAuto().allocate(Bhs.LENGTH, 64);
     private final Bhs bhs = new Bhs().wrap(header);
     private @Nullable StatusReceiver status;
+    private int firstExpStatSn;
+    private int maxSendBytes;
+
+    /** Commands at the target by this connection, and whether it is to take no more; with the session's lock held. */
+    int inFlight;
+    boolean draining;
 
     /** Loop's thread only. */
+    boolean unflushed;
     private @Nullable Phase phase;
-    private boolean inBatch;
+    private volatile boolean ended;
     private boolean closing;
     private @Nullable IOException endCause;
 
-    Connection(Transport transport) {
+    /** @param firstExpStatSn what is sent as long as the target has given no StatSN */
+    Connection(Transport transport, int cid, TargetAddress portal, int firstExpStatSn) {
         this.transport = transport;
-        loop = transport.loop();
+        this.cid = cid;
+        this.portal = portal;
+        this.firstExpStatSn = firstExpStatSn;
     }
 
-    EventLoop loop() { return loop; }
+    EventLoop loop() { return transport.loop(); }
+
+    /** Its number in the session (RFC 7143 section 11.12.7). */
+    int cid() { return cid; }
+
+    TargetAddress portal() { return portal; }
+
+    /** Whether it can send; any thread may ask. */
+    boolean isOpen() { return !ended; }
+
+    /** The login is over. */
+    void begin(OperationalParameters parameters) {
+        framing(parameters.framing(0));
+        maxSendBytes = parameters.maxSendDataSegmentLength();
+    }
 
     Transport transport() { return transport; }
 
@@ -69,7 +99,14 @@ final class Connection implements PduReceiver {
         phase = next;
     }
 
-    void framing(Framing framing) { transport.framing(framing); }
+    private void framing(Framing framing) { transport.framing(framing); }
+
+    /** MaxRecvDataSegmentLength of the target, which it may declare anew. */
+    void maxSendBytes(int bytes) {
+        maxSendBytes = bytes;
+    }
+
+    int maxSendBytes() { return maxSendBytes; }
 
     /** Follows StatSN from the first response on. */
     void status(StatusReceiver receiver) {
@@ -80,17 +117,13 @@ final class Connection implements PduReceiver {
 
     int expStatSn() {
         StatusReceiver known = status;
-        return known == null ? 0 : known.expStatSn();
+        return known == null ? firstExpStatSn : known.expStatSn();
     }
 
     // --- sending ---
 
-    /** Sends what is queued; on the loop's thread the end of the batch does that, for all at once. */
-    void flushUnlessInBatch() {
-        if (!(loop.inLoop() && inBatch)) {
-            transport.flush();
-        }
-    }
+    /** Sends what is queued. */
+    void flush() { transport.flush(); }
 
     /** Queues a PDU that is not on the hot path. The data are copied where they are not ours to keep. */
     void send(InitiatorPdu pdu, MemorySegment data) {
@@ -104,6 +137,7 @@ final class Connection implements PduReceiver {
         boolean reads = command.reads();
         boolean writes = command.writes();
         DataOutPlan plan = command.dataOutPlan;
+        plan.pduLimit(maxSendBytes); // what goes with the command is cut by it
         plan.begin(writes ? command.expectedBytes() : 0);
         command.dataInReceiver.begin((int) command.dataIn.byteSize());
         int immediateBytes = writes ? plan.immediateBytes() : 0;
@@ -149,6 +183,7 @@ final class Connection implements PduReceiver {
     /** Queues the Data-Out of the sequence at which the command's plan stands; with the lock held. */
     void sendDataOut(Command command, long lun, int ttt) {
         DataOutPlan plan = command.dataOutPlan;
+        plan.pduLimit(maxSendBytes);
         while (plan.next()) {
             bhs.start(DataOut.OPCODE, false, plan.isFinal() ? 0x80 : 0).lengths(0, plan.length())
                     .int64(Pdu.LUN, lun).int32(Pdu.ITT, command.itt).int32(Pdu.TTT, ttt)
@@ -178,13 +213,13 @@ final class Connection implements PduReceiver {
 
     /** Ends the connection for a reason; any thread. */
     void end(IOException why) {
-        if (loop.inLoop()) {
+        if (loop().inLoop()) {
             if (endCause == null && !closing) {
                 endCause = why;
             }
             transport.close();
         } else {
-            loop.execute(() -> end(why));
+            loop().execute(() -> end(why));
         }
     }
 
@@ -193,18 +228,16 @@ final class Connection implements PduReceiver {
     @Override
     public MemorySegment dataDestination(Bhs received, MemorySegment ahs, int length)
             throws ProtocolException {
-        inBatch = true;
         return current().dataDestination(received, length);
     }
 
     @Override
     public void received(Bhs received, MemorySegment ahs, MemorySegment data)
             throws ProtocolException {
-        inBatch = true;
         current().received(received, data);
     }
 
-    private String peer() {
+    String peer() {
         return transport.remote().getHostString() + ":" + transport.remote().getPort();
     }
 
@@ -218,11 +251,15 @@ final class Connection implements PduReceiver {
 
     @Override
     public void dataDigestError(Bhs received) throws ProtocolException {
-        // At ErrorRecoveryLevel 0 nothing short of a new session makes the lost PDU good (section 7.1.3).
-        endCause = new DigestException("data digest of PDU "
-                + Integer.toHexString(received.opcode()) + "h from " + peer()
-                + " is wrong (RFC 7143 section 7.8)");
-        throw new ProtocolException(String.valueOf(endCause.getMessage()));
+        current().damaged(received);
+    }
+
+    /** Data are damaged, and nothing short of another connection makes them good; throws what ends this one. */
+    ProtocolException damage(Bhs received) {
+        var why = new DigestException("data digest of PDU " + Integer.toHexString(received.opcode())
+                + "h from " + peer() + " is wrong (RFC 7143 section 7.8)");
+        endCause = why;
+        return new ProtocolException(String.valueOf(why.getMessage()));
     }
 
     @Override
@@ -231,13 +268,12 @@ final class Connection implements PduReceiver {
         if (now != null) {
             now.batchEnd();
         }
-        inBatch = false;
         transport.flush();
     }
 
     @Override
     public void closed(@Nullable IOException cause) {
-        inBatch = false;
+        ended = true;
         IOException why = endCause != null ? endCause : cause;
         if (why == null && !closing) {
             why = new IOException(peer() + " closed the connection");

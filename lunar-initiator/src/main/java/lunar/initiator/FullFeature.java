@@ -8,6 +8,7 @@ import lunar.block.AbortedException;
 import lunar.iscsi.Bhs;
 import lunar.iscsi.DataIn;
 import lunar.iscsi.NopIn;
+import lunar.iscsi.Pdu;
 import lunar.iscsi.ProtocolException;
 import lunar.iscsi.R2t;
 import lunar.iscsi.Reject;
@@ -16,8 +17,12 @@ import lunar.iscsi.Residual;
 import lunar.iscsi.ScsiCommand;
 import lunar.iscsi.ScsiResponse;
 import lunar.iscsi.SequenceVerdict;
+import lunar.iscsi.SerialNumbers;
+import lunar.iscsi.SnackRequest;
+import lunar.iscsi.SnackType;
 import lunar.iscsi.TargetPdu;
 import lunar.scsi.Bytes;
+import lunar.scsi.Lun;
 import lunar.scsi.Status;
 import org.jspecify.annotations.Nullable;
 
@@ -36,23 +41,42 @@ final class FullFeature implements Connection.Phase {
     private final Connection connection;
     private final Tasks tasks;
     private final Control control;
+    private final boolean recovers;
     /** Judgement of the Data-In whose data segment is on its way into {@link #dataDestination}. */
     private SequenceVerdict verdict = SequenceVerdict.IN_ORDER;
 
-    FullFeature(Connection connection, Tasks tasks, Control control) {
+    /** When the target was last heard, and whether it has been asked for a sign since. */
+    private long heardMs;
+    private boolean pinged;
+
+    /** @param recoveryLevel ErrorRecoveryLevel; from 1 on, what is lost within the connection is asked for again */
+    FullFeature(Connection connection, Tasks tasks, Control control, int recoveryLevel) {
         this.connection = connection;
         this.tasks = tasks;
         this.control = control;
+        recovers = recoveryLevel > 0;
+        heardMs = connection.loop().nowMs();
+    }
+
+    Connection connection() { return connection; }
+
+    /** The clock: pings a target that has been silent for too long, and gives up one that stays so. */
+    void tick(long nowMs, int keepAliveMs) {
+        if (!pinged && nowMs - heardMs >= keepAliveMs) {
+            pinged = true;
+            control.ping(connection);
+        }
     }
 
     @Override
     public MemorySegment dataDestination(Bhs bhs, int length) throws ProtocolException {
+        tasks.batchBegins();
         if (bhs.opcode() != DataIn.OPCODE) {
             return MemorySegment.NULL;
         }
         tasks.lock();
         try {
-            Command command = tasks.find(bhs.itt());
+            Command command = tasks.find(connection, bhs.itt());
             if (command == null) {
                 return MemorySegment.NULL;
             }
@@ -65,20 +89,21 @@ final class FullFeature implements Connection.Phase {
         }
     }
 
-    private static SequenceVerdict judge(Command command, Bhs bhs, int length)
+    private SequenceVerdict judge(Command command, Bhs bhs, int length)
             throws ProtocolException {
-        SequenceVerdict verdict = command.dataInReceiver.accept(bhs.int32(DataIn.DATA_SN),
-                bhs.int32(DataIn.BUFFER_OFFSET), length, bhs.isFinal());
-        if (verdict == SequenceVerdict.GAP) {
+        SequenceVerdict judged = command.dataInReceiver.judge(bhs.int32(DataIn.DATA_SN),
+                bhs.int32(DataIn.BUFFER_OFFSET), length);
+        if (judged == SequenceVerdict.GAP && !recovers) {
             throw new ProtocolException("a Data-In is missing before DataSN "
                     + Integer.toUnsignedString(bhs.int32(DataIn.DATA_SN))
                     + " (RFC 7143 section 11.7.5)");
         }
-        return verdict;
+        return judged;
     }
 
     @Override
     public void received(Bhs bhs, MemorySegment data) throws ProtocolException {
+        tasks.batchBegins();
         int opcode = bhs.opcode();
         if (opcode != DataIn.OPCODE && opcode != ScsiResponse.OPCODE && opcode != R2t.OPCODE) {
             control(bhs, data);
@@ -105,15 +130,24 @@ final class FullFeature implements Connection.Phase {
         }
     }
 
+    /** Sees a StatSN that counts, and asks for those that are missing before it. With the lock held. */
+    private void note(int statSn) throws ProtocolException {
+        int first = connection.status().nextStatSn();
+        int missing = connection.status().note(statSn);
+        if (missing > 0) {
+            if (!recovers) {
+                throw new ProtocolException("StatSN " + Integer.toUnsignedString(statSn)
+                        + " came, " + Integer.toUnsignedString(first)
+                        + " was expected (RFC 7143 section 4.2.2.2)");
+            }
+            askForStatus(first, missing);
+        }
+    }
+
     /** Judges a StatSN that counts; false for a PDU that has come before. With the lock held. */
     private boolean isNew(int statSn) throws ProtocolException {
-        return switch (connection.status().accept(statSn)) {
-            case IN_ORDER -> true;
-            case DUPLICATE -> false;
-            case GAP -> throw new ProtocolException("StatSN " + Integer.toUnsignedString(statSn)
-                    + " came, " + Integer.toUnsignedString(connection.expStatSn())
-                    + " was expected (RFC 7143 section 4.2.2.2)");
-        };
+        note(statSn);
+        return connection.status().take(statSn);
     }
 
     private @Nullable Command dataIn(Bhs bhs) throws ProtocolException {
@@ -121,32 +155,59 @@ final class FullFeature implements Connection.Phase {
         if (hasStatus && !bhs.isFinal()) {
             throw new ProtocolException("S of a Data-In without F (RFC 7143 section 11.7.1)");
         }
-        if (hasStatus && !isNew(bhs.int32(TargetPdu.STAT_SN))) {
-            return null;
-        }
-        Command command = tasks.find(bhs.itt());
+        int statSn = bhs.int32(TargetPdu.STAT_SN);
+        Command command = tasks.find(connection, bhs.itt());
         if (command == null) {
+            boolean _ = hasStatus && isNew(statSn);
             return unknown(bhs);
         }
-        if (bhs.dataSegmentLength() == 0) {
+        if (hasStatus) {
+            note(statSn);
+        }
+        int length = bhs.dataSegmentLength();
+        if (length == 0) {
             verdict = judge(command, bhs, 0);
         }
-        if (verdict != SequenceVerdict.IN_ORDER || !hasStatus) {
-            return null;
+        switch (verdict) {
+            case IN_ORDER -> {
+                command.dataInReceiver.take(bhs.int32(DataIn.BUFFER_OFFSET), length, bhs.isFinal());
+                if (recovers && !hasStatus && (bhs.flags() & DataIn.ACKNOWLEDGE) != 0) {
+                    acknowledge(command, bhs);
+                }
+            }
+            case GAP -> {
+                askForData(command, false);
+                return null; // and its status counts when it comes again
+            }
+            case DUPLICATE -> {
+                if (!recovers) {
+                    boolean _ = hasStatus && connection.status().take(statSn);
+                    return null;
+                }
+            }
         }
-        command.status = bhs.int8(DataIn.STATUS);
-        if ((bhs.flags() & ANY_RESIDUAL) != 0) {
-            command.residual = DataIn.decode(bhs).residual();
+        if (hasStatus) {
+            if (!connection.status().take(statSn)) {
+                return null;
+            }
+            command.status = bhs.int8(DataIn.STATUS);
+            if ((bhs.flags() & ANY_RESIDUAL) != 0) {
+                command.residual = DataIn.decode(bhs).residual();
+            }
+            return finish(command, command.dataInReceiver.expDataSn());
         }
-        return finish(command, command.dataInReceiver.expDataSn());
+        return command.statusHeld && !SerialNumbers.lessThan(command.dataInReceiver.expDataSn(),
+                command.heldExpDataSn) && connection.status().take(command.heldStatSn)
+                        ? finish(command, command.heldExpDataSn)
+                        : null;
     }
 
     private @Nullable Command response(Bhs bhs, MemorySegment data) throws ProtocolException {
-        if (!isNew(bhs.int32(TargetPdu.STAT_SN))) {
-            return null;
-        }
-        Command command = tasks.find(bhs.itt());
+        int statSn = bhs.int32(TargetPdu.STAT_SN);
+        note(statSn);
+        Command command = tasks.find(connection, bhs.itt());
         if (command == null) {
+            boolean _ = connection.status().take(statSn);
             return unknown(bhs);
         }
         command.response = bhs.int8(ScsiResponse.RESPONSE);
@@ -162,14 +223,28 @@ final class FullFeature implements Connection.Phase {
                     Math.min(length, data.byteSize() - SENSE_LENGTH_BYTES)));
         }
         // Of a command in both directions the target counts its R2T with the Data-In (section 11.4.8).
-        return finish(command, command.writes()
+        int expDataSn = command.writes()
                 ? command.dataInReceiver.expDataSn()
-                : bhs.int32(ScsiResponse.EXP_DATA_SN));
+                : bhs.int32(ScsiResponse.EXP_DATA_SN);
+        if (recovers && isGood(command) && command.reads() && SerialNumbers
+                .lessThan(command.dataInReceiver.expDataSn(), expDataSn)) {
+            // Not to be acknowledged before its data have come (section 7.9).
+            command.statusHeld = true;
+            command.heldStatSn = statSn;
+            command.heldExpDataSn = expDataSn;
+            askForData(command, false);
+            return null;
+        }
+        return connection.status().take(statSn) ? finish(command, expDataSn) : null;
+    }
+
+    private static boolean isGood(Command command) {
+        return command.response == ScsiResponse.COMPLETED
+                && command.status == Status.GOOD.code();
     }
 
     private @Nullable Command finish(Command command, int expDataSn) throws ProtocolException {
-        if (command.response == ScsiResponse.COMPLETED && command.status == Status.GOOD.code()
-                && command.reads()) {
+        if (isGood(command) && command.reads()) {
             Residual residual = command.writes()
                     ? command.bidirectionalReadResidual
                     : command.residual;
@@ -183,7 +258,7 @@ final class FullFeature implements Connection.Phase {
 
     private void r2t(Bhs bhs) throws ProtocolException {
         R2t r2t = R2t.decode(bhs);
-        Command command = tasks.find(r2t.itt());
+        Command command = tasks.find(connection, r2t.itt());
         if (command == null) {
             Command _ = unknown(bhs);
             return;
@@ -198,14 +273,18 @@ final class FullFeature implements Connection.Phase {
         return null;
     }
 
+    /** A NOP-In that answers nothing carries the next StatSN without using it up (section 11.19.4). */
+    private static boolean counts(Bhs bhs) {
+        return bhs.opcode() != R2t.OPCODE
+                && !(bhs.opcode() == NopIn.OPCODE && bhs.itt() == Bhs.NO_TAG);
+    }
+
     private void control(Bhs bhs, MemorySegment data) throws ProtocolException {
         TargetPdu pdu = TargetPdu.decode(bhs, MemorySegment.NULL);
         tasks.lock();
         try {
             tasks.numbering().update(pdu.expCmdSn(), pdu.maxCmdSn());
-            // A NOP-In that answers nothing carries the next StatSN without using it up (section 11.19.4).
-            boolean counts = !(pdu.itt() == Bhs.NO_TAG && pdu instanceof NopIn);
-            if (counts && !isNew(pdu.statSn())) {
+            if (counts(bhs) && !isNew(pdu.statSn())) {
                 return;
             }
         } finally {
@@ -214,8 +293,77 @@ final class FullFeature implements Connection.Phase {
         if (pdu instanceof Reject reject) {
             rejected(reject, data);
         } else {
-            control.received(pdu, data);
+            control.received(connection, pdu, data);
         }
+    }
+
+    // --- recovery within the connection (RFC 7143 section 7.1.4.2); with the lock held ---
+
+    @Override
+    public void damaged(Bhs bhs) throws ProtocolException {
+        if (!recovers) {
+            throw connection.damage(bhs);
+        }
+        tasks.batchBegins();
+        tasks.lock();
+        try {
+            if (bhs.opcode() == DataIn.OPCODE) {
+                if ((bhs.flags() & DataIn.HAS_STATUS) != 0) {
+                    note(bhs.int32(TargetPdu.STAT_SN));
+                }
+                Command command = tasks.find(connection, bhs.itt());
+                if (command != null) {
+                    askForData(command, true);
+                }
+            } else if (counts(bhs)) {
+                int statSn = bhs.int32(TargetPdu.STAT_SN);
+                note(statSn);
+                askForStatus(statSn, 1);
+            }
+        } finally {
+            tasks.unlock();
+        }
+    }
+
+    /**
+     * Asks for the data of a command again, from the first that is missing on: what came behind it is not kept.
+     *
+     * @param always also where the same data have been asked for before
+     */
+    private void askForData(Command command, boolean always) throws ProtocolException {
+        int first = command.dataInReceiver.expDataSn();
+        if (command.askedDataSn == first && !always) {
+            return;
+        }
+        command.askedDataSn = first;
+        if (command.snacks++ >= Command.MAX_SNACKS) {
+            throw new ProtocolException("data of " + tasks.describe(command) + " were asked for "
+                    + Command.MAX_SNACKS + " times");
+        }
+        again(new SnackRequest(SnackType.DATA_R2T, Lun.ZERO, command.itt, Bhs.NO_TAG,
+                connection.expStatSn(), first, 0),
+                "data of " + tasks.describe(command) + " from DataSN " + first);
+    }
+
+    private void askForStatus(int first, int count) {
+        again(new SnackRequest(SnackType.STATUS, Lun.ZERO, Bhs.NO_TAG, Bhs.NO_TAG,
+                connection.expStatSn(), first, count),
+                "StatSN " + Integer.toUnsignedString(first)
+                        + " and " + (count - 1) + " after it");
+    }
+
+    private void again(SnackRequest snack, String what) {
+        connection.send(snack, MemorySegment.NULL);
+        tasks.flush(connection);
+        control.tell(new SessionNotice.AskedAgain(connection.cid(), what));
+    }
+
+    /** The target may forget the data so far (section 11.7.2). Those before a status, ExpStatSN acknowledges. */
+    private void acknowledge(Command command, Bhs bhs) {
+        connection.send(new SnackRequest(SnackType.DATA_ACK, new Lun(bhs.lun()), Bhs.NO_TAG,
+                bhs.int32(Pdu.TTT), connection.expStatSn(), command.dataInReceiver.expDataSn(), 0),
+                MemorySegment.NULL);
+        tasks.flush(connection);
     }
 
     /** The data segment is the header of ours which the target rejects (RFC 7143 section 11.17). */
@@ -231,23 +379,32 @@ final class FullFeature implements Connection.Phase {
         if (ours.opcode() == ScsiCommand.OPCODE) {
             if (reason == RejectReason.DATA_DIGEST_ERROR) {
                 // The target has dropped it with its CmdSN, and takes no later command until that comes.
-                connection.end(new IOException("a command was " + why));
+                if (!recovers || !tasks.allegiance().retry(connection, ours.itt())) {
+                    connection.end(new IOException("a command was " + why));
+                }
                 return;
             }
-            tasks.fail(ours.itt(), new AbortedException("task " + Integer.toHexString(ours.itt())
-                    + "h was " + why, null));
+            tasks.fail(connection, ours.itt(),
+                    new AbortedException("task " + Integer.toHexString(ours.itt())
+                            + "h was " + why, null));
+        } else if (ours.opcode() == SnackRequest.OPCODE) {
+            connection.end(new IOException("a SNACK was " + why)); // what is lost stays lost here
         } else {
             // Of Data-Out nothing needs to be done: the target ends the task with a response (section 7.8).
-            control.rejected(ours.itt(), new IOException(why));
+            control.rejected(connection, ours.itt(), new IOException(why));
         }
     }
 
     @Override
     public void batchEnd() {
-        control.heard();
-        tasks.startWaiting();
+        heardMs = connection.loop().nowMs();
+        pinged = false;
+        tasks.batchEnds();
     }
 
     @Override
-    public void closed(@Nullable IOException why) { control.closed(why); }
+    public void closed(@Nullable IOException why) {
+        tasks.batchEnds();
+        control.closed(this, why);
+    }
 }

@@ -18,6 +18,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import lunar.iscsi.ChapCredentials;
+import lunar.iscsi.CommandNumbering;
 import lunar.iscsi.DiscoveredTarget;
 import lunar.iscsi.InitiatorLogin;
 import lunar.iscsi.Isid;
@@ -25,9 +26,11 @@ import lunar.iscsi.LoginException;
 import lunar.iscsi.Offer;
 import lunar.iscsi.ProtocolException;
 import lunar.iscsi.TargetAddress;
+import lunar.iscsi.spi.EventLoop;
 import lunar.iscsi.spi.PduReceiver;
 import lunar.iscsi.spi.Transport;
 import lunar.iscsi.spi.TransportProvider;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An iSCSI initiator: finds targets and logs in to them. It owns the event loops of its sessions; closing it closes
@@ -37,6 +40,7 @@ public final class Initiator implements AutoCloseable {
     private static final int MAX_REDIRECTIONS = 4;
     private static final int ISID_QUALIFIERS = 1 << 16;
     private static final int ISID_NUMBERS = 1 << 24;
+    private static final int FIRST_CMD_SN = 1;
 
     private final InitiatorOptions options;
     private final SecureRandom random = new SecureRandom();
@@ -100,8 +104,9 @@ public final class Initiator implements AutoCloseable {
      * @throws IOException when there is no connection to be had, or it ends
      */
     public Session login(SessionOptions session, Isid isid) throws IOException {
+        int connections = Math.max(session.connections(), session.offer().maxConnections());
         var settings = InitiatorLogin.Settings.normal(name(), session.targetName(), isid,
-                session.offer());
+                session.offer().with(offer -> offer.maxConnections(connections)));
         return login(session, settings, "login to " + session.targetName());
     }
 
@@ -162,12 +167,9 @@ public final class Initiator implements AutoCloseable {
         if (options.alias().isPresent()) {
             settings = settings.withInitiatorAlias(options.alias().get());
         }
-        if (wanted.chap().isPresent()) {
-            settings = wanted.chap().get().authenticate(settings);
-        }
         SessionOptions session = wanted;
         for (int i = 0; i <= MAX_REDIRECTIONS; i++) {
-            switch (attempt(session, settings, what)) {
+            switch (lead(session, settings, what)) {
                 case LoginPhase.LoggedIn(Session made) -> {
                     return register(made);
                 }
@@ -184,6 +186,7 @@ public final class Initiator implements AutoCloseable {
         sessions.add(session);
         synchronized (loops) {
             if (!closed) {
+                session.addConnections();
                 return session;
             }
         }
@@ -191,21 +194,55 @@ public final class Initiator implements AutoCloseable {
         throw new IOException("the initiator is closed");
     }
 
-    private LoginPhase.Outcome attempt(SessionOptions session, InitiatorLogin.Settings settings,
+    /** The first connection of a session. */
+    private LoginPhase.Outcome lead(SessionOptions session, InitiatorLogin.Settings settings,
             String task) throws IOException {
-        String what = task + " at " + session.portal();
+        var numbering = new CommandNumbering(FIRST_CMD_SN);
+        var numbers = new LoginPhase.Numbers() {
+            @Override
+            public int cmdSn() { return numbering.current(); }
+
+            @Override
+            public void update(int expCmdSn, int maxCmdSn) {
+                boolean _ = numbering.update(expCmdSn, maxCmdSn);
+            }
+        };
+        return attempt(session, session.portal(), settings, task, 0, null, numbers,
+                (connection, result) -> new Session(connection, result, numbering, session,
+                        sessions::remove, options, join(session, settings)));
+    }
+
+    /** One connection more of a session, or one in the place of another. */
+    private Session.Joiner join(SessionOptions options, InitiatorLogin.Settings settings) {
+        return (session, cid, portal, expStatSn) -> {
+            String task = "connection " + cid + " to " + options.targetName();
+            LoginPhase.Outcome outcome = attempt(options, portal,
+                    settings.joining(session.loginResult(), cid), task, expStatSn,
+                    session.loop(), session.numbers(), session::join);
+            if (outcome instanceof LoginPhase.Moved(TargetAddress address)) {
+                throw new IOException(task + ": redirected to " + address);
+            }
+        };
+    }
+
+    private LoginPhase.Outcome attempt(SessionOptions session, TargetAddress at,
+            InitiatorLogin.Settings bare, String task, int expStatSn,
+            @Nullable EventLoop loop, LoginPhase.Numbers numbers, LoginPhase.SessionMaker maker)
+            throws IOException {
+        String what = task + " at " + at;
+        InitiatorLogin.Settings settings = session.chap().isPresent()
+                ? session.chap().get().authenticate(bare)
+                : bare;
         var login = new InitiatorLogin(settings, this::unpredictable);
         var phase = new CompletableFuture<LoginPhase>();
         Function<Transport, PduReceiver> receiver = transport -> {
-            var connection = new Connection(transport);
-            var made = new LoginPhase(connection, login,
-                    (established, result, numbering) -> new Session(established, result,
-                            numbering, session, sessions::remove));
+            var connection = new Connection(transport, settings.cid(), at, expStatSn);
+            var made = new LoginPhase(connection, login, numbers, maker);
             connection.enter(made);
             phase.complete(made);
             return connection;
         };
-        var portal = new InetSocketAddress(session.portal().host(), session.portal().port());
+        var portal = new InetSocketAddress(at.host(), at.port());
         if (portal.isUnresolved()) {
             throw new IOException(what + ": no host of this name is known");
         }
@@ -217,10 +254,12 @@ public final class Initiator implements AutoCloseable {
             throw new IOException(what + ": cannot connect: " + e.getMessage(), e);
         }
         LoginPhase running = phase.join();
-        transport.loop().execute(running::start);
+        // A session lives on one loop; nothing has come yet, since the initiator speaks first.
+        transport.loop().execute(loop == null
+                ? running::start
+                : () -> transport.moveTo(loop, running::start));
         try {
-            return await(running.outcome(), session.timeouts().loginMs(), session.portal(),
-                    task);
+            return await(running.outcome(), session.timeouts().loginMs(), at, task);
         } catch (IOException e) {
             transport.close();
             throw e;

@@ -9,8 +9,11 @@ import java.util.regex.Pattern;
  * @param name iSCSI name: {@code iqn.}, {@code eui.} or {@code naa.} (RFC 7143 section 4.2.7)
  * @param alias InitiatorAlias, a name for people
  * @param loopCount event loops, that is threads, over which the sessions are spread
+ * @param listener hears what happens to sessions
+ * @param metrics counts commands
  */
-public record InitiatorOptions(String name, Optional<String> alias, int loopCount) {
+public record InitiatorOptions(String name, Optional<String> alias, int loopCount,
+        SessionListener listener, Optional<InitiatorMetrics> metrics) {
     /** Name of an initiator that is given none. */
     public static final String DEFAULT_NAME = "iqn.2026-11.org.lunar:host";
 
@@ -30,16 +33,26 @@ public record InitiatorOptions(String name, Optional<String> alias, int loopCoun
 
     /** One event loop, no alias. */
     public static InitiatorOptions of(String name) {
-        return new InitiatorOptions(name, Optional.empty(), 1);
+        return new InitiatorOptions(name, Optional.empty(), 1, (_, _) -> {}, Optional.empty());
     }
 
     /** The same with an alias. */
     public InitiatorOptions withAlias(String value) {
-        return new InitiatorOptions(name, Optional.of(value), loopCount);
+        return new InitiatorOptions(name, Optional.of(value), loopCount, listener, metrics);
     }
 
     /** The same with another number of event loops. */
     public InitiatorOptions withLoopCount(int value) {
-        return new InitiatorOptions(name, alias, value);
+        return new InitiatorOptions(name, alias, value, listener, metrics);
+    }
+
+    /** The same with a listener. */
+    public InitiatorOptions withListener(SessionListener value) {
+        return new InitiatorOptions(name, alias, loopCount, value, metrics);
+    }
+
+    /** The same with a counter. */
+    public InitiatorOptions withMetrics(InitiatorMetrics value) {
+        return new InitiatorOptions(name, alias, loopCount, listener, Optional.of(value));
     }
 }

@@ -43,7 +43,8 @@ import org.jspecify.annotations.Nullable;
  * sessions                      1 to 32, spread over the portals that discovery tells of
  * policy                        which of them a request takes: least-queue, round-robin, service-time, fixed
  * no-path-retry                 how long requests wait while there is no session: queue, fail, or seconds
- * connections                   1: more are not supported yet
+ * connections                   1 to 32 in each session, where the target allows so many
+ * error-recovery-level          0, 1 or 2: what the initiator offers (RFC 7143 section 7.1.5)
  * </pre>
  *
  * @param lun the LUN, if the URI has one
@@ -65,10 +66,11 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
     private static final Set<String> POLICIES = new TreeSet<>(
             Set.of("fixed", "least-queue", "round-robin", "service-time"));
     private static final int MAX_SESSIONS = 32;
+    private static final int MAX_CONNECTIONS = 32;
     private static final String EXAMPLE = "iscsi://host/iqn.2026-11.org.example:disk/0";
     private static final Set<String> OPTIONS = Set.of("header-digest", "data-digest", "sessions",
             "connections", "initiator", "mutual-user", "mutual-secret-file", "secret-file",
-            "chap-algorithms", "queue-depth", "policy", "no-path-retry");
+            "chap-algorithms", "queue-depth", "policy", "no-path-retry", "error-recovery-level");
     private static final Set<String> SCHEMES = Set.of("iscsi", "iser");
 
     /** Authority, target name, LUN. */
@@ -102,7 +104,6 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
             throw wrong(uri, "has another scheme than iscsi: or iser:");
         }
         uri.requireKnownOptions(OPTIONS);
-        requireOne(uri, "connections");
         Matcher rest = REST.matcher(uri.rest());
         if (!rest.matches()) {
             throw wrong(uri, "is not of the form host/target-name/lun");
@@ -119,10 +120,12 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
                 .of(host(authority.group(3)), port(uri, authority.group(4)), target)
                 .withOffer(Offer.DEFAULT.with(offer -> offer
                         .headerDigest(digest(uri, "header-digest"))
-                        .dataDigest(digest(uri, "data-digest"))));
+                        .dataDigest(digest(uri, "data-digest"))
+                        .errorRecoveryLevel(errorRecoveryLevel(uri))));
         options = new SessionOptions(uri.scheme(), options.portal(), target, options.offer(),
                 chap(uri, authority.group(1), authority.group(2)), options.timeouts(),
-                number(uri, "queue-depth", SessionOptions.DEFAULT_QUEUE_DEPTH));
+                number(uri, "queue-depth", SessionOptions.DEFAULT_QUEUE_DEPTH),
+                connections(uri));
         return new IscsiUri(Optional.ofNullable(rest.group(3)).map(lun -> lun(uri, lun)),
                 Optional.ofNullable(uri.option("initiator")), options, paths(uri));
     }
@@ -145,11 +148,22 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
         });
     }
 
-    private static void requireOne(DeviceUri uri, String option) {
-        if (number(uri, option, 1) != 1) {
-            throw wrong(uri, "asks for more than one of '" + option
-                    + "', which is not supported yet; leave the option out");
+    private static int connections(DeviceUri uri) {
+        int connections = number(uri, "connections", 1);
+        if (connections > MAX_CONNECTIONS) {
+            throw wrong(uri, "asks for " + connections + " connections; " + MAX_CONNECTIONS
+                    + " are the most");
         }
+        return connections;
+    }
+
+    private static int errorRecoveryLevel(DeviceUri uri) {
+        return switch (uri.option("error-recovery-level", "0")) {
+            case "0" -> 0;
+            case "1" -> 1;
+            case "2" -> 2;
+            default -> throw wrong(uri, "has an error-recovery-level that is not 0, 1 or 2");
+        };
     }
 
     private static String host(String written) {

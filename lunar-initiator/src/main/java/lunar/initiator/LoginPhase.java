@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CompletableFuture;
 import lunar.iscsi.Bhs;
-import lunar.iscsi.CommandNumbering;
 import lunar.iscsi.InitiatorLogin;
 import lunar.iscsi.LoginAnswer;
 import lunar.iscsi.LoginAsk;
@@ -23,30 +22,38 @@ final class LoginPhase implements Connection.Phase {
     /** How a login ends well. */
     sealed interface Outcome {}
 
-    /** There is a session. */
+    /** The connection is in the full feature phase, in a session. */
     record LoggedIn(Session session) implements Outcome {}
 
     /** The target is elsewhere. */
     record Moved(TargetAddress address) implements Outcome {}
 
-    /** Makes the session of a login, on the loop's thread, before any further PDU is looked at. */
+    /** Makes the session of a login, or has it join one, on the loop's thread, before any further PDU is looked at. */
     @FunctionalInterface
     interface SessionMaker {
-        Session make(Connection connection, LoginResult result, CommandNumbering numbering);
+        Session make(Connection connection, LoginResult result);
     }
 
-    private static final int FIRST_CMD_SN = 1;
+    /** The numbering of commands: of a new session, or of the one that is joined (RFC 7143 section 11.12.8). */
+    interface Numbers {
+        int cmdSn();
+
+        void update(int expCmdSn, int maxCmdSn);
+    }
+
     private static final int ITT = 0;
 
     private final Connection connection;
     private final InitiatorLogin login;
     private final SessionMaker maker;
-    private final CommandNumbering numbering = new CommandNumbering(FIRST_CMD_SN);
+    private final Numbers numbers;
     private final CompletableFuture<Outcome> outcome = new CompletableFuture<>();
 
-    LoginPhase(Connection connection, InitiatorLogin login, SessionMaker maker) {
+    LoginPhase(Connection connection, InitiatorLogin login, Numbers numbers,
+            SessionMaker maker) {
         this.connection = connection;
         this.login = login;
+        this.numbers = numbers;
         this.maker = maker;
     }
 
@@ -62,7 +69,7 @@ final class LoginPhase implements Connection.Phase {
     }
 
     private void send(LoginAsk ask) {
-        connection.send(ask.request(ITT, numbering.current(), connection.expStatSn()), ask.text());
+        connection.send(ask.request(ITT, numbers.cmdSn(), connection.expStatSn()), ask.text());
     }
 
     @Override
@@ -87,12 +94,12 @@ final class LoginPhase implements Connection.Phase {
         }
         // One request is out at a time, so that whatever StatSN comes is the next.
         connection.status(new StatusReceiver(response.statSn()));
-        numbering.update(response.expCmdSn(), response.maxCmdSn());
+        numbers.update(response.expCmdSn(), response.maxCmdSn());
         switch (login.receive(LoginAnswer.of(response, data))) {
             case InitiatorLogin.Send(LoginAsk ask) -> send(ask);
             case InitiatorLogin.Complete(LoginResult result) -> {
-                connection.framing(result.parameters().framing(0));
-                outcome.complete(new LoggedIn(maker.make(connection, result, numbering)));
+                connection.begin(result.parameters());
+                outcome.complete(new LoggedIn(maker.make(connection, result)));
             }
             case InitiatorLogin.Fail(LoginException failure) -> fail(failure);
             case InitiatorLogin.Redirected(TargetAddress address, boolean _) -> {
@@ -106,6 +113,9 @@ final class LoginPhase implements Connection.Phase {
         outcome.completeExceptionally(failure);
         connection.close();
     }
+
+    @Override
+    public void damaged(Bhs bhs) throws ProtocolException { throw connection.damage(bhs); }
 
     @Override
     public void batchEnd() {}

@@ -45,6 +45,7 @@ import org.jspecify.annotations.Nullable;
 public final class LunDevice implements BlockDevice {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
     private static final int MAX_UNIT_ATTENTIONS = 8;
+    private static final int MAX_LOSSES = 64;
     private static final long FIRST_PAUSE_MS = 5;
     private static final int MAX_PAUSE_DOUBLINGS = 7;
     private static final int CAPACITY_BYTES = 32;
@@ -203,6 +204,13 @@ public final class LunDevice implements BlockDevice {
     private void ended(Command command) {
         BlockRequest request = Objects.requireNonNull(command.request);
         StorageException failure = command.failure;
+        if (command.lost && command.attempts < MAX_LOSSES && session.isOpen()
+                && request.operation() != Operation.COMPARE_AND_WRITE) {
+            // Its connection was lost, and the target has ended it: to do it twice is to do it once.
+            command.attempts++;
+            tasks.submit(command);
+            return;
+        }
         if (failure == null) {
             if (SenseMapping.isUnitAttention(command.status, command.sense)
                     && command.attempts < MAX_UNIT_ATTENTIONS) {
@@ -255,7 +263,7 @@ public final class LunDevice implements BlockDevice {
     /** Puts a command off, since the target is busy; false where there is no time for that. */
     private boolean rest(Command command) {
         long pauseMs = FIRST_PAUSE_MS << Math.min(command.attempts, MAX_PAUSE_DOUBLINGS);
-        if (session.connection().loop().nowMs() + pauseMs >= command.deadlineMs) {
+        if (session.loop().nowMs() + pauseMs >= command.deadlineMs) {
             return false;
         }
         command.attempts++;
@@ -292,6 +300,12 @@ public final class LunDevice implements BlockDevice {
 
     private void noteAttention(Bytes sense) {
         AdditionalSense additional = SenseMapping.sense(sense).additional();
+        session.lunsMayHaveChanged(additional);
+        attention(additional);
+    }
+
+    /** The unit tells what has happened to it. */
+    void attention(AdditionalSense additional) {
         LOG.log(System.Logger.Level.DEBUG, "{0}/{1}: unit attention {2}", session.targetName(),
                 lun, additional);
         attentionListener.accept(additional);
@@ -347,13 +361,14 @@ public final class LunDevice implements BlockDevice {
         if (closed.compareAndSet(false, true) && inFlight.get() == 0) {
             drained.countDown();
         }
-        if (!session.connection().loop().inLoop()) {
+        if (!session.loop().inLoop()) {
             try {
                 drained.await(); // every request has a deadline
             } catch (InterruptedException _) {
                 Thread.currentThread().interrupt();
             }
         }
+        session.forget(this);
         whenClosed.run();
     }
 

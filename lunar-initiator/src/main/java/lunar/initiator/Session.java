@@ -2,8 +2,11 @@ package lunar.initiator;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -11,21 +14,17 @@ import java.util.function.Consumer;
 import lunar.block.DeviceGoneException;
 import lunar.block.InvalidRequestException;
 import lunar.block.StorageException;
-import lunar.iscsi.Bhs;
+import lunar.iscsi.AsyncEvent;
 import lunar.iscsi.CommandNumbering;
 import lunar.iscsi.DiscoveredTarget;
-import lunar.iscsi.InitiatorText;
-import lunar.iscsi.LoginLimits;
 import lunar.iscsi.LoginResult;
 import lunar.iscsi.OperationalParameters;
-import lunar.iscsi.ProtocolException;
 import lunar.iscsi.ScsiResponse;
 import lunar.iscsi.SendTargets;
 import lunar.iscsi.TargetAddress;
-import lunar.iscsi.TargetPdu;
-import lunar.iscsi.TextRequest;
-import lunar.iscsi.TextResponse;
-import lunar.iscsi.TextTurn;
+import lunar.iscsi.TextKeys;
+import lunar.iscsi.spi.EventLoop;
+import lunar.scsi.AdditionalSense;
 import lunar.scsi.Lun;
 import lunar.scsi.LunList;
 import lunar.scsi.MalformedDataException;
@@ -34,8 +33,14 @@ import lunar.scsi.ReportLuns;
 /**
  * A session with a target: opens its LUNs, and passes commands through to them. May be used by any thread.
  *
+ * <p>It may have several connections, over which commands are spread; their order is kept (RFC 7143 section 4.2.2).
+ * What the loss of one means, the ErrorRecoveryLevel says that was agreed (section 7.1.5): at 2 its tasks go on over
+ * another, or over one that is made anew, where all are lost. Below, tasks that the target had received end there, and
+ * reads and writes of a {@link LunDevice} are sent again as long as the session has a connection; without one it has
+ * ended, and whoever wants another logs in again.
+ *
  * <p>Closing it logs out. Commands that are then still at the target end with {@link DeviceGoneException}, as does
- * everything afterwards. A session whose connection is lost stays lost: whoever wants another logs in again.
+ * everything afterwards.
  */
 public final class Session implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
@@ -45,27 +50,149 @@ public final class Session implements AutoCloseable {
     private static final int FIRST_LUN_LIST_BYTES = 4096;
     private static final int MAX_LUN_LIST_BYTES = 8 + 8 * 16_384;
 
-    private final Connection connection;
+    /** Logs in a connection that joins a session. */
+    @FunctionalInterface
+    interface Joiner {
+        void join(Session session, int cid, TargetAddress portal, int expStatSn)
+                throws IOException;
+    }
+
+    private final EventLoop loop;
     private final Tasks tasks;
     private final Control control;
+    private final Connections connections;
+    private final Exchanges exchanges;
     private final SessionOptions options;
     private final LoginResult result;
+    private final Joiner joiner;
     private final Consumer<Session> whenClosed;
+    private final SessionListener listener;
+    private final Set<LunDevice> devices = ConcurrentHashMap.newKeySet();
     private final Bounces bounces = new Bounces();
     private final AtomicBoolean closing = new AtomicBoolean();
 
     /** Made on the loop's thread by the last step of the login. */
-    Session(Connection connection, LoginResult result, CommandNumbering numbering,
-            SessionOptions options, Consumer<Session> whenClosed) {
-        this.connection = connection;
+    Session(Connection first, LoginResult result, CommandNumbering numbering,
+            SessionOptions options, Consumer<Session> whenClosed, InitiatorOptions initiator,
+            Joiner joiner) {
+        loop = first.loop();
         this.options = options;
         this.result = result;
         this.whenClosed = whenClosed;
-        tasks = new Tasks(connection, result.parameters(), numbering, targetName(),
-                options.queueDepth(), options.timeouts().commandMs());
-        control = new Control(connection, tasks, options.timeouts(), targetName());
-        connection.enter(new FullFeature(connection, tasks, control));
+        this.joiner = joiner;
+        listener = initiator.listener();
+        tasks = new Tasks(loop, result.parameters(), numbering, targetName(),
+                options.queueDepth(), options.timeouts().commandMs(),
+                initiator.metrics().map(this::gauge).orElse(null));
+        var questions = new Questions(tasks, targetName());
+        connections = new Connections(loop, tasks, questions, result, options.timeouts(),
+                targetName(), (cid, portal, expStatSn) -> joiner.join(this, cid, portal,
+                        expStatSn),
+                this::tell);
+        control = new Control(loop, tasks, questions, connections, options.timeouts(),
+                targetName(), this::tell);
+        exchanges = new Exchanges(this, tasks, questions, control, connections);
+        connections.begin(fullFeature(first));
         control.start();
+    }
+
+    private FullFeature fullFeature(Connection connection) {
+        var made = new FullFeature(connection, tasks, control,
+                result.parameters().errorRecoveryLevel());
+        connection.enter(made);
+        return made;
+    }
+
+    private Tasks.Gauge gauge(InitiatorMetrics metrics) {
+        return (command, nanos) -> metrics.commandEnded(this, new Lun(command.lun),
+                command.cdb.get(ValueLayout.JAVA_BYTE, 0) & 0xff,
+                command.failure == null ? command.status : -1,
+                command.dataIn.byteSize() + command.dataOut.byteSize(), nanos);
+    }
+
+    /** A connection has logged in to this session; on the loop. */
+    Session join(Connection connection, LoginResult joined) {
+        connections.joined(fullFeature(connection));
+        return this;
+    }
+
+    /** Logs in the connections beside the first; those that fail now come later. */
+    void addConnections() {
+        int wanted = Math.min(options.connections(), parameters().maxConnections());
+        if (wanted < options.connections()) {
+            LOG.log(System.Logger.Level.INFO, "{0} allows {1} connections of {2}", targetName(),
+                    wanted, options.connections());
+        }
+        for (int cid = 1; cid < wanted; cid++) {
+            try {
+                joiner.join(this, cid, portal(), 0);
+            } catch (IOException e) {
+                LOG.log(System.Logger.Level.WARNING, "{0}: {1}", targetName(), e.getMessage());
+                connections.add(cid, portal());
+            }
+        }
+    }
+
+    private void tell(SessionNotice notice) {
+        if (notice instanceof SessionNotice.MessageCame(var event, var lun, var sense)
+                && event == AsyncEvent.SCSI_EVENT.code() && sense.isPresent()) {
+            devices.stream().filter(device -> device.lun().equals(lun))
+                    .forEach(device -> device.attention(sense.get().additional()));
+            lunsMayHaveChanged(sense.get().additional());
+        }
+        try {
+            listener.happened(this, notice);
+        } catch (RuntimeException e) {
+            LOG.log(System.Logger.Level.ERROR, "listener of sessions", e);
+        }
+    }
+
+    /** A unit attention has come, by an answer or by a message. */
+    void lunsMayHaveChanged(AdditionalSense attention) {
+        if (attention.equals(AdditionalSense.REPORTED_LUNS_DATA_HAS_CHANGED)) {
+            tell(new SessionNotice.LunsChanged());
+        }
+    }
+
+    /** Numbers for the login of a connection more. */
+    LoginPhase.Numbers numbers() {
+        return new LoginPhase.Numbers() {
+            @Override
+            public int cmdSn() {
+                tasks.lock();
+                try {
+                    return tasks.numbering().current();
+                } finally {
+                    tasks.unlock();
+                }
+            }
+
+            @Override
+            public void update(int expCmdSn, int maxCmdSn) {
+                tasks.lock();
+                try {
+                    boolean _ = tasks.numbering().update(expCmdSn, maxCmdSn);
+                } finally {
+                    tasks.unlock();
+                }
+            }
+        };
+    }
+
+    /**
+     * How long to wait after this session before the next login, in milliseconds: what the target has said at its end,
+     * or Time2Wait as it was negotiated (RFC 7143 sections 7.5, 11.9.1 and 13.15).
+     */
+    public long time2WaitMs() { return connections.waitMs(); }
+
+    /** Starts an exchange with the target. Does not block; any thread. */
+    public <R> Task<R> start(Exchange<R> exchange) {
+        return exchanges.start(exchange);
+    }
+
+    /** Connections that are there now: 0 where all are lost, while another is being made. */
+    public int connectionCount() {
+        return tasks.connections().size();
     }
 
     /** The target's iSCSI name; "discovery" in a discovery session. */
@@ -93,17 +220,19 @@ public final class Session implements AutoCloseable {
 
     /** Whether the session takes commands: neither closed nor lost. */
     public boolean isOpen() {
-        return !closing.get() && control.isOpen();
+        return !closing.get() && !connections.isOver();
     }
 
     /** Runs something when the session has ended, in whatever way; on a loop, where it must not block. */
     public void onEnd(Runnable what) {
-        var _ = control.over().thenRun(what);
+        var _ = connections.over().thenRun(what);
     }
 
     Tasks tasks() { return tasks; }
 
-    Connection connection() { return connection; }
+    EventLoop loop() { return loop; }
+
+    void forget(LunDevice device) { devices.remove(device); }
 
     Bounces bounces() { return bounces; }
 
@@ -116,7 +245,9 @@ public final class Session implements AutoCloseable {
 
     /** Opens a LUN, and says what else is to be closed with it. */
     LunDevice open(Lun lun, Runnable whenDeviceClosed) throws StorageException {
-        return new LunDevice(this, lun, LunProbe.probe(this, lun), whenDeviceClosed);
+        var device = new LunDevice(this, lun, LunProbe.probe(this, lun), whenDeviceClosed);
+        devices.add(device);
+        return device;
     }
 
     /** The LUNs there are, of whatever kind (REPORT LUNS). */
@@ -170,8 +301,7 @@ public final class Session implements AutoCloseable {
                 throw SenseMapping.targetFailure(command.response, tasks.describe(command));
             }
             Bounces.copyBack(in, dataIn);
-            return new ScsiResult(command.status, command.sense, command.residual,
-                    command.bidirectionalReadResidual, command.dataInReceiver.receivedBytes());
+            return command.result();
         } finally {
             tasks.give(command);
             bounces.give(in, dataIn);
@@ -181,7 +311,7 @@ public final class Session implements AutoCloseable {
 
     /** A loop that waits for itself waits forever. */
     void refuseOnLoop() throws InvalidRequestException {
-        if (connection.loop().inLoop()) {
+        if (loop.inLoop()) {
             throw new InvalidRequestException(
                     "a completion must not wait for another request: submit it instead");
         }
@@ -189,47 +319,14 @@ public final class Session implements AutoCloseable {
 
     /** Asks a discovery session what targets there are. */
     List<DiscoveredTarget> sendTargets() throws IOException {
-        var answer = new CompletableFuture<List<DiscoveredTarget>>();
-        var text = new InitiatorText(new SendTargets.All().request(),
-                parameters().maxSendDataSegmentLength(), LoginLimits.DEFAULT);
-        connection.loop().execute(() -> ask(text, answer));
-        return Initiator.await(answer, options.timeouts().loginMs(), portal(), "discovery");
-    }
-
-    private void ask(InitiatorText text, CompletableFuture<List<DiscoveredTarget>> answer) {
-        TextTurn first = text.first();
-        long deadlineMs = connection.loop().nowMs() + options.timeouts().loginMs();
-        control.ask(new Exchange("text request", deadlineMs) {
-            @Override
-            boolean answered(TargetPdu pdu, MemorySegment data) throws ProtocolException {
-                if (!(pdu instanceof TextResponse response)) {
-                    throw new ProtocolException(pdu.describe() + " answers a Text Request");
-                }
-                return switch (text.receive(
-                        new TextTurn(response.isFinal(), response.continues(), data))) {
-                    case InitiatorText.Send(TextTurn next) -> {
-                        // A negotiation keeps its task tag to the end (RFC 7143 section 11.10.4).
-                        control.send(() -> request(next, itt, response.ttt()), next.text());
-                        yield false;
-                    }
-                    case InitiatorText.Complete(var keys) -> {
-                        answer.complete(SendTargets.parse(keys));
-                        yield true;
-                    }
-                };
-            }
-
-            @Override
-            void failed(IOException why) {
-                answer.completeExceptionally(why);
-                connection.end(why);
-            }
-        }, itt -> request(first, itt, Bhs.NO_TAG), first.text());
-    }
-
-    private TextRequest request(TextTurn turn, int itt, int ttt) {
-        return new TextRequest(true, turn.isFinal(), turn.more(), Lun.ZERO, itt, ttt,
-                tasks.numbering().current(), connection.expStatSn());
+        var answer = new CompletableFuture<TextKeys>();
+        loop.execute(() -> {
+            var _ = control.text(tasks.connections().getFirst(),
+                    new SendTargets.All().request(), answer::complete,
+                    answer::completeExceptionally);
+        });
+        return SendTargets.parse(Initiator.await(answer, options.timeouts().loginMs(), portal(),
+                "discovery"));
     }
 
     /** Logs out and ends the connection; waits for that, within the time for a logout. Idempotent. */
@@ -238,16 +335,16 @@ public final class Session implements AutoCloseable {
         if (closing.compareAndSet(false, true)) {
             tasks.refuse("the session is closed", null);
             try {
-                connection.loop().execute(control::logout);
+                loop.execute(connections::logOut);
             } catch (RejectedExecutionException e) {
                 LOG.log(System.Logger.Level.DEBUG, "logout from {0}: {1}", targetName(), e);
             }
         }
-        if (connection.loop().inLoop()) {
+        if (loop.inLoop()) {
             return; // what follows is this thread's own work
         }
         try {
-            if (!control.ended().await(options.timeouts().logoutMs() + RELEASE_MS,
+            if (!connections.ended().await(options.timeouts().logoutMs() + RELEASE_MS,
                     TimeUnit.MILLISECONDS) || !tasks.awaitNone(RELEASE_MS)) {
                 LOG.log(System.Logger.Level.ERROR, "session with {0} does not end", targetName());
             }

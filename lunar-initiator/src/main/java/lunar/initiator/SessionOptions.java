@@ -17,65 +17,53 @@ import lunar.iscsi.TargetAddress;
  * @param chap how we prove ourselves, and perhaps the target; empty for no authentication
  * @param timeouts how long the target may take
  * @param queueDepth commands at the target at once; more wait here
+ * @param connections connections of the session, where the target allows so many (MC/S, RFC 7143 section 4.2.2)
  */
 public record SessionOptions(String scheme, TargetAddress portal, String targetName, Offer offer,
-        Optional<ChapOptions> chap, Timeouts timeouts, int queueDepth) {
+        Optional<ChapOptions> chap, Timeouts timeouts, int queueDepth, int connections) {
     /** Commands at the target at once where nothing else is said. */
     public static final int DEFAULT_QUEUE_DEPTH = 128;
 
     /** A tag's low half counts tasks; its upper part is for what is not a SCSI command. */
     private static final int MAX_QUEUE_DEPTH = 4096;
 
+    /** Most connections of a session. */
+    private static final int MAX_CONNECTIONS = 32;
+
     public SessionOptions {
+        if (connections < 1 || connections > MAX_CONNECTIONS) {
+            throw new IllegalArgumentException("a session has 1 to " + MAX_CONNECTIONS
+                    + " connections, not " + connections);
+        }
         if (queueDepth < 1 || queueDepth > MAX_QUEUE_DEPTH) {
             throw new IllegalArgumentException(
                     "a queue depth is 1 to " + MAX_QUEUE_DEPTH + ", not " + queueDepth);
         }
     }
 
-    /**
-     * With credentials that do not change.
-     *
-     * @param credentials how we prove ourselves (CHAP)
-     * @param targetCredentials how the target must prove itself (mutual CHAP); needs {@code credentials}
-     */
-    public SessionOptions(String scheme, TargetAddress portal, String targetName, Offer offer,
-            Optional<ChapCredentials> credentials, Optional<ChapCredentials> targetCredentials,
-            Timeouts timeouts, int queueDepth) {
-        this(scheme, portal, targetName, offer, chap(credentials, targetCredentials), timeouts,
-                queueDepth);
-    }
-
-    private static Optional<ChapOptions> chap(Optional<ChapCredentials> own,
-            Optional<ChapCredentials> target) {
-        if (target.isPresent() && own.isEmpty()) {
-            throw new IllegalArgumentException(
-                    "the target proves itself only where the initiator does: mutual CHAP needs both secrets");
-        }
-        return own.map(ChapOptions::of)
-                .map(options -> target.map(options::withTarget).orElse(options));
-    }
-
     /** Over TCP, without authentication. */
     public static SessionOptions of(String host, int port, String targetName) {
         return new SessionOptions("iscsi", new TargetAddress(host, port, OptionalInt.empty()),
-                targetName, Offer.DEFAULT, Optional.empty(), Timeouts.DEFAULT, DEFAULT_QUEUE_DEPTH);
+                targetName, Offer.DEFAULT, Optional.empty(), Timeouts.DEFAULT, DEFAULT_QUEUE_DEPTH,
+                1);
     }
 
     /** The same at another portal. */
     public SessionOptions withPortal(TargetAddress value) {
-        return new SessionOptions(scheme, value, targetName, offer, chap, timeouts, queueDepth);
+        return new SessionOptions(scheme, value, targetName, offer, chap, timeouts, queueDepth,
+                connections);
     }
 
     /** The same with another offer. */
     public SessionOptions withOffer(Offer value) {
-        return new SessionOptions(scheme, portal, targetName, value, chap, timeouts, queueDepth);
+        return new SessionOptions(scheme, portal, targetName, value, chap, timeouts, queueDepth,
+                connections);
     }
 
     /** The same with CHAP by all that there is to say about it. */
     public SessionOptions withChap(ChapOptions value) {
         return new SessionOptions(scheme, portal, targetName, offer, Optional.of(value), timeouts,
-                queueDepth);
+                queueDepth, connections);
     }
 
     /** The same with CHAP. */
@@ -109,16 +97,32 @@ public record SessionOptions(String scheme, TargetAddress portal, String targetN
 
     /** A discovery session at the same portal, with the same secrets. */
     SessionOptions forDiscovery() {
-        return new SessionOptions(scheme, portal, "", Offer.DEFAULT, chap, timeouts, 1);
+        return new SessionOptions(scheme, portal, "", Offer.DEFAULT, chap, timeouts, 1, 1);
     }
 
     /** The same with other timeouts. */
     public SessionOptions withTimeouts(Timeouts value) {
-        return new SessionOptions(scheme, portal, targetName, offer, chap, value, queueDepth);
+        return new SessionOptions(scheme, portal, targetName, offer, chap, value, queueDepth,
+                connections);
     }
 
     /** The same with another queue depth. */
     public SessionOptions withQueueDepth(int value) {
-        return new SessionOptions(scheme, portal, targetName, offer, chap, timeouts, value);
+        return new SessionOptions(scheme, portal, targetName, offer, chap, timeouts, value,
+                connections);
+    }
+
+    /** The same with another number of connections. */
+    public SessionOptions withConnections(int value) {
+        return new SessionOptions(scheme, portal, targetName, offer, chap, timeouts, queueDepth,
+                value);
+    }
+
+    /**
+     * The same with a level of error recovery (RFC 7143 section 7.1.5): 0, 1 to make good what digests find damaged,
+     * 2 to have tasks outlive their connection.
+     */
+    public SessionOptions withErrorRecoveryLevel(int value) {
+        return withOffer(offer.with(changed -> changed.errorRecoveryLevel(value)));
     }
 }

@@ -6,57 +6,62 @@ import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import lunar.block.AbortedException;
 import lunar.block.DeadlineException;
 import lunar.block.DeviceGoneException;
 import lunar.block.StorageException;
 import lunar.iscsi.BurstRules;
 import lunar.iscsi.CommandNumbering;
 import lunar.iscsi.OperationalParameters;
+import lunar.iscsi.SerialNumbers;
 import lunar.iscsi.spi.EventLoop;
 import lunar.scsi.Lun;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The SCSI commands of a session: as many task slots as the queue is deep, a queue for what finds no slot or a
- * closed command window, and the numbering. Any thread submits and sends; a command that was sent ends on the
- * loop's thread.
- *
- * <p>An Initiator Task Tag is the number of a slot with a generation above it, so that finding a task is an array
- * access and a late PDU for an earlier task of the slot is told from one for the present.
+ * The SCSI commands of a session: as many task slots as the queue is deep, a queue for what finds no slot, no
+ * connection or a closed command window, and the numbering. Any thread submits and sends; a command that was sent ends
+ * on the loop's thread.
  */
 final class Tasks {
-    private static final int SLOT_MASK = 0xffff;
-    private static final int GENERATION_SHIFT = 16;
-
     /** The one lock of a session. Guards all fields here, those of commands on their way, and what is sent. */
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
-    private final Connection connection;
     private final EventLoop loop;
     private final String target;
     private final int commandMs;
     private final BurstRules rules;
     private final int maxSendBytes;
     private final CommandNumbering numbering;
+    private final @Nullable Gauge gauge;
+    /** Connections that are there; replaced as a whole. */
+    private volatile List<Connection> connections = List.of();
+    private int turn;
+    /** Loop's thread only. */
+    private boolean inBatch;
 
-    private final @Nullable Command[] slots;
-    private final int[] generations;
-    private final int[] free;
-    private int freeCount;
+    private final Slots slots;
+    private final Allegiance allegiance = new Allegiance(this);
     private final CommandQueue waiting = new CommandQueue();
     private final List<Command> resting = new ArrayList<>();
     private final CommandPool pool = new CommandPool();
     /** Commands which are not with their owners. */
     private int outstanding;
-    private int active;
     /** Why nothing is taken any more. */
     private @Nullable String refusal;
     private @Nullable IOException refusalCause;
 
-    Tasks(Connection connection, OperationalParameters parameters, CommandNumbering numbering,
-            String target, int queueDepth, int commandMs) {
-        this.connection = connection;
-        this.loop = connection.loop();
+    /** Told how each command has ended. */
+    @FunctionalInterface
+    interface Gauge {
+        void ended(Command command, long nanos);
+    }
+
+    /** @param gauge hears of each command; null for none */
+    Tasks(EventLoop loop, OperationalParameters parameters, CommandNumbering numbering,
+            String target, int queueDepth, int commandMs, @Nullable Gauge gauge) {
+        this.loop = loop;
+        this.gauge = gauge;
         this.target = target;
         this.commandMs = commandMs;
         this.numbering = numbering;
@@ -65,14 +70,10 @@ final class Tasks {
                 parameters.immediateData(), parameters.dataPduInOrder(),
                 parameters.dataSequenceInOrder());
         maxSendBytes = parameters.maxSendDataSegmentLength();
-        slots = new Command[queueDepth];
-        generations = new int[queueDepth];
-        free = new int[queueDepth];
+        slots = new Slots(queueDepth);
         for (int i = 0; i < queueDepth; i++) {
-            free[i] = queueDepth - 1 - i;
             give(newCommand());
         }
-        freeCount = queueDepth;
     }
 
     void lock() { lock.lock(); }
@@ -81,9 +82,90 @@ final class Tasks {
 
     boolean isLocked() { return lock.isHeldByCurrentThread(); }
 
+    /** For commands whose end is not their answer. */
+    Allegiance allegiance() { return allegiance; }
+
+    /** What is at the target; with the lock held. */
+    Slots slots() { return slots; }
+
     /** Numbering of commands; with the lock held. */
     CommandNumbering numbering() {
         return numbering;
+    }
+
+    // --- connections ---
+
+    /** The connections that are there. */
+    List<Connection> connections() { return connections; }
+
+    /** A connection is there, and takes commands from now on. */
+    void attach(Connection connection) {
+        lock.lock();
+        try {
+            var all = new ArrayList<>(connections);
+            all.add(connection);
+            connections = List.copyOf(all);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A connection has ended. What it had at the target is lost, until it is moved or ends. */
+    void detach(Connection connection) {
+        lock.lock();
+        try {
+            connections = connections.stream().filter(each -> !each.equals(connection)).toList();
+            for (Command command : slots.all()) {
+                if (command != null && connection.equals(command.connection)) {
+                    command.state = Command.State.LOST;
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The connection for the next command: the one with the fewest, in turn; with the lock held. */
+    private @Nullable Connection choose() {
+        List<Connection> all = connections;
+        int count = all.size();
+        Connection best = null;
+        for (int i = 0; i < count; i++) {
+            Connection each = all.get((turn + i) % count);
+            if (!each.draining && (best == null || each.inFlight < best.inFlight)) {
+                best = each;
+            }
+        }
+        if (count > 1) {
+            turn = (turn + 1) % count;
+        }
+        return best;
+    }
+
+    /** PDUs are being received: what is sent meanwhile on the loop's thread waits for {@link #batchEnds}. */
+    void batchBegins() {
+        inBatch = true;
+    }
+
+    /** Sends what waited for the end of the batch. */
+    void batchEnds() {
+        startWaiting();
+        inBatch = false;
+        for (Connection each : connections) {
+            if (each.unflushed) {
+                each.unflushed = false;
+                each.flush();
+            }
+        }
+    }
+
+    /** Sends what is queued; on the loop's thread the end of the batch does that, for all at once. */
+    void flush(Connection connection) {
+        if (loop.inLoop() && inBatch) {
+            connection.unflushed = true;
+        } else {
+            connection.flush();
+        }
     }
 
     // --- owners ---
@@ -103,10 +185,20 @@ final class Tasks {
 
     private Command newCommand() { return new Command(this, rules, maxSendBytes); }
 
+    /** A command is about to tell its end. */
+    void measure(Command command) {
+        if (gauge != null) {
+            gauge.ended(command, System.nanoTime() - command.begunNanos);
+        }
+    }
+
     /** Sends a command, now or when its turn has come; a second time under the deadline of the first. */
     void submit(Command command) {
+        if (gauge != null && command.begunNanos == 0) {
+            command.begunNanos = System.nanoTime();
+        }
         boolean refused;
-        boolean started = false;
+        Connection by = null;
         lock.lock();
         try {
             if (command.deadlineMs == 0) {
@@ -115,9 +207,9 @@ final class Tasks {
             refused = refuse(command);
             if (!refused) {
                 outstanding++;
-                started = waiting.isEmpty() && canStart();
-                if (started) {
-                    start(command);
+                by = waiting.isEmpty() && canStart() ? choose() : null;
+                if (by != null) {
+                    start(command, by);
                 } else {
                     enqueue(command);
                 }
@@ -127,8 +219,8 @@ final class Tasks {
         }
         if (refused) {
             command.end();
-        } else if (started) {
-            connection.flushUnlessInBatch();
+        } else if (by != null) {
+            flush(by);
         }
     }
 
@@ -176,20 +268,21 @@ final class Tasks {
 
     // --- on the way; with the lock held ---
 
-    private boolean canStart() { return freeCount > 0 && numbering.canSend(); }
+    private boolean canStart() { return slots.hasFree() && numbering.canSend(); }
 
-    private void start(Command command) {
-        int slot = free[--freeCount];
-        int generation = (generations[slot] + 1) & SLOT_MASK;
-        generations[slot] = generation;
-        command.slot = slot;
-        command.itt = generation << GENERATION_SHIFT | slot;
+    private void start(Command command, Connection by) {
+        slots.add(command);
         command.cmdSn = numbering.next();
+        send(command, by);
+    }
+
+    /** Sends a command that has its slot and number; with the lock held. */
+    void send(Command command, Connection by) {
         command.state = Command.State.ACTIVE;
         command.resetOutcome();
-        slots[slot] = command;
-        active++;
-        connection.sendCommand(command);
+        command.connection = by;
+        by.inFlight++;
+        by.sendCommand(command);
     }
 
     private void enqueue(Command command) {
@@ -197,12 +290,11 @@ final class Tasks {
         waiting.add(command);
     }
 
-    /** The command of a tag, if it is at the target. */
+    /** The command of a tag, if it is at the target by this connection. */
     @Nullable
-    Command find(int itt) {
-        int slot = itt & SLOT_MASK;
-        Command found = slot < slots.length ? slots[slot] : null;
-        return found != null && found.itt == itt ? found : null;
+    Command find(Connection by, int itt) {
+        Command found = slots.find(itt);
+        return found != null && by.equals(found.connection) ? found : null;
     }
 
     /**
@@ -211,9 +303,12 @@ final class Tasks {
      * @return whether the caller is to tell its end, once the lock is free; else the transport's release does
      */
     boolean finish(Command command) {
-        slots[command.slot] = null;
-        free[freeCount++] = command.slot;
-        active--;
+        slots.remove(command);
+        Connection by = command.connection;
+        if (by != null) {
+            by.inFlight--;
+            command.connection = null;
+        }
         if (command.pendingSends > 0) {
             command.state = Command.State.RELEASING;
             return false;
@@ -237,19 +332,20 @@ final class Tasks {
         boolean started = false;
         lock.lock();
         try {
-            while (canStart()) {
-                Command command = waiting.poll();
-                if (command == null) {
+            while (!waiting.isEmpty() && canStart()) {
+                Connection by = choose();
+                Command command = by == null ? null : waiting.poll();
+                if (by == null || command == null) {
                     break;
                 }
-                start(command);
+                start(command, by);
                 started = true;
             }
         } finally {
             lock.unlock();
         }
         if (started) {
-            connection.flushUnlessInBatch();
+            connections.forEach(this::flush);
         }
     }
 
@@ -287,7 +383,7 @@ final class Tasks {
         var abort = new ArrayList<Command>();
         lock.lock();
         try {
-            for (Command command : slots) {
+            for (Command command : slots.all()) {
                 if (command != null && command.state == Command.State.ACTIVE
                         && command.deadlineMs <= nowMs) {
                     command.state = Command.State.ABORTING;
@@ -307,12 +403,12 @@ final class Tasks {
         return abort;
     }
 
-    /** Ends a command with a failure, if it is still at the target under this tag. */
-    void fail(int itt, StorageException failure) {
+    /** Ends a command with a failure, if it is still at the target under this tag by this connection. */
+    void fail(Connection by, int itt, StorageException failure) {
         Command ended = null;
         lock.lock();
         try {
-            Command command = find(itt);
+            Command command = find(by, itt);
             if (command != null) {
                 command.failure = failure;
                 ended = finish(command) ? command : null;
@@ -325,12 +421,79 @@ final class Tasks {
         }
     }
 
+    /**
+     * Stops a command of an owner: it ends at once if it is not at the target.
+     *
+     * @return whether it is at the target, and is to be aborted there
+     */
+    boolean cancel(Command command, Object owner) {
+        lock.lock();
+        try {
+            if (!owner.equals(command.owner)) {
+                return false; // it has ended
+            }
+            switch (command.state) {
+                case WAITING -> {
+                    for (Command each : waiting.pollAll()) {
+                        if (!each.equals(command)) {
+                            waiting.add(each);
+                        }
+                    }
+                }
+                case RESTING -> resting.remove(command);
+                case ACTIVE -> {
+                    command.state = Command.State.ABORTING;
+                    return true;
+                }
+                default -> {
+                    return false;
+                }
+            }
+            command.failure = new AbortedException(describe(command) + ": cancelled", null);
+            retire(command);
+        } finally {
+            lock.unlock();
+        }
+        command.end();
+        return false;
+    }
+
+    Task.State stateOf(Command command, Object owner) {
+        lock.lock();
+        try {
+            if (!owner.equals(command.owner)) {
+                return Task.State.DONE;
+            }
+            return switch (command.state) {
+                case IDLE -> Task.State.DONE;
+                case WAITING, RESTING -> Task.State.WAITING;
+                case ACTIVE -> Task.State.SENT;
+                case ABORTING, LOST, RELEASING -> Task.State.ENDING;
+            };
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A command that the target does not abort goes on. */
+    void goOn(Connection by, int itt) {
+        lock.lock();
+        try {
+            Command command = find(by, itt);
+            if (command != null && command.state == Command.State.ABORTING) {
+                command.state = Command.State.ACTIVE;
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Takes no more commands, and ends those that were not sent yet. */
     void refuse(String why, @Nullable IOException cause) {
         end(why, cause, false);
     }
 
-    /** The connection is gone: ends every command. */
+    /** No connection is left, and none comes: ends every command. */
     void lost(String why, @Nullable IOException cause) {
         end(why, cause, true);
     }
@@ -351,7 +514,7 @@ final class Tasks {
                 retire(each);
             }
             if (sentToo) {
-                for (Command each : slots) {
+                for (Command each : slots.all()) {
                     if (each != null) {
                         each.failure = new DeviceGoneException(describe(each) + ": " + why, cause);
                         if (finish(each)) {
@@ -370,7 +533,27 @@ final class Tasks {
     boolean isIdle() {
         lock.lock();
         try {
-            return active == 0;
+            return slots.isEmpty();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether a connection has no command at the target. */
+    boolean isIdle(Connection connection) {
+        lock.lock();
+        try {
+            return connection.inFlight == 0;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A connection takes no more commands. */
+    void drain(Connection connection) {
+        lock.lock();
+        try {
+            connection.draining = true;
         } finally {
             lock.unlock();
         }

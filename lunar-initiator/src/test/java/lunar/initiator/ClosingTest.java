@@ -129,10 +129,11 @@ class ClosingTest {
                 var arena = Arena.ofShared()) {
             MemorySegment buffer = arena.allocate(bytes);
             byte[] cdb = WriteBlocks.of(0, bytes / 512, false).bytes();
+            Connection connection = session.tasks().connections().getFirst();
             assertThatThrownBy(
                     () -> session.execute(Lun.ZERO, cdb, MemorySegment.NULL, buffer))
                     .isInstanceOf(DeviceGoneException.class);
-            assertThat(session.connection().transport().queuedBytes()).isZero();
+            assertThat(connection.transport().queuedBytes()).isZero();
         }
     }
 

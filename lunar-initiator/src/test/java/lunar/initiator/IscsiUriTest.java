@@ -103,7 +103,9 @@ class IscsiUriTest {
             "iscsi://host/" + TARGET + "?queue-depth=0", "iscsi://host/" + TARGET + "?sessions=33",
             "iscsi://host/" + TARGET + "?policy=best",
             "iscsi://host/" + TARGET + "?no-path-retry=soon",
-            "iscsi://host/" + TARGET + "?connections=4", "iscsi://host/" + TARGET + "?sessions=x",
+            "iscsi://host/" + TARGET + "?connections=33",
+            "iscsi://host/" + TARGET + "?error-recovery-level=3",
+            "iscsi://host/" + TARGET + "?sessions=x",
             "iscsi://host/" + TARGET + "?secret-file=/etc/hosts",
             "iscsi://u@host/" + TARGET + "?secret-file=/no/such/file",
             "iscsi://u%s@host/" + TARGET + "?mutual-user=x",
@@ -118,9 +120,12 @@ class IscsiUriTest {
     }
 
     @Test
-    void shouldSayThatMoreSessionsAreNotSupportedYet() {
-        assertThatThrownBy(() -> IscsiUri.parse("iscsi://host/" + TARGET + "?connections=4"))
-                .hasMessageContaining("not supported yet").hasMessageContaining("connections");
+    void shouldTakeConnectionsAndRecovery() {
+        SessionOptions options = IscsiUri.parse(
+                "iscsi://host/" + TARGET + "?connections=4&error-recovery-level=2")
+                .sessionOptions();
+        assertThat(options.connections()).isEqualTo(4);
+        assertThat(options.offer().errorRecoveryLevel()).isEqualTo(2);
     }
 
     @Test

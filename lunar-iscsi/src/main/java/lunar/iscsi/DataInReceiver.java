@@ -33,12 +33,10 @@ public final class DataInReceiver {
     }
 
     /**
-     * Judges a Data-In. Only {@link SequenceVerdict#IN_ORDER} is to be stored; it then lies in
-     * {@code [0, expectedBytes)}.
-     *
-     * @param isFinal the F bit: the last of its sequence
+     * Judges a Data-In by its header, before its data are known to be good; changes nothing. Data of one that is
+     * {@link SequenceVerdict#IN_ORDER} lie in {@code [0, expectedBytes)} and may be stored; then {@link #take} it.
      */
-    public SequenceVerdict accept(int dataSn, int bufferOffset, int length, boolean isFinal)
+    public SequenceVerdict judge(int dataSn, int bufferOffset, int length)
             throws ProtocolException {
         var verdict = SequenceVerdict.of(nextDataSn, dataSn);
         if (verdict != SequenceVerdict.IN_ORDER) {
@@ -49,13 +47,31 @@ public final class DataInReceiver {
                     + Integer.toUnsignedString(bufferOffset) + " of a command of " + expectedBytes
                     + " bytes (RFC 7143 section 11.7.5)");
         }
+        return verdict;
+    }
+
+    /**
+     * Counts a Data-In that was judged to be in order, and whose data have come well.
+     *
+     * @param isFinal the F bit: the last of its sequence
+     */
+    public void take(int bufferOffset, int length, boolean isFinal) throws ProtocolException {
         // A sequence longer than MaxBurstLength (section 13.13) is let pass: it stays within the command, and tgtd
         // sends a whole command as one.
         checkOrder(bufferOffset, length, isFinal);
         nextDataSn++;
         receivedBytes += length;
         burstBytes = isFinal ? 0 : burstBytes + length;
-        return SequenceVerdict.IN_ORDER;
+    }
+
+    /** Judges a Data-In and takes it, if it is in order. */
+    public SequenceVerdict accept(int dataSn, int bufferOffset, int length, boolean isFinal)
+            throws ProtocolException {
+        var verdict = judge(dataSn, bufferOffset, length);
+        if (verdict == SequenceVerdict.IN_ORDER) {
+            take(bufferOffset, length, isFinal);
+        }
+        return verdict;
     }
 
     /**
@@ -78,6 +94,11 @@ public final class DataInReceiver {
                     + " (RFC 7143 section 11.4.5)");
         }
         return SequenceVerdict.IN_ORDER;
+    }
+
+    /** The command goes on by another connection, where the target cuts what is left into new sequences. */
+    public void resume() {
+        burstBytes = 0;
     }
 
     /** Bytes that have come. */

@@ -15,7 +15,7 @@ package lunar.iscsi;
  */
 public final class DataOutPlan {
     private final BurstRules rules;
-    private final int maxPduBytes;
+    private int maxPduBytes;
 
     private int bytes;
     private int nextR2tSn;
@@ -31,11 +31,16 @@ public final class DataOutPlan {
      * @param maxPduBytes MaxRecvDataSegmentLength that the target declared
      */
     public DataOutPlan(BurstRules rules, int maxPduBytes) {
-        if (maxPduBytes < 1) {
-            throw new IllegalArgumentException("PDUs of " + maxPduBytes + " bytes");
-        }
         this.rules = rules;
-        this.maxPduBytes = maxPduBytes;
+        pduLimit(maxPduBytes);
+    }
+
+    /** The command goes (on) by a connection of which the target has declared this MaxRecvDataSegmentLength. */
+    public void pduLimit(int bytes) {
+        if (bytes < 1) {
+            throw new IllegalArgumentException("PDUs of " + bytes + " bytes");
+        }
+        maxPduBytes = bytes;
     }
 
     /** Starts with a command that writes so many bytes: its Expected Data Transfer Length. */
@@ -82,6 +87,9 @@ public final class DataOutPlan {
         nextR2tSn++;
         aim(bufferOffset, bufferOffset + desiredBytes);
     }
+
+    /** R2TSN of the next R2T: how many have come. */
+    public int expR2tSn() { return nextR2tSn; }
 
     /** Moves to the next Data-Out of the sequence; false if there is none. */
     public boolean next() {

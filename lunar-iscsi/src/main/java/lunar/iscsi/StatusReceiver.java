@@ -1,15 +1,25 @@
 package lunar.iscsi;
 
+import java.util.HashSet;
+import java.util.Set;
+
 /**
  * The initiator's side of status numbering for one connection (RFC 7143 section 4.2.2.2): checks StatSN and
- * gives the ExpStatSN to send.
+ * gives the ExpStatSN to send. Without recovery {@link #accept} judges; from ErrorRecoveryLevel 1 on {@link #note}
+ * finds what is missing and {@link #take} counts what has come, in whatever order.
  */
 public final class StatusReceiver {
+    /** Most numbers that one PDU may be ahead: more than there can be tasks. */
+    private static final int MAX_GAP = 1 << 16;
+
     private int expStatSn;
+    private int nextStatSn;
+    private final Set<Integer> early = new HashSet<>();
 
     /** Starts after a PDU whose StatSN set the count: the first Login Response. */
     public StatusReceiver(int firstStatSn) {
         expStatSn = firstStatSn + 1;
+        nextStatSn = expStatSn;
     }
 
     /** Judges a PDU whose StatSN counts: every response, Data-In with S, Async, Reject, and NOP-In with an answer. */
@@ -17,6 +27,7 @@ public final class StatusReceiver {
         var verdict = SequenceVerdict.of(expStatSn, statSn);
         if (verdict == SequenceVerdict.IN_ORDER) {
             expStatSn++;
+            nextStatSn = expStatSn;
         }
         return verdict;
     }
@@ -24,6 +35,51 @@ public final class StatusReceiver {
     /** Judges a PDU that carries the next StatSN without using it up: R2T, and NOP-In as a ping. Changes nothing. */
     public SequenceVerdict peek(int statSn) {
         return SequenceVerdict.of(expStatSn, statSn);
+    }
+
+    /** The first StatSN that has not been seen in any header. */
+    public int nextStatSn() {
+        return nextStatSn;
+    }
+
+    /**
+     * Sees the header of a PDU whose StatSN counts, whether its data are good or not.
+     *
+     * @return how many numbers are missing between {@link #nextStatSn} before the call and this one; each is told once
+     * @throws ProtocolException if it is further ahead than any target can be
+     */
+    public int note(int statSn) throws ProtocolException {
+        if (SerialNumbers.lessThan(statSn, nextStatSn)) {
+            return 0;
+        }
+        int missing = statSn - nextStatSn;
+        if (missing > MAX_GAP) {
+            throw new ProtocolException("StatSN " + Integer.toUnsignedString(statSn) + " came, "
+                    + Integer.toUnsignedString(nextStatSn)
+                    + " was expected (RFC 7143 section 4.2.2.2)");
+        }
+        nextStatSn = statSn + 1;
+        return missing;
+    }
+
+    /**
+     * Counts a status that has come with all that belongs to it. ExpStatSN moves as far as there is no gap: a status
+     * whose data are still missing is not acknowledged (RFC 7143 section 7.9).
+     *
+     * @return whether it is new
+     */
+    public boolean take(int statSn) {
+        if (SerialNumbers.lessThan(statSn, expStatSn) || early.contains(statSn)) {
+            return false;
+        }
+        if (statSn != expStatSn) {
+            early.add(statSn);
+            return true;
+        }
+        do {
+            expStatSn++;
+        } while (!early.isEmpty() && early.remove(expStatSn));
+        return true;
     }
 
     /** ExpStatSN for the next PDU to the target. */

@@ -6,9 +6,13 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.random.RandomGenerator;
 
@@ -93,6 +97,21 @@ final class CutProxy implements AutoCloseable {
         return cuts;
     }
 
+    /** Ends one connection in the same way, if there is one. */
+    void cutOneInside(RandomGenerator random) {
+        one(random).ifPresent(link -> link.cutInside(random));
+    }
+
+    /** Changes a byte that passes next by one connection, in one direction or the other. */
+    void damageOne(RandomGenerator random) {
+        one(random).ifPresent(link -> link.damage(random));
+    }
+
+    private Optional<Link> one(RandomGenerator random) {
+        List<Link> all = List.copyOf(links);
+        return all.isEmpty() ? Optional.empty() : Optional.of(all.get(random.nextInt(all.size())));
+    }
+
     /** Resets every connection, and each new one until {@link #mend}. */
     void breakDown() {
         broken = true;
@@ -116,6 +135,9 @@ final class CutProxy implements AutoCloseable {
         /** Bytes that may still pass once it is doomed. */
         private volatile long leftToTarget;
         private volatile long leftToInitiator;
+        /** What the next byte at a random place is mixed with; 0 for nothing. */
+        private final AtomicInteger harmToTarget = new AtomicInteger();
+        private final AtomicInteger harmToInitiator = new AtomicInteger();
 
         Link(Socket initiator, Socket target) {
             this.initiator = initiator;
@@ -138,6 +160,10 @@ final class CutProxy implements AutoCloseable {
             return true;
         }
 
+        void damage(RandomGenerator random) {
+            (random.nextBoolean() ? harmToTarget : harmToInitiator).set(1 + random.nextInt(255));
+        }
+
         private static long some(RandomGenerator random) {
             return random.nextInt(random.nextBoolean() ? PIECE_BYTES : 2 * HEADER_BYTES);
         }
@@ -149,6 +175,8 @@ final class CutProxy implements AutoCloseable {
                 OutputStream out = target.getOutputStream();
                 long left = FAST;
                 for (int got = in.read(piece); got >= 0; got = in.read(piece)) {
+                    int harm = (forth ? harmToTarget : harmToInitiator).getAndSet(0);
+                    piece[ThreadLocalRandom.current().nextInt(got)] ^= (byte) harm;
                     if (doomed && left == FAST) {
                         left = forth ? leftToTarget : leftToInitiator;
                     }

@@ -165,11 +165,7 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
             if (key.isValid() && key.isReadable()) {
                 read();
             }
-            Runnable moving = move;
-            if (moving != null) {
-                move = null;
-                moving.run();
-            }
+            moveNow();
         } catch (IOException e) {
             end(e);
         } catch (RuntimeException | Error e) {
@@ -266,6 +262,15 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
             then.run();
         } else {
             move = () -> move(target, then);
+            loop.execute(this::moveNow); // where no event of this connection is being handled
+        }
+    }
+
+    private void moveNow() {
+        Runnable moving = move;
+        if (moving != null) {
+            move = null;
+            moving.run();
         }
     }
 

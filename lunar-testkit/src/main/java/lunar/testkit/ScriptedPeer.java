@@ -84,6 +84,11 @@ public final class ScriptedPeer {
     /** ExpCmdSN as follows from what was received. */
     public int expCmdSn() { return expCmdSn; }
 
+    /** Goes on with the numbering of a session from here. */
+    public void expCmdSn(int value) {
+        expCmdSn = value;
+    }
+
     /** MaxCmdSN for a window of {@link #window} commands. */
     public int maxCmdSn() {
         return expCmdSn + window - 1;
@@ -214,6 +219,11 @@ public final class ScriptedPeer {
      * @param overrides key=value
      */
     public void login(String... overrides) throws IOException {
+        LoginRequest _ = admit(overrides);
+    }
+
+    /** The same, and returns what the initiator has sent. */
+    public LoginRequest admit(String... overrides) throws IOException {
         LoginRequest request = receive(LoginRequest.class);
         var answers = new LinkedHashMap<>(ANSWERS);
         for (String each : overrides) {
@@ -231,6 +241,7 @@ public final class ScriptedPeer {
                 text.toString().getBytes(StandardCharsets.UTF_8));
         headerDigest = "CRC32C".equals(answers.get("HeaderDigest"));
         dataDigest = "CRC32C".equals(answers.get("DataDigest"));
+        return request;
     }
 
     /** An answer to a Login Request: the end of the login, or a refusal. */

@@ -155,7 +155,7 @@ final class PathAgent implements Path {
                 try {
                     serve(session);
                 } finally {
-                    waitMs = waitMs(session);
+                    waitMs = session.time2WaitMs();
                 }
             } catch (IOException | RuntimeException e) {
                 failed(e);
@@ -166,11 +166,6 @@ final class PathAgent implements Path {
             pause(waitMs);
         }
         become(State.CLOSED, null);
-    }
-
-    /** How long to wait after a session that was lost, at least: DefaultTime2Wait (RFC 7143 sections 7.5 and 13.15). */
-    private static long waitMs(Session session) {
-        return 1000L * session.parameters().defaultTime2WaitSeconds();
     }
 
     private void arrivedAt(TargetAddress portal) {

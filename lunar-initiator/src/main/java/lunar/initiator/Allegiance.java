@@ -1,0 +1,135 @@
+package lunar.initiator;
+
+import java.util.ArrayList;
+import java.util.List;
+import lunar.block.AbortedException;
+import lunar.block.DeviceGoneException;
+import lunar.iscsi.SerialNumbers;
+import lunar.scsi.Lun;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What becomes of commands at the target where no answer of theirs ends them: their connection was lost, or the target
+ * has dropped or ended them (RFC 7143 sections 4.2.5.2 and 7.2). On the loop's thread.
+ */
+final class Allegiance {
+    private final Tasks tasks;
+
+    Allegiance(Tasks tasks) { this.tasks = tasks; }
+
+    /**
+     * Moves what a lost connection had at the target to another, once the target has ended the lost one: what it has
+     * not received is sent again, under its CmdSN, which plugs the gap (RFC 7143 section 7.2.1).
+     *
+     * @param reassigns whether the target has kept the tasks that it had received; else they end
+     * @return how many were sent again, how many ended, and which are to be reassigned
+     */
+    Moved move(Connection lost, Connection to, boolean reassigns) {
+        int retried = 0;
+        var reassigned = new ArrayList<Command>();
+        var gone = new ArrayList<Command>();
+        var ended = new ArrayList<Command>();
+        tasks.lock();
+        try {
+            for (Command command : tasks.slots().all()) {
+                if (command == null || !lost.equals(command.connection)) {
+                    continue;
+                }
+                if (!tasks.numbering().isAcknowledged(command.cmdSn)) {
+                    tasks.send(command, to);
+                    retried++;
+                } else if (reassigns) {
+                    command.connection = to;
+                    command.state = Command.State.ACTIVE;
+                    command.dataInReceiver.resume();
+                    command.dataOutPlan.pduLimit(to.maxSendBytes());
+                    to.inFlight++;
+                    reassigned.add(command);
+                } else {
+                    gone.add(command);
+                }
+            }
+            for (Command command : gone) {
+                fail(command, "its connection was lost");
+                if (tasks.finish(command)) {
+                    ended.add(command);
+                }
+            }
+        } finally {
+            tasks.unlock();
+        }
+        tasks.flush(to);
+        ended.forEach(Command::end);
+        return new Moved(retried, gone.size(), reassigned);
+    }
+
+    /** What has become of the tasks of a lost connection. */
+    record Moved(int retried, int ended, List<Command> toReassign) {}
+
+    /** Ends a task that could not be moved, if it is still there. */
+    void lose(Connection by, int itt, String why) {
+        boolean end = false;
+        Command command;
+        tasks.lock();
+        try {
+            command = tasks.find(by, itt);
+            if (command != null) {
+                fail(command, why);
+                end = tasks.finish(command);
+            }
+        } finally {
+            tasks.unlock();
+        }
+        if (command != null && end) {
+            command.end();
+        }
+    }
+
+    private void fail(Command command, String why) {
+        command.failure = new DeviceGoneException(tasks.describe(command) + ": " + why);
+        command.lost = true;
+    }
+
+    /** Sends a command again, under its CmdSN, since the target has dropped it (RFC 7143 section 7.8). */
+    boolean retry(Connection by, int itt) {
+        tasks.lock();
+        try {
+            Command command = tasks.find(by, itt);
+            if (command == null || command.snacks++ >= Command.MAX_SNACKS) {
+                return command == null;
+            }
+            by.inFlight--;
+            tasks.send(command, by);
+        } finally {
+            tasks.unlock();
+        }
+        tasks.flush(by);
+        return true;
+    }
+
+    /**
+     * Ends every command for a unit that is at the target, since the target has ended them.
+     *
+     * @param lun null for all units
+     * @param beforeCmdSn CmdSN of the first command that is not concerned
+     */
+    void terminate(@Nullable Lun lun, int beforeCmdSn, String why) {
+        var ended = new ArrayList<Command>();
+        tasks.lock();
+        try {
+            for (Command command : tasks.slots().all()) {
+                if (command != null && (lun == null || command.lun == lun.value())
+                        && SerialNumbers.lessThan(command.cmdSn, beforeCmdSn)) {
+                    command.failure = new AbortedException(tasks.describe(command) + ": " + why,
+                            null);
+                    if (tasks.finish(command)) {
+                        ended.add(command);
+                    }
+                }
+            }
+        } finally {
+            tasks.unlock();
+        }
+        ended.forEach(Command::end);
+    }
+}

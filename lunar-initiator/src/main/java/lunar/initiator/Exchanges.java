@@ -1,0 +1,301 @@
+package lunar.initiator;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.BiFunction;
+import lunar.block.AbortedException;
+import lunar.block.DeviceGoneException;
+import lunar.block.InvalidRequestException;
+import lunar.block.StorageException;
+import lunar.iscsi.Bhs;
+import lunar.iscsi.NopOut;
+import lunar.iscsi.ScsiResponse;
+import lunar.iscsi.TargetPdu;
+import lunar.iscsi.TaskManagementFunction;
+import lunar.iscsi.TaskManagementRequest;
+import lunar.iscsi.TaskManagementResponse;
+import lunar.iscsi.TaskManagementResponseCode;
+import lunar.iscsi.TextKeys;
+import lunar.scsi.Lun;
+import org.jspecify.annotations.Nullable;
+
+/** Makes tasks of exchanges. */
+final class Exchanges {
+    private final Session session;
+    private final Tasks tasks;
+    private final Questions questions;
+    private final Control control;
+    private final Connections connections;
+
+    Exchanges(Session session, Tasks tasks, Questions questions, Control control,
+            Connections connections) {
+        this.session = session;
+        this.tasks = tasks;
+        this.questions = questions;
+        this.control = control;
+        this.connections = connections;
+    }
+
+    /** A task of whatever kind. */
+    private abstract class Running<R> implements Task<R> {
+        private final Exchange<R> exchange;
+        final CompletableFuture<R> end = new CompletableFuture<>();
+
+        Running(Exchange<R> exchange) { this.exchange = exchange; }
+
+        @Override
+        public Exchange<R> exchange() { return exchange; }
+
+        @Override
+        public R await() throws StorageException {
+            if (!end.isDone()) {
+                session.refuseOnLoop();
+            }
+            try {
+                return end.join();
+            } catch (CompletionException e) {
+                throw e.getCause() instanceof StorageException failure
+                        ? failure
+                        : new DeviceGoneException(exchange + ": " + e.getMessage(), e.getCause());
+            }
+        }
+
+        @Override
+        public CompletableFuture<R> future() { return end.copy(); }
+    }
+
+    // --- SCSI commands ---
+
+    private final class Commanded extends Running<ScsiResult> {
+        private final Command command;
+
+        Commanded(Exchange.Scsi asked) {
+            super(asked);
+            command = tasks.take();
+            command.prepare(asked.lun().value(), asked.dataIn(), asked.dataOut(), this::ended);
+            command.owner = this;
+            command.cdb.fill((byte) 0);
+            MemorySegment.copy(asked.cdb().segment(), 0, command.cdb, 0, asked.cdb().length());
+            command.cdbLength = asked.cdb().length();
+            if (asked.timeoutMs() > 0) {
+                command.deadlineMs = session.loop().nowMs() + asked.timeoutMs();
+            }
+        }
+
+        private void ended(Command done) {
+            StorageException failure = done.failure;
+            if (failure == null && done.response != ScsiResponse.COMPLETED) {
+                failure = SenseMapping.targetFailure(done.response, tasks.describe(done));
+            }
+            ScsiResult result = done.result();
+            tasks.give(done);
+            if (failure == null) {
+                end.complete(result);
+            } else {
+                end.completeExceptionally(failure);
+            }
+        }
+
+        @Override
+        public State state() { return end.isDone() ? State.DONE : tasks.stateOf(command, this); }
+
+        @Override
+        public CompletableFuture<Boolean> cancel() {
+            var settled = new CompletableFuture<Boolean>();
+            if (tasks.cancel(command, this)) {
+                run(() -> abort(settled), settled);
+            } else {
+                stopped(settled);
+            }
+            return settled;
+        }
+
+        /** On the loop, where the command ends if it does, and is none other's before. */
+        private void abort(CompletableFuture<Boolean> settled) {
+            if (!end.isDone()) {
+                control.abort(command, new AbortedException(tasks.describe(command)
+                        + ": cancelled"), _ -> {});
+            }
+            stopped(settled);
+        }
+
+        private void stopped(CompletableFuture<Boolean> settled) {
+            var _ = end.whenComplete(
+                    (_, failure) -> settled.complete(failure instanceof AbortedException));
+        }
+    }
+
+    // --- other questions ---
+
+    private final class Asked<R> extends Running<R> {
+        private @Nullable Question question;
+
+        Asked(Exchange<R> exchange) { super(exchange); }
+
+        @Override
+        public State state() { return end.isDone() ? State.DONE : State.SENT; }
+
+        /** No PDU stops it: the answer is not waited for. */
+        @Override
+        public CompletableFuture<Boolean> cancel() {
+            var settled = new CompletableFuture<Boolean>();
+            run(() -> {
+                Question asked = question;
+                if (asked != null && !end.isDone()) {
+                    questions.forget(asked);
+                }
+                settled.complete(end.completeExceptionally(
+                        new AbortedException(exchange() + " is cancelled")));
+            }, settled);
+            return settled;
+        }
+
+        void fail(IOException why) {
+            end.completeExceptionally(
+                    new DeviceGoneException(exchange() + ": " + why.getMessage(), why));
+        }
+
+        /** Asks by the first connection there is. */
+        void ask(BiFunction<Asked<R>, Connection, @Nullable Question> how) {
+            run(() -> {
+                if (tasks.connections().isEmpty()) {
+                    fail(new IOException("the session has no connection"));
+                } else {
+                    question = how.apply(this, tasks.connections().getFirst());
+                }
+            }, end);
+        }
+    }
+
+    private void run(Runnable what, CompletableFuture<?> end) {
+        try {
+            session.loop().execute(what);
+        } catch (RejectedExecutionException e) {
+            end.completeExceptionally(new DeviceGoneException("the initiator is closed", e));
+        }
+    }
+
+    @SuppressWarnings("unchecked") // each kind has its own type of result
+    <R> Task<R> start(Exchange<R> exchange) {
+        return (Task<R>) switch (exchange) {
+            case Exchange.Scsi scsi -> start(scsi);
+            case Exchange.Ping ping -> start(ping);
+            case Exchange.Manage manage -> start(manage);
+            case Exchange.Text text -> start(text);
+            case Exchange.Logout logout -> {
+                var asked = new Asked<Void>(logout);
+                session.onEnd(() -> asked.end.complete(null));
+                run(connections::logOut, asked.end);
+                yield asked;
+            }
+        };
+    }
+
+    private Task<ScsiResult> start(Exchange.Scsi scsi) {
+        var task = new Commanded(scsi);
+        if (isUsable(scsi.dataIn()) && isUsable(scsi.dataOut())) {
+            tasks.submit(task.command);
+        } else {
+            task.command.failure = new InvalidRequestException(
+                    scsi + ": a buffer's arena is closed, or confined to a thread");
+            task.command.end();
+        }
+        return task;
+    }
+
+    private static boolean isUsable(MemorySegment buffer) {
+        return buffer.byteSize() == 0 || Bounces.isShared(buffer);
+    }
+
+    private Task<Long> start(Exchange.Ping ping) {
+        var task = new Asked<Long>(ping);
+        task.ask((asked, by) -> {
+            long begunNanos = System.nanoTime();
+            var question = new Question(by, "ping",
+                    by.loop().nowMs() + session.options().timeouts().keepAliveMs()) {
+                @Override
+                boolean answered(TargetPdu pdu, MemorySegment data) {
+                    asked.end.complete(System.nanoTime() - begunNanos);
+                    return true;
+                }
+
+                @Override
+                void failed(IOException why) { asked.fail(why); }
+            };
+            questions.ask(question, itt -> new NopOut(true, Lun.ZERO, itt, Bhs.NO_TAG,
+                    tasks.numbering().current(), by.expStatSn()), MemorySegment.NULL);
+            return question;
+        });
+        return task;
+    }
+
+    private Task<TextKeys> start(Exchange.Text text) {
+        var task = new Asked<TextKeys>(text);
+        task.ask((asked, by) -> control.text(by, text.keys(), asked.end::complete, asked::fail));
+        return task;
+    }
+
+    private Task<TaskManagementResponseCode> start(Exchange.Manage manage) {
+        var task = new Asked<TaskManagementResponseCode>(manage);
+        task.ask((asked, first) -> {
+            Command referenced = manage.task().map(each -> ((Commanded) each).command).orElse(null);
+            if (referenced != null && manage.task().get().state() == Task.State.DONE) {
+                asked.end.complete(TaskManagementResponseCode.TASK_DOES_NOT_EXIST);
+                return null;
+            }
+            // A task is asked about by its own connection (RFC 7143 section 11.5.1).
+            Connection own = referenced == null ? null : referenced.connection;
+            Connection by = own == null ? first : own;
+            int taskTag = referenced == null ? Bhs.NO_TAG : referenced.itt;
+            int refCmdSn = referenced == null ? 0 : referenced.cmdSn;
+            int cmdSn = tasks.numbering().current();
+            var question = new Question(by, manage.function().text(),
+                    by.loop().nowMs() + session.options().timeouts().abortMs()) {
+                @Override
+                boolean answered(TargetPdu pdu, MemorySegment data) {
+                    var code = pdu instanceof TaskManagementResponse answer
+                            ? TaskManagementResponseCode.of(answer.response())
+                                    .orElse(TaskManagementResponseCode.FUNCTION_REJECTED)
+                            : TaskManagementResponseCode.FUNCTION_REJECTED;
+                    if (code == TaskManagementResponseCode.FUNCTION_COMPLETE) {
+                        clear(manage, referenced, taskTag, by, cmdSn);
+                    }
+                    asked.end.complete(code);
+                    return true;
+                }
+
+                @Override
+                void failed(IOException why) { asked.fail(why); }
+            };
+            questions.ask(question, itt -> new TaskManagementRequest(true,
+                    manage.function().code(), manage.lun(), itt, taskTag, cmdSn, by.expStatSn(),
+                    refCmdSn, 0), MemorySegment.NULL);
+            return question;
+        });
+        return task;
+    }
+
+    /** The target does not answer what it has ended: here, too, it ends (RFC 7143 section 4.2.3.3). */
+    private void clear(Exchange.Manage manage, @Nullable Command referenced, int taskTag,
+            Connection by, int cmdSn) {
+        TaskManagementFunction function = manage.function();
+        switch (function) {
+            case ABORT_TASK -> {
+                if (referenced != null) {
+                    tasks.fail(by, taskTag, new AbortedException(function.text()));
+                }
+            }
+            case ABORT_TASK_SET, CLEAR_TASK_SET, LOGICAL_UNIT_RESET ->
+                tasks.allegiance().terminate(manage.lun(), cmdSn, function.text());
+            case TARGET_WARM_RESET, TARGET_COLD_RESET, I_T_NEXUS_RESET ->
+                tasks.allegiance().terminate(null, cmdSn, function.text());
+            case CLEAR_ACA, TASK_REASSIGN, QUERY_TASK, QUERY_TASK_SET,
+                    QUERY_ASYNCHRONOUS_EVENT ->
+                {
+                }
+        }
+    }
+}

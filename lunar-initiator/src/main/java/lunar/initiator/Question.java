@@ -1,0 +1,38 @@
+package lunar.initiator;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import lunar.iscsi.ProtocolException;
+import lunar.iscsi.TargetPdu;
+
+/**
+ * A question to the target which is not a SCSI command, and waits for its answer: ping, abort, logout, text. Lives
+ * on the loop's thread.
+ */
+abstract class Question {
+    final Connection connection;
+    final String name;
+    final long deadlineMs;
+    int itt;
+
+    /**
+     * @param connection by which it is asked and answered
+     * @param name what is asked, for messages
+     */
+    Question(Connection connection, String name, long deadlineMs) {
+        this.connection = connection;
+        this.name = name;
+        this.deadlineMs = deadlineMs;
+    }
+
+    /**
+     * The answer has come.
+     *
+     * @param data its data segment; valid during the call
+     * @return whether this was the last answer
+     */
+    abstract boolean answered(TargetPdu pdu, MemorySegment data) throws ProtocolException;
+
+    /** No answer comes: the target was silent for too long, rejected the question, or is gone. */
+    abstract void failed(IOException why);
+}

@@ -1,0 +1,80 @@
+package lunar.initiator;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import lunar.iscsi.TargetPdu;
+import lunar.iscsi.TaskManagementFunction;
+import lunar.iscsi.TaskManagementRequest;
+import lunar.iscsi.TaskManagementResponse;
+import lunar.iscsi.TaskManagementResponseCode;
+import lunar.iscsi.spi.EventLoop;
+import lunar.scsi.Lun;
+
+/** Moves tasks that the target has kept to another connection (RFC 7143 sections 7.2.2 and 11.5.1); on the loop. */
+final class Reassignment {
+    private static final System.Logger LOG = System.getLogger("lunar.initiator");
+    private static final int MAX_TRIES = 10;
+    private static final long PAUSE_MS = 100;
+
+    private final EventLoop loop;
+    private final Tasks tasks;
+    private final Questions questions;
+    private final Timeouts timeouts;
+    private final String target;
+
+    Reassignment(EventLoop loop, Tasks tasks, Questions questions, Timeouts timeouts,
+            String target) {
+        this.loop = loop;
+        this.tasks = tasks;
+        this.questions = questions;
+        this.timeouts = timeouts;
+        this.target = target;
+    }
+
+    /** Has the target send what is left of a command by this connection; a command that it has not, ends. */
+    void reassign(Command command, Connection to) {
+        // Numbers of what has come, so that the target goes on behind it (section 11.5.6; of a write its R2Ts).
+        int expDataSn = command.reads()
+                ? command.dataInReceiver.expDataSn()
+                : command.dataOutPlan.expR2tSn();
+        reassign(command.itt, command.lun, expDataSn, tasks.describe(command), to, 1);
+    }
+
+    private void reassign(int taskTag, long lun, int expDataSn, String what, Connection to,
+            int tries) {
+        questions.ask(new Question(to, "reassignment of " + what,
+                loop.nowMs() + timeouts.abortMs()) {
+            @Override
+            boolean answered(TargetPdu pdu, MemorySegment data) {
+                int code = pdu instanceof TaskManagementResponse answer
+                        ? answer.response()
+                        : TaskManagementResponseCode.FUNCTION_REJECTED.code();
+                if (code == TaskManagementResponseCode.TASK_STILL_ALLEGIANT.code()
+                        && tries < MAX_TRIES) {
+                    loop.schedule(
+                            () -> reassign(taskTag, lun, expDataSn, what, to, tries + 1),
+                            PAUSE_MS);
+                } else if (code != TaskManagementResponseCode.FUNCTION_COMPLETE.code()) {
+                    lose(TaskManagementResponseCode.describe(code));
+                }
+                return true;
+            }
+
+            @Override
+            void failed(IOException why) {
+                if (to.isOpen()) {
+                    to.end(why);
+                } // else the task is lost once more, with the connection
+            }
+
+            private void lose(String why) {
+                LOG.log(System.Logger.Level.WARNING, "{0}: {1} is not reassigned: {2}", target,
+                        what, why);
+                tasks.allegiance().lose(to, taskTag, "its connection was lost, and " + target
+                        + " does not reassign it: " + why);
+            }
+        }, itt -> new TaskManagementRequest(true, TaskManagementFunction.TASK_REASSIGN.code(),
+                new Lun(lun), itt, taskTag, tasks.numbering().current(), to.expStatSn(), 0,
+                expDataSn), MemorySegment.NULL);
+    }
+}

@@ -1,0 +1,47 @@
+package lunar.initiator;
+
+import java.io.IOException;
+import java.util.Optional;
+import lunar.iscsi.TargetAddress;
+import lunar.scsi.Lun;
+import lunar.scsi.Sense;
+import org.jspecify.annotations.Nullable;
+
+/** What has happened to a session, for a {@link SessionListener}. */
+public sealed interface SessionNotice {
+    /** A connection was lost. The session goes on by others, or by another in its place, or ends. */
+    record ConnectionLost(int cid, IOException why) implements SessionNotice {}
+
+    /** A connection has joined the session. */
+    record ConnectionJoined(int cid, TargetAddress portal) implements SessionNotice {}
+
+    /**
+     * The tasks of a lost connection go on by another (RFC 7143 sections 7.2.1 and 7.2.2).
+     *
+     * @param retried commands that the target had not received, sent again under their CmdSN
+     * @param reassigned tasks that the target had, moved by TASK REASSIGN
+     * @param ended tasks that could not be moved
+     */
+    record TasksMoved(int cid, int retried, int reassigned, int ended) implements SessionNotice {}
+
+    /** Something was lost within a connection, and is asked for again (SNACK, RFC 7143 section 11.16). */
+    record AskedAgain(int cid, String what) implements SessionNotice {}
+
+    /** The target's LUNs are others now; {@link Session#luns} tells which. */
+    record LunsChanged() implements SessionNotice {}
+
+    /**
+     * The target has sent an Asynchronous Message (RFC 7143 section 11.9).
+     *
+     * @param event AsyncEvent
+     * @param sense of a SCSI event
+     */
+    record MessageCame(int event, Lun lun, Optional<Sense> sense) implements SessionNotice {}
+
+    /**
+     * The session has ended.
+     *
+     * @param why null where it was closed in order
+     */
+    record Ended(@Nullable IOException why) implements SessionNotice {}
+}
