@@ -129,16 +129,17 @@ final class Tasks {
     private @Nullable Connection choose() {
         List<Connection> all = connections;
         int count = all.size();
+        if (count == 1) {
+            return all.getFirst().draining ? null : all.getFirst();
+        }
         Connection best = null;
         for (int i = 0; i < count; i++) {
-            Connection each = all.get((turn + i) % count);
+            Connection each = all.get(Integer.remainderUnsigned(turn + i, count));
             if (!each.draining && (best == null || each.inFlight < best.inFlight)) {
                 best = each;
             }
         }
-        if (count > 1) {
-            turn = (turn + 1) % count;
-        }
+        turn++;
         return best;
     }
 
@@ -151,7 +152,9 @@ final class Tasks {
     void batchEnds() {
         startWaiting();
         inBatch = false;
-        for (Connection each : connections) {
+        List<Connection> all = connections;
+        for (int i = 0; i < all.size(); i++) { // without an iterator to allocate
+            Connection each = all.get(i);
             if (each.unflushed) {
                 each.unflushed = false;
                 each.flush();
