@@ -75,6 +75,7 @@ final class Connections {
     private final LoginResult login;
     private final Timeouts timeouts;
     private final String target;
+    private final List<TargetAddress> places;
     private final Joiner joiner;
     private final Consumer<SessionNotice> listener;
     private final Reassignment reassignment;
@@ -92,13 +93,15 @@ final class Connections {
     private volatile long waitMs;
 
     Connections(EventLoop loop, Tasks tasks, Questions questions, LoginResult login,
-            Timeouts timeouts, String target, Joiner joiner, Consumer<SessionNotice> listener) {
+            Timeouts timeouts, String target, List<TargetAddress> places, Joiner joiner,
+            Consumer<SessionNotice> listener) {
         this.loop = loop;
         this.tasks = tasks;
         this.questions = questions;
         this.login = login;
         this.timeouts = timeouts;
         this.target = target;
+        this.places = places;
         this.joiner = joiner;
         this.listener = listener;
         waitMs = 1000L * login.parameters().defaultTime2WaitSeconds();
@@ -181,12 +184,13 @@ final class Connections {
             long untilMs) {
         long pauseMs = waitMs;
         long nextMs = FIRST_PAUSE_MS;
+        TargetAddress at = portal;
         try {
             while (!isOver) {
                 Thread.sleep(pauseMs);
                 try {
                     if (!isOver) {
-                        joiner.join(cid, portal, expStatSn);
+                        joiner.join(cid, at, expStatSn);
                     }
                     return;
                 } catch (IOException e) {
@@ -200,6 +204,7 @@ final class Connections {
                         loop.execute(() -> gaveUp(cid, e));
                         return;
                     }
+                    at = places.get((places.indexOf(at) + 1) % places.size());
                     pauseMs = nextMs;
                     nextMs = Math.min(MAX_PAUSE_MS, 2 * nextMs);
                 }

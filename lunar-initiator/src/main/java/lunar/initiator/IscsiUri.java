@@ -5,6 +5,7 @@ import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -125,7 +126,7 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
         options = new SessionOptions(uri.scheme(), options.portal(), target, options.offer(),
                 chap(uri, authority.group(1), authority.group(2)), options.timeouts(),
                 number(uri, "queue-depth", SessionOptions.DEFAULT_QUEUE_DEPTH),
-                connections(uri));
+                connections(uri), List.of());
         return new IscsiUri(Optional.ofNullable(rest.group(3)).map(lun -> lun(uri, lun)),
                 Optional.ofNullable(uri.option("initiator")), options, paths(uri));
     }

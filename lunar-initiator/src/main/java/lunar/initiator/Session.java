@@ -3,7 +3,9 @@ package lunar.initiator;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -86,7 +88,7 @@ public final class Session implements AutoCloseable {
                 initiator.metrics().map(this::gauge).orElse(null));
         var questions = new Questions(tasks, targetName());
         connections = new Connections(loop, tasks, questions, result, options.timeouts(),
-                targetName(), (cid, portal, expStatSn) -> joiner.join(this, cid, portal,
+                targetName(), places(), (cid, portal, expStatSn) -> joiner.join(this, cid, portal,
                         expStatSn),
                 this::tell);
         control = new Control(loop, tasks, questions, connections, options.timeouts(),
@@ -123,14 +125,31 @@ public final class Session implements AutoCloseable {
             LOG.log(System.Logger.Level.INFO, "{0} allows {1} connections of {2}", targetName(),
                     wanted, options.connections());
         }
+        List<TargetAddress> places = places();
         for (int cid = 1; cid < wanted; cid++) {
+            TargetAddress place = places.get(cid % places.size());
             try {
-                joiner.join(this, cid, portal(), 0);
+                joiner.join(this, cid, place, 0);
             } catch (IOException e) {
                 LOG.log(System.Logger.Level.WARNING, "{0}: {1}", targetName(), e.getMessage());
-                connections.add(cid, portal());
+                connections.add(cid, place);
             }
         }
+    }
+
+    /** Portals of the session's group, its own first: no others take connections of it (RFC 7143 section 4.1.1). */
+    private List<TargetAddress> places() {
+        var places = new ArrayList<TargetAddress>();
+        places.add(new TargetAddress(portal().host(), portal().port(), OptionalInt.empty()));
+        for (TargetAddress other : options.otherPortals()) {
+            var bare = new TargetAddress(other.host(), other.port(), OptionalInt.empty());
+            boolean same = other.portalGroupTag().isPresent()
+                    && other.portalGroupTag().getAsInt() == result.portalGroupTag();
+            if (same && !places.contains(bare)) {
+                places.add(bare);
+            }
+        }
+        return places;
     }
 
     private void tell(SessionNotice notice) {

@@ -1,5 +1,6 @@
 package lunar.initiator;
 
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import lunar.iscsi.ChapAlgorithm;
@@ -18,9 +19,12 @@ import lunar.iscsi.TargetAddress;
  * @param timeouts how long the target may take
  * @param queueDepth commands at the target at once; more wait here
  * @param connections connections of the session, where the target allows so many (MC/S, RFC 7143 section 4.2.2)
+ * @param otherPortals where else connections of the session may go, each with its portal group tag, as discovery tells
+ *        them: those of the group in which the session is are used
  */
 public record SessionOptions(String scheme, TargetAddress portal, String targetName, Offer offer,
-        Optional<ChapOptions> chap, Timeouts timeouts, int queueDepth, int connections) {
+        Optional<ChapOptions> chap, Timeouts timeouts, int queueDepth, int connections,
+        List<TargetAddress> otherPortals) {
     /** Commands at the target at once where nothing else is said. */
     public static final int DEFAULT_QUEUE_DEPTH = 128;
 
@@ -31,6 +35,7 @@ public record SessionOptions(String scheme, TargetAddress portal, String targetN
     private static final int MAX_CONNECTIONS = 32;
 
     public SessionOptions {
+        otherPortals = List.copyOf(otherPortals);
         if (connections < 1 || connections > MAX_CONNECTIONS) {
             throw new IllegalArgumentException("a session has 1 to " + MAX_CONNECTIONS
                     + " connections, not " + connections);
@@ -45,25 +50,25 @@ public record SessionOptions(String scheme, TargetAddress portal, String targetN
     public static SessionOptions of(String host, int port, String targetName) {
         return new SessionOptions("iscsi", new TargetAddress(host, port, OptionalInt.empty()),
                 targetName, Offer.DEFAULT, Optional.empty(), Timeouts.DEFAULT, DEFAULT_QUEUE_DEPTH,
-                1);
+                1, List.of());
     }
 
     /** The same at another portal. */
     public SessionOptions withPortal(TargetAddress value) {
         return new SessionOptions(scheme, value, targetName, offer, chap, timeouts, queueDepth,
-                connections);
+                connections, otherPortals);
     }
 
     /** The same with another offer. */
     public SessionOptions withOffer(Offer value) {
         return new SessionOptions(scheme, portal, targetName, value, chap, timeouts, queueDepth,
-                connections);
+                connections, otherPortals);
     }
 
     /** The same with CHAP by all that there is to say about it. */
     public SessionOptions withChap(ChapOptions value) {
         return new SessionOptions(scheme, portal, targetName, offer, Optional.of(value), timeouts,
-                queueDepth, connections);
+                queueDepth, connections, otherPortals);
     }
 
     /** The same with CHAP. */
@@ -97,25 +102,32 @@ public record SessionOptions(String scheme, TargetAddress portal, String targetN
 
     /** A discovery session at the same portal, with the same secrets. */
     SessionOptions forDiscovery() {
-        return new SessionOptions(scheme, portal, "", Offer.DEFAULT, chap, timeouts, 1, 1);
+        return new SessionOptions(scheme, portal, "", Offer.DEFAULT, chap, timeouts, 1, 1,
+                List.of());
     }
 
     /** The same with other timeouts. */
     public SessionOptions withTimeouts(Timeouts value) {
         return new SessionOptions(scheme, portal, targetName, offer, chap, value, queueDepth,
-                connections);
+                connections, otherPortals);
     }
 
     /** The same with another queue depth. */
     public SessionOptions withQueueDepth(int value) {
         return new SessionOptions(scheme, portal, targetName, offer, chap, timeouts, value,
-                connections);
+                connections, otherPortals);
     }
 
     /** The same with another number of connections. */
     public SessionOptions withConnections(int value) {
         return new SessionOptions(scheme, portal, targetName, offer, chap, timeouts, queueDepth,
-                value);
+                value, otherPortals);
+    }
+
+    /** The same with other portals for its connections. */
+    public SessionOptions withOtherPortals(List<TargetAddress> value) {
+        return new SessionOptions(scheme, portal, targetName, offer, chap, timeouts, queueDepth,
+                connections, value);
     }
 
     /**

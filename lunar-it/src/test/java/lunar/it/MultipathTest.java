@@ -82,30 +82,8 @@ class MultipathTest {
         return block.get(ValueLayout.JAVA_BYTE, 0);
     }
 
-    /** Writes and reads blocks of its own until it is told to stop; fails where it reads anything but what it wrote. */
     private static Future<Integer> work(BlockDevice device, int worker, AtomicBoolean enough) {
-        var done = new CompletableFuture<Integer>();
-        Thread.ofVirtual().start(() -> {
-            int rounds = 0;
-            try (Arena arena = Arena.ofConfined()) {
-                MemorySegment out = arena.allocate(8 * BLOCK);
-                MemorySegment in = arena.allocate(8 * BLOCK);
-                while (!enough.get()) {
-                    long lba = worker * 1024L + (rounds % 64) * 8;
-                    out.fill((byte) (worker * 31 + rounds));
-                    device.write(lba, out);
-                    device.read(lba, in);
-                    if (in.mismatch(out) >= 0) {
-                        throw new AssertionError("block " + lba + " is not what was written");
-                    }
-                    rounds++;
-                }
-                done.complete(rounds);
-            } catch (Throwable e) {
-                done.completeExceptionally(e);
-            }
-        });
-        return done;
+        return VerifiedWork.start(device, worker * 1024L, 1024, worker, enough);
     }
 
     private static Path path(MultipathDevice device, int index) {

@@ -3,12 +3,12 @@ package lunar.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.Queue;
 import java.util.Random;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -16,7 +16,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
-import lunar.block.BlockDevice;
 import lunar.initiator.Initiator;
 import lunar.initiator.InitiatorOptions;
 import lunar.initiator.LunDevice;
@@ -25,6 +24,7 @@ import lunar.initiator.SessionNotice;
 import lunar.initiator.SessionOptions;
 import lunar.iscsi.DigestChoice;
 import lunar.iscsi.Offer;
+import lunar.iscsi.TargetAddress;
 import lunar.scsi.Lun;
 import lunar.target.TargetServer;
 import lunar.testkit.Seed;
@@ -37,7 +37,6 @@ import org.junit.jupiter.api.Timeout;
  */
 @Timeout(120)
 class SessionRecoveryTest {
-    private static final int BLOCK = 512;
     private static final int WORKERS = 8;
 
     private final Queue<SessionNotice> notices = new ConcurrentLinkedQueue<>();
@@ -70,38 +69,6 @@ class SessionRecoveryTest {
         return notices.stream().filter(kind::isInstance).count();
     }
 
-    /** Writes and reads its own blocks, of sizes from one block to several bursts, and compares. */
-    private static Future<Integer> work(BlockDevice device, int worker, long seed,
-            AtomicBoolean enough) {
-        var done = new CompletableFuture<Integer>();
-        Thread.ofVirtual().start(() -> {
-            int rounds = 0;
-            var random = new Random(seed + worker);
-            try (Arena arena = Arena.ofShared()) {
-                MemorySegment out = arena.allocate(2 << 20);
-                MemorySegment in = arena.allocate(2 << 20);
-                while (!enough.get()) {
-                    int blocks = 1 << random.nextInt(13);
-                    long lba = worker * 8192L + random.nextInt(8192 - blocks);
-                    MemorySegment wrote = out.asSlice(0, (long) blocks * BLOCK);
-                    MemorySegment read = in.asSlice(0, (long) blocks * BLOCK);
-                    wrote.fill((byte) random.nextInt());
-                    device.write(lba, wrote);
-                    read.fill((byte) 0);
-                    device.read(lba, read);
-                    if (read.mismatch(wrote) >= 0) {
-                        throw new AssertionError("block " + lba + " is not what was written");
-                    }
-                    rounds++;
-                }
-                done.complete(rounds);
-            } catch (Throwable e) {
-                done.completeExceptionally(e);
-            }
-        });
-        return done;
-    }
-
     /** Has workers verify while something happens again and again; the session stays the same. */
     private void holds(SessionOptions options, int times, Consumer<Random> misfortune)
             throws Exception {
@@ -113,7 +80,9 @@ class SessionRecoveryTest {
             assertThat(session.connectionCount()).isEqualTo(options.connections());
             var enough = new AtomicBoolean();
             List<Future<Integer>> workers = IntStream.range(0, WORKERS)
-                    .mapToObj(worker -> work(device, worker, seed, enough)).toList();
+                    .mapToObj(worker -> VerifiedWork.start(device, worker * 8192L, 8192,
+                            seed + worker, enough))
+                    .toList();
             for (int i = 0; i < times; i++) {
                 Thread.sleep(50 + random.nextInt(100));
                 misfortune.accept(random);
@@ -135,6 +104,29 @@ class SessionRecoveryTest {
             holds(options(proxy, 4, 0, UnaryOperator.identity()), 5,
                     _ -> assertThat(proxy.count()).isEqualTo(4));
             assertThat(count(SessionNotice.ConnectionLost.class)).isZero();
+        }
+    }
+
+    @Test
+    void shouldSpreadConnectionsOverThePortalsOfTheGroup() throws Exception {
+        try (var target = ServedTarget.of(UnaryOperator.identity(), server -> server
+                .portal(new InetSocketAddress("127.0.0.1", 0))
+                .offer(TargetServer.DEFAULT_OFFER.with(offer -> offer.maxConnections(4))),
+                "ram:64MiB"); var initiator = initiator()) {
+            List<TargetAddress> told = initiator.discover("127.0.0.1:" + port(target)).getFirst()
+                    .addresses();
+            assertThat(told).hasSize(2);
+            TargetAddress elsewhere = new TargetAddress("127.0.0.1", 1, OptionalInt.of(99));
+            SessionOptions options = SessionOptions
+                    .of("127.0.0.1", port(target), ServedTarget.NAME).withConnections(4)
+                    .withOtherPortals(List.of(elsewhere, told.get(0), told.get(1)));
+            try (Session session = initiator.login(options);
+                    LunDevice device = session.open(Lun.ZERO)) {
+                assertThat(session.connectionCount()).isEqualTo(4);
+                assertThat(notices.stream().map(SessionNotice.ConnectionJoined.class::cast)
+                        .map(joined -> joined.portal().port()).distinct()).hasSize(2);
+                device.write(0, MemorySegment.ofArray(new byte[1 << 20]));
+            }
         }
     }
 

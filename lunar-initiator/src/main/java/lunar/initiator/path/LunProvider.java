@@ -1,10 +1,11 @@
 package lunar.initiator.path;
 
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import lunar.block.BlockDevice;
 import lunar.block.DeviceGoneException;
 import lunar.block.DeviceUri;
@@ -14,7 +15,6 @@ import lunar.initiator.Initiator;
 import lunar.initiator.InitiatorOptions;
 import lunar.initiator.IscsiUri;
 import lunar.initiator.SessionOptions;
-import lunar.iscsi.DiscoveredTarget;
 import lunar.iscsi.TargetAddress;
 import lunar.scsi.Lun;
 
@@ -53,11 +53,15 @@ public final class LunProvider implements DeviceProvider {
             throws IOException {
         SessionOptions first = uri.sessionOptions();
         IscsiUri.Paths paths = uri.paths();
-        List<TargetAddress> portals = paths.sessions() == 1
-                ? List.of(first.portal())
+        List<TargetAddress> told = paths.sessions() == 1 && first.connections() == 1
+                ? List.of()
                 : portals(initiator, first);
+        List<TargetAddress> portals = Stream.concat(Stream.of(first.portal()),
+                told.stream().map(LunProvider::bare)).distinct().toList();
         MultipathOptions options = MultipathOptions.of(IntStream.range(0, paths.sessions())
-                .mapToObj(i -> first.withPortal(portals.get(i % portals.size()))).toList(), lun);
+                .mapToObj(i -> first.withPortal(portals.get(i % portals.size()))
+                        .withOtherPortals(told))
+                .toList(), lun);
         if (paths.policy().isPresent()) {
             options = options.withPolicy(switch (paths.policy().get()) {
                 case "fixed" -> PathPolicy.fixed();
@@ -71,22 +75,15 @@ public final class LunProvider implements DeviceProvider {
                 : options;
     }
 
-    /** The portals of a target: the one that is known first, and the others that discovery there tells of. */
+    /** The portals of a target that discovery tells of, with their groups. */
     private static List<TargetAddress> portals(Initiator initiator, SessionOptions known)
             throws IOException {
-        var portals = new ArrayList<TargetAddress>();
-        portals.add(known.portal());
-        for (DiscoveredTarget target : initiator.discover(known)) {
-            if (target.name().equals(known.targetName())) {
-                for (TargetAddress address : target.addresses()) {
-                    var bare = new TargetAddress(address.host(), address.port(),
-                            java.util.OptionalInt.empty());
-                    if (!portals.contains(bare)) {
-                        portals.add(bare);
-                    }
-                }
-            }
-        }
-        return portals;
+        return initiator.discover(known).stream()
+                .filter(target -> target.name().equals(known.targetName()))
+                .flatMap(target -> target.addresses().stream()).toList();
+    }
+
+    private static TargetAddress bare(TargetAddress address) {
+        return new TargetAddress(address.host(), address.port(), OptionalInt.empty());
     }
 }
