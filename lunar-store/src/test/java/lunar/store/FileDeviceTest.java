@@ -112,13 +112,13 @@ class FileDeviceTest {
             var stop = new AtomicBoolean();
             var failure = new AtomicReference<StorageException>();
             Thread victim = Thread.ofPlatform().start(() -> {
-                while (!stop.get()) {
+                do { // once at least, however busy the machine is
                     try {
                         device.write(0, filled(4096, 1));
                     } catch (StorageException e) {
                         failure.compareAndSet(null, e);
                     }
-                }
+                } while (!stop.get());
             });
             for (int i = 0; i < 200; i++) {
                 victim.interrupt();
