@@ -1,5 +1,9 @@
 package lunar.block;
 
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.UUID;
 
 /**
@@ -12,6 +16,11 @@ import java.util.UUID;
  * @param uuid identity from which designators (SPC-5 VPD page 83h) are made
  */
 public record Identity(String vendor, String product, String revision, String serial, UUID uuid) {
+    private static final long VERSION_MASK = 0xf000;
+    private static final long VERSION_8 = 0x8000;
+    private static final long VARIANT_MASK = 0xc000_0000_0000_0000L;
+    private static final long VARIANT = 0x8000_0000_0000_0000L;
+
     public Identity {
         requireAscii("vendor", vendor, 8);
         requireAscii("product", product, 16);
@@ -22,6 +31,23 @@ public record Identity(String vendor, String product, String revision, String se
     /** Identity of one of our own stores. */
     public static Identity of(String product, UUID uuid) {
         return new Identity("LUNAR", product, "0.1", uuid.toString().replace("-", ""), uuid);
+    }
+
+    /**
+     * A UUID for what has a name but none: the same for one name, for ever. It is of version 8 (RFC 9562 section 5.8)
+     * and made by SHA-256, since a hardened Java is without the MD5 of {@link UUID#nameUUIDFromBytes}.
+     */
+    public static UUID uuidOf(String name) {
+        byte[] hash;
+        try {
+            hash = MessageDigest.getInstance("SHA-256")
+                    .digest(name.getBytes(StandardCharsets.UTF_8));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java has SHA-256", e);
+        }
+        ByteBuffer bytes = ByteBuffer.wrap(hash);
+        return new UUID((bytes.getLong() & ~VERSION_MASK) | VERSION_8,
+                (bytes.getLong() & ~VARIANT_MASK) | VARIANT);
     }
 
     private static void requireAscii(String name, String value, int maxLength) {

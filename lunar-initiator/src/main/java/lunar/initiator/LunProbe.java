@@ -1,7 +1,6 @@
 package lunar.initiator;
 
 import java.lang.foreign.MemorySegment;
-import java.nio.charset.StandardCharsets;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
@@ -277,7 +276,8 @@ final class LunProbe {
                 .filter(each -> each.association() == Designator.Association.LOGICAL_UNIT)
                 .map(Designator::identifier).filter(each -> rank(each) < NO_NAME)
                 .min((a, b) -> Integer.compare(rank(a), rank(b))).map(LunProbe::uuid)
-                .orElseGet(() -> named(serial.isEmpty() ? session.targetName() + "/" + lun : who));
+                .orElseGet(() -> Identity
+                        .uuidOf(serial.isEmpty() ? session.targetName() + "/" + lun : who));
         return new Identity(inquiry.vendor(), inquiry.product(), inquiry.revision(),
                 serial.length() > 64 ? serial.substring(0, 64) : serial, uuid);
     }
@@ -298,11 +298,7 @@ final class LunProbe {
     private static UUID uuid(Identifier identifier) {
         return identifier instanceof Identifier.UuidName name
                 ? name.uuid()
-                : named(identifier.type() + ":" + Bytes.of(identifier.content()));
-    }
-
-    private static UUID named(String name) {
-        return UUID.nameUUIDFromBytes(name.getBytes(StandardCharsets.UTF_8));
+                : Identity.uuidOf(identifier.type() + ":" + Bytes.of(identifier.content()));
     }
 
     // --- asking ---

@@ -78,21 +78,6 @@ class ChapAlgorithmTest {
     }
 
     @Test
-    void shouldDoWithoutMd5WhereJavaIs() throws Exception {
-        try (var _ = new JavaWithoutMd5()) {
-            assertThat(MD5.isAvailable()).isFalse();
-            assertThat(offered(LOGIN)).isEqualTo("CHAP_A=8,6,7");
-            var ends = talk(ChapAlgorithm.DEFAULT_ORDER, ChapAlgorithm.DEFAULT_ORDER);
-            assertThat(ends.initiator()).isInstanceOf(InitiatorLogin.Complete.class);
-            assertThat(failure(talk(List.of(MD5), List.of(MD5)).initiator()))
-                    .contains("this Java has none of the CHAP algorithms", ": md5");
-            assertThat(failure(talk(List.of(SHA1, MD5), List.of(MD5)).initiator()))
-                    .contains("offered: sha-1 (this Java is without md5)");
-        }
-        assertThat(MD5.isAvailable()).as("given back").isTrue();
-    }
-
-    @Test
     void shouldTellOfTargetsThatTakeSha256ForSha1() throws Exception {
         for (int detail : new int[]{0, 1}) {
             var login = new InitiatorLogin(LOGIN.withAlgorithms(List.of(SHA256)),

@@ -17,6 +17,8 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
+import lunar.block.DeviceGoneException;
+import lunar.block.Devices;
 import lunar.initiator.ChapOptions;
 import lunar.initiator.ChapSource;
 import lunar.initiator.Initiator;
@@ -179,6 +181,49 @@ class InitiatorChapTest {
             device.flush();
             initiator.discover(at(port(target), ChapOptions.of(vault)));
             assertThat(asked).endsWith("").contains(ServedTarget.NAME);
+        }
+    }
+
+    @Test
+    void shouldNotWaitForASourceThatBreaksDown() throws Exception {
+        ChapSource broken = _ -> {
+            throw new NoClassDefFoundError("of the vault");
+        };
+        try (var target = served(ChapAlgorithm.DEFAULT_ORDER)) {
+            var options = MultipathOptions
+                    .of(List.of(at(port(target), ChapOptions.of(broken))), Lun.ZERO);
+            assertThatThrownBy(() -> MultipathDevice.open(initiator, options))
+                    .isInstanceOf(DeviceGoneException.class)
+                    .hasMessageContaining("NoClassDefFoundError: of the vault");
+        }
+    }
+
+    @Test
+    void shouldWorkWhereJavaIsWithoutMd5() throws Exception {
+        try (var _ = new JavaWithoutMd5(); var target = served(ChapAlgorithm.DEFAULT_ORDER)) {
+            assertThat(ChapAlgorithm.MD5.isAvailable()).isFalse();
+            String uri = target.url(USER, FIRST, 0);
+            try (var device = Devices.open(uri)) {
+                device.flush();
+                assertThat(device.identity().uuid().version()).isPositive();
+            }
+            try (var device = Devices.open(uri + "?chap-algorithms=md5,sha-1")) {
+                device.flush();
+            }
+            assertThatThrownBy(() -> Devices.open(uri + "?chap-algorithms=md5"))
+                    .hasMessageContaining("this Java has none of the CHAP algorithms")
+                    .hasMessageContaining(": md5");
+        }
+        assertThat(ChapAlgorithm.MD5.isAvailable()).as("given back").isTrue();
+    }
+
+    @Test
+    void shouldSayWhichAlgorithmsJavaIsWithout() throws Exception {
+        try (var target = served(List.of(ChapAlgorithm.SHA256)); var _ = new JavaWithoutMd5()) {
+            assertThatThrownBy(() -> initiator.login(at(port(target), own(FIRST).withAlgorithms(
+                    List.of(ChapAlgorithm.MD5, ChapAlgorithm.SHA1)))))
+                    .isInstanceOf(LoginException.class)
+                    .hasMessageContaining("offered: sha-1 (this Java is without md5)");
         }
     }
 

@@ -1,4 +1,4 @@
-package lunar.iscsi;
+package lunar.it;
 
 import java.security.NoSuchAlgorithmException;
 import java.security.Provider;
@@ -37,7 +37,8 @@ final class JavaWithoutMd5 extends Provider implements AutoCloseable {
 
         Lent(Provider provider, Service service) {
             super(provider, service.getType(), service.getAlgorithm(), service.getClassName(),
-                    List.of(), Map.of());
+                    service.getAlgorithm().equals("SHA-1") ? List.of("SHA", "SHA1") : List.of(),
+                    Map.of());
             this.service = service;
         }
 

@@ -1,7 +1,6 @@
 package lunar.store;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -132,7 +131,7 @@ public final class DiskDevice {
         String name = Files.isReadable(wwid)
                 ? Files.readString(wwid).strip()
                 : real.toString();
-        return UUID.nameUUIDFromBytes(("disk:" + name).getBytes(StandardCharsets.UTF_8));
+        return Identity.uuidOf("disk:" + name);
     }
 
     private static long attribute(Path folder, String name, long otherwise) throws IOException {

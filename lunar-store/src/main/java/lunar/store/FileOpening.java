@@ -2,12 +2,10 @@ package lunar.store;
 
 import java.io.IOException;
 import java.io.RandomAccessFile;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.UUID;
 import lunar.block.Geometry;
 import lunar.block.Identity;
 import lunar.block.Size;
@@ -122,7 +120,7 @@ final class FileOpening {
         int alignmentBytes = alignmentBytes(real, sizeBytes, options);
         var geometry = new Geometry(blockSize, sizeBytes / blockSize,
                 Math.max(PHYSICAL_BLOCK_BYTES, alignmentBytes));
-        var uuid = UUID.nameUUIDFromBytes(("file:" + real).getBytes(StandardCharsets.UTF_8));
+        var uuid = Identity.uuidOf("file:" + real);
         var blocks = new FileBlocks(handle, puncher(real, sizeBytes, options), alignmentBytes);
         return new FileDevice("file:" + path, geometry, Identity.of("file", uuid), options,
                 blocks, Files.getFileStore(real));

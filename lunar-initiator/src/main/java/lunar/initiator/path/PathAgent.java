@@ -146,6 +146,18 @@ final class PathAgent implements Path {
     // --- its own thread ---
 
     private void run() {
+        try {
+            logInAgainAndAgain();
+        } catch (Error e) { // it is the end of this path, and nobody shall wait for it
+            var why = new IOException("path " + index + " of " + options.targetName()
+                    + " has ended: " + e, e);
+            failed(why);
+            become(State.CLOSED, why);
+            throw e;
+        }
+    }
+
+    private void logInAgainAndAgain() {
         while (!stopped) {
             long waitMs = 0;
             usableNanos = 0;
