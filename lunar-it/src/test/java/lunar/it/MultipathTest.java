@@ -137,7 +137,8 @@ class MultipathTest {
             assertThat(path(device, 1).completed()).isPositive();
             ServedTarget.await("loss", () -> path(device, 0).state() != Path.State.UP);
             one.mend();
-            ServedTarget.await("failback", () -> path(device, 0).state() == Path.State.UP);
+            ServedTarget.await("failback", () -> path(device, 0).failures() > 0
+                    && path(device, 0).state() == Path.State.UP);
             long before = path(device, 1).completed();
             assertThat(read(device, 0)).isEqualTo((byte) 7);
             assertThat(path(device, 1).completed()).isEqualTo(before);

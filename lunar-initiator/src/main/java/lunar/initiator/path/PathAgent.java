@@ -274,7 +274,10 @@ final class PathAgent implements Path {
         trouble = null;
         latest = why;
         owner.failed(why); // before it can be seen that there is a failure
-        failures.incrementAndGet();
+        owner.withdraw(this);
+        State before = state;
+        state = State.CONNECTING;
+        failures.incrementAndGet(); // whoever sees it counted does not see the path as it was before
         String message = String.valueOf(why.getMessage());
         boolean news = owner.isOpen() && !message.equals(told); // who opens it is told by an exception
         LOG.log(news ? System.Logger.Level.WARNING : System.Logger.Level.DEBUG,
@@ -282,7 +285,7 @@ final class PathAgent implements Path {
         if (news) {
             told = message;
         }
-        become(State.CONNECTING, why);
+        owner.tell(new PathEvent(this, before, State.CONNECTING, why));
     }
 
     private void become(State now, @Nullable Exception why) {
