@@ -92,7 +92,7 @@ lio_mend() {
     at=$((0x$(awk '$3 == "target_free_cmd_counter" { print $1 }' /proc/kallsyms) - $(</sys/module/target_core_mod/sections/.text)))
     rmmod target_core_mod
     headers=$(od -An -v -tu8 -j40 -N8 "$ko") # ELF: section headers, at its end but for a signature
-    text=$(od -An -v -tu8 -w64 -j $((headers)) "$ko" | awk '$2 == 6 { print $4; exit }') # the first with instructions
+    text=$(od -An -v -tu8 -w64 -j $((headers)) "$ko" | awk '$2 == 6 && !n++ { print $4 }') # the first with instructions
     head -c $((headers + 64 * $(od -An -v -tu2 -j60 -N2 "$ko"))) "$ko" >/tmp/target_core_mod.ko
     printf '\xc3' | dd of=/tmp/target_core_mod.ko bs=1 seek=$((text + at + 5)) conv=notrunc status=none
     insmod /tmp/target_core_mod.ko
@@ -185,14 +185,19 @@ lio_moved() {
     echo $(($(<"$port/read_mbytes") + $(<"$port/write_mbytes")))
 }
 
-# lio_cut_often PORT [1]: in the background, all TCP connections of a port, or one of them, are aborted every second;
-# lio_cut_no_more ends that and says how many there were.
+# lio_cut_often IQN PORT [1]: in the background, all TCP connections of a port, or one of them, are aborted every second
+# in which data moved (so that nobody is cut off who just comes); lio_cut_no_more ends that and says how many there were.
 lio_cut_often() {
     modprobe tcp_diag
+    local before now
+    before=$(lio_moved "$1" 0)
     while sleep 1; do
-        case ${2-} in
-        1) ss -HK state established "sport = :$1 and dport = :$(ss -Htn state established "sport = :$1" | lio_any_peer)" ;;
-        *) ss -HK state established "sport = :$1" ;;
+        now=$(lio_moved "$1" 0)
+        ((now > before)) || continue
+        before=$now
+        case ${3-} in
+        1) ss -HK state established "sport = :$2 and dport = :$(ss -Htn state established "sport = :$2" | lio_any_peer)" ;;
+        *) ss -HK state established "sport = :$2" ;;
         esac
     done >/tmp/cuts &
     echo $! >/tmp/cutter

@@ -12,7 +12,7 @@ lio_file disk /tmp/disk $mib
 lio_target $iqn fileio_0/disk
 lio_portal $iqn 127.0.0.1:$port
 lio_set $iqn param/DefaultTime2Wait=0
-lio_cut_often $port
+lio_cut_often $iqn $port
 "
 random "$scratch/data" "$mib"
 until (($(guest 'wc -l </tmp/cuts') > 2)); do # once, but on the fastest of machines

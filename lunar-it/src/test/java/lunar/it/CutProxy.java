@@ -13,6 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.random.RandomGenerator;
 
@@ -26,6 +27,7 @@ final class CutProxy implements AutoCloseable {
     private final int to;
     private final long bytesPerSecond;
     private final Set<Link> links = ConcurrentHashMap.newKeySet();
+    private final AtomicLong passed = new AtomicLong();
     private volatile boolean broken;
 
     CutProxy(int to) throws IOException { this(to, FAST); }
@@ -43,6 +45,9 @@ final class CutProxy implements AutoCloseable {
     }
 
     int port() { return listening.getLocalPort(); }
+
+    /** Bytes that have passed, both directions counted. */
+    long passed() { return passed.get(); }
 
     /** Connections that are open. */
     int count() { return links.size(); }
@@ -186,6 +191,7 @@ final class CutProxy implements AutoCloseable {
                     }
                     out.write(piece, 0, got);
                     left -= left == FAST ? 0 : got;
+                    passed.addAndGet(got);
                     pace(got);
                 }
             } catch (IOException _) {

@@ -27,6 +27,8 @@ class TgtdCutsIT {
     /** So that some seconds go by, however fast the machine is. */
     private static final long PACE_BYTES = 48 << 20;
 
+    private static final long ENOUGH_BYTES = 1 << 20;
+
     @TempDir
     private Path folder;
 
@@ -59,12 +61,18 @@ class TgtdCutsIT {
         }
     }
 
+    /** In each second in which data move, so that the first login gets through. */
     private static int cutEverySecond(CutProxy proxy, Random random, CompletableFuture<?> copy)
             throws InterruptedException {
         int cuts = 0;
+        long before = 0;
         while (!copy.isDone()) {
             TimeUnit.SECONDS.sleep(1);
-            cuts += proxy.cutInside(random);
+            long now = proxy.passed();
+            if (now - before > ENOUGH_BYTES) {
+                cuts += proxy.cutInside(random);
+                before = now;
+            }
         }
         return cuts;
     }
