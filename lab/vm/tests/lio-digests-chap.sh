@@ -1,6 +1,7 @@
 #!/bin/bash
 # check: lio
-# LIO asks for both digests and for CHAP, one way and both ways; wrong secrets are refused, in one line.
+# LIO asks for both digests and for CHAP, one way and both ways, with each algorithm; wrong secrets are refused, in one
+# line.
 set -euo pipefail
 : "${scratch:?}"
 iqn=$1 port=$2
@@ -27,7 +28,21 @@ random "$scratch/data" 32
 step one-way CHAP, digests
 lunar copy --verify "$scratch/data" "$(uri own "$both")"
 same "$scratch/data" /tmp/disk
-guest 'dmesg | grep -o "Selected .* Algorithm" | sort | uniq -c'
+# selected NAME: LIO has chosen that algorithm, and it alone, since it was last asked.
+selected() {
+    guest 'dmesg -c' | sed -n 's/.*Selected \(.*\) Algorithm.*/\1/p' >"$scratch/selected"
+    sort -u "$scratch/selected"
+    [[ $(sort -u "$scratch/selected") == "$1" ]] || die "that is not $1"
+}
+
+step algorithms
+guest 'dmesg -C'
+for name in md5 sha-1 sha-256 sha3-256; do
+    lunar info "$(uri own "$both&chap-algorithms=$name")" >/dev/null
+    case $name in sha3*) selected "$name" ;; *) selected "${name/-/}" ;; esac
+done
+lunar info "$(uri own "$both")" >/dev/null # the best that both know
+selected sha3-256
 
 step wrong
 refused 'authentication failed' info "$(uri wrong "$both")"
@@ -36,9 +51,11 @@ refused 'authentication' info "iscsi://127.0.0.1:$port/$iqn/0"
 refused 'initiator error' info "$(uri own "&header-digest=none")"
 
 step mutual CHAP
-guest "lio_chap $iqn lunar $secret target $back"
+guest "lio_chap $iqn lunar $secret target $back; dmesg -C"
 random "$scratch/data" 32
-lunar copy --verify "$scratch/data" "$(uri own "$both&mutual-user=target&mutual-secret-file=$scratch/theirs")"
+theirs="$both&chap-algorithms=sha-256&mutual-user=target&mutual-secret-file=$scratch"
+lunar copy --verify "$scratch/data" "$(uri own "$theirs/theirs")"
+selected sha256
 same "$scratch/data" /tmp/disk
-refused 'prove' info "$(uri own "$both&mutual-user=target&mutual-secret-file=$scratch/wrong")"
-refused 'authentication failed' info "$(uri wrong "$both&mutual-user=target&mutual-secret-file=$scratch/theirs")"
+refused 'prove' info "$(uri own "$theirs/wrong")"
+refused 'authentication failed' info "$(uri wrong "$theirs/theirs")"
