@@ -161,6 +161,9 @@ lio_host() {
 # lio_has_connections IQN HOST N: whether the session of a host has so many.
 lio_has_connections() { [[ $(grep -c '^CID' "$lio/iscsi/$1/tpgt_${TPG-1}/acls/$2/info") == "$3" ]]; }
 
+# lio_session IQN HOST: the number of the session of a host, if it has one.
+lio_session() { sed -n 's/^LIO Session ID: *\([0-9]*\).*/\1/p' "$lio/iscsi/$1/tpgt_${TPG-1}/acls/$2/info"; }
+
 # lio_chap IQN USER SECRET [TARGET-USER TARGET-SECRET]: asks for CHAP; with the latter it proves itself, too.
 lio_chap() {
     lio_set "$1" auth/userid="$2" auth/password="$3" ${4:+auth/userid_mutual="$4" auth/password_mutual="$5"}
