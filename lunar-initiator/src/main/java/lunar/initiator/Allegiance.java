@@ -41,6 +41,7 @@ final class Allegiance {
                 } else if (reassigns) {
                     command.connection = to;
                     command.state = Command.State.ACTIVE;
+                    command.heard = false;
                     command.dataInReceiver.resume();
                     command.dataOutPlan.pduLimit(to.maxSendBytes());
                     to.inFlight++;
@@ -65,6 +66,17 @@ final class Allegiance {
 
     /** What has become of the tasks of a lost connection. */
     record Moved(int retried, int ended, List<Command> toReassign) {}
+
+    /** Whether a task that was moved is still there, and nothing of it has come. */
+    boolean isSilent(Connection by, int itt) {
+        tasks.lock();
+        try {
+            Command command = tasks.find(by, itt);
+            return command != null && !command.heard;
+        } finally {
+            tasks.unlock();
+        }
+    }
 
     /** Ends a task that could not be moved, if it is still there. */
     void lose(Connection by, int itt, String why) {

@@ -82,6 +82,8 @@ final class Command implements Transport.Release {
     /** By which it is at the target; one that is lost as long as it has not been moved. */
     @Nullable
     Connection connection;
+    /** Whether the target has sent anything for it since it was moved. */
+    boolean heard;
     int snacks;
     /** DataSN from which on data were asked for again; -1 for none. */
     int askedDataSn;

@@ -40,7 +40,7 @@ final class Connections {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
 
     /** In place of a CID. */
-    static final int ALL = -1;
+    private static final int ALL = -1;
     private static final long FIRST_PAUSE_MS = 100;
     private static final long MAX_PAUSE_MS = 10_000;
 
@@ -105,7 +105,7 @@ final class Connections {
         this.joiner = joiner;
         this.listener = listener;
         waitMs = 1000L * login.parameters().defaultTime2WaitSeconds();
-        reassignment = new Reassignment(loop, tasks, questions, timeouts, target);
+        reassignment = new Reassignment(loop, tasks, questions, timeouts, target, this::end);
     }
 
     private boolean recovers() { return login.parameters().errorRecoveryLevel() == 2; }
@@ -273,16 +273,26 @@ final class Connections {
                         1000L * agreed.defaultTime2RetainSeconds()));
     }
 
-    /** The target says that it has dropped a connection, or all, and how long it wants to be left alone. */
-    void dropped(int cid, int waitSeconds, int retainSeconds, String why) {
-        waitMs = 1000L * waitSeconds;
-        patience.removeIf(each -> each.cid() == cid);
-        patience.add(new Patience(cid, 1000L * waitSeconds, 1000L * retainSeconds));
-        for (FullFeature each : List.copyOf(open)) {
-            if (cid == ALL || each.connection().cid() == cid) {
-                each.connection().end(new IOException(why));
-            }
-        }
+    /**
+     * The target says that it drops a connection, and how long it wants to be left alone. That may be one which was
+     * lost and replaced before the message came, as LIO does it: whoever is there now is only asked for a sign.
+     */
+    void dropped(int cid, int waitSeconds, int retainSeconds) {
+        be(new Patience(cid, 1000L * waitSeconds, 1000L * retainSeconds));
+        open.stream().filter(each -> each.connection().cid() == cid)
+                .forEach(FullFeature::ping);
+    }
+
+    /** The target says that it drops the session, and how long it wants to be left alone. */
+    void allDropped(int waitSeconds, int retainSeconds, String why) {
+        be(new Patience(ALL, 1000L * waitSeconds, 1000L * retainSeconds));
+        List.copyOf(open).forEach(each -> each.connection().end(new IOException(why)));
+    }
+
+    private void be(Patience asked) {
+        waitMs = asked.waitMs();
+        patience.removeIf(each -> each.cid() == asked.cid());
+        patience.add(asked);
     }
 
     /** No connection is left: logs in in the place of one that was lost, within the time that was agreed. */

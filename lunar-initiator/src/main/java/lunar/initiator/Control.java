@@ -230,8 +230,8 @@ final class Control {
         switch (event) {
             case LOGOUT_REQUEST -> connections.leave(by, message.parameter3());
             case CONNECTION_DROP -> connections.dropped(message.parameter1(),
-                    message.parameter2(), message.parameter3(), target + ": " + text);
-            case SESSION_DROP -> connections.dropped(Connections.ALL, message.parameter2(),
+                    message.parameter2(), message.parameter3());
+            case SESSION_DROP -> connections.allDropped(message.parameter2(),
                     message.parameter3(), target + ": " + text);
             case TASK_TERMINATION -> tasks.allegiance().terminate(message.lun(),
                     tasks.numbering().current(), text);

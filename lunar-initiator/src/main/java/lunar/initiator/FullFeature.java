@@ -62,7 +62,14 @@ final class FullFeature implements Connection.Phase {
 
     /** The clock: pings a target that has been silent for too long, and gives up one that stays so. */
     void tick(long nowMs, int keepAliveMs) {
-        if (!pinged && nowMs - heardMs >= keepAliveMs) {
+        if (nowMs - heardMs >= keepAliveMs) {
+            ping();
+        }
+    }
+
+    /** Asks the target for a sign, unless that has been done since the last one. */
+    void ping() {
+        if (!pinged) {
             pinged = true;
             control.ping(connection);
         }
@@ -164,6 +171,7 @@ final class FullFeature implements Connection.Phase {
         if (hasStatus) {
             note(statSn);
         }
+        command.heard = true;
         int length = bhs.dataSegmentLength();
         if (length == 0) {
             verdict = judge(command, bhs, 0);
@@ -263,6 +271,7 @@ final class FullFeature implements Connection.Phase {
             Command _ = unknown(bhs);
             return;
         }
+        command.heard = true;
         command.dataOutPlan.answer(r2t.r2tSn(), r2t.bufferOffsetBytes(), r2t.desiredBytes());
         connection.sendDataOut(command, r2t.lun().value(), r2t.ttt());
     }

@@ -2,6 +2,7 @@ package lunar.initiator;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.function.Consumer;
 import lunar.iscsi.TargetPdu;
 import lunar.iscsi.TaskManagementFunction;
 import lunar.iscsi.TaskManagementRequest;
@@ -15,20 +16,25 @@ final class Reassignment {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
     private static final int MAX_TRIES = 10;
     private static final long PAUSE_MS = 100;
+    /** How long a task that the target seems to refuse may take to show that it goes on. */
+    private static final long GRACE_MS = 2_000;
 
     private final EventLoop loop;
     private final Tasks tasks;
     private final Questions questions;
     private final Timeouts timeouts;
     private final String target;
+    private final Consumer<IOException> end;
 
+    /** @param end ends the session, where it is not known what has become of a task */
     Reassignment(EventLoop loop, Tasks tasks, Questions questions, Timeouts timeouts,
-            String target) {
+            String target, Consumer<IOException> end) {
         this.loop = loop;
         this.tasks = tasks;
         this.questions = questions;
         this.timeouts = timeouts;
         this.target = target;
+        this.end = end;
     }
 
     /** Has the target send what is left of a command by this connection; a command that it has not, ends. */
@@ -54,8 +60,13 @@ final class Reassignment {
                     loop.schedule(
                             () -> reassign(taskTag, lun, expDataSn, what, to, tries + 1),
                             PAUSE_MS);
+                } else if (code == TaskManagementResponseCode.TASK_DOES_NOT_EXIST.code()) {
+                    LOG.log(System.Logger.Level.INFO, "{0}: {1} is not reassigned: {2}", target,
+                            what, TaskManagementResponseCode.describe(code));
+                    tasks.allegiance().lose(to, taskTag,
+                            "its connection was lost, and " + target + " has not kept it");
                 } else if (code != TaskManagementResponseCode.FUNCTION_COMPLETE.code()) {
-                    lose(TaskManagementResponseCode.describe(code));
+                    doubt(TaskManagementResponseCode.describe(code));
                 }
                 return true;
             }
@@ -67,11 +78,15 @@ final class Reassignment {
                 } // else the task is lost once more, with the connection
             }
 
-            private void lose(String why) {
-                LOG.log(System.Logger.Level.WARNING, "{0}: {1} is not reassigned: {2}", target,
-                        what, why);
-                tasks.allegiance().lose(to, taskTag, "its connection was lost, and " + target
-                        + " does not reassign it: " + why);
+            // To send a command again that the target may still execute would let it change blocks later, so that
+            // nothing less than another session will do. LIO of Linux 6 refuses with these codes, and goes on.
+            private void doubt(String why) {
+                loop.schedule(() -> {
+                    if (to.isOpen() && tasks.allegiance().isSilent(to, taskTag)) {
+                        end.accept(new IOException(
+                                target + " does not reassign " + what + ": " + why));
+                    }
+                }, GRACE_MS);
             }
         }, itt -> new TaskManagementRequest(true, TaskManagementFunction.TASK_REASSIGN.code(),
                 new Lun(lun), itt, taskTag, tasks.numbering().current(), to.expStatSn(), 0,

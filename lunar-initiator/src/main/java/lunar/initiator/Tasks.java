@@ -71,9 +71,6 @@ final class Tasks {
                 parameters.dataSequenceInOrder());
         maxSendBytes = parameters.maxSendDataSegmentLength();
         slots = new Slots(queueDepth);
-        for (int i = 0; i < queueDepth; i++) {
-            give(newCommand());
-        }
     }
 
     void lock() { lock.lock(); }

@@ -342,6 +342,16 @@ class RecoveryTest {
     }
 
     @Test
+    void shouldBelieveATaskThatGoesOnThoughItsReassignmentWasRefused() throws Exception {
+        lost(true, (_, _) -> {}, (peer, command) -> {
+            reassign(peer, command, 0, TaskManagementResponseCode.FUNCTION_REJECTED); // as LIO does
+            int statSn = peer.statSn();
+            peer.send(dataIn(peer, command, 0, statSn, false), half(1));
+            peer.send(dataIn(peer, command, 1, statSn, false), half(2));
+        }, RecoveryTest::readHalves);
+    }
+
+    @Test
     void shouldSendACommandAgainThatTheTargetHasNotKept() throws Exception {
         lost(true, (_, _) -> {}, (peer, command) -> {
             reassign(peer, command, 0, TaskManagementResponseCode.TASK_DOES_NOT_EXIST);

@@ -69,7 +69,8 @@ public final class StatusReceiver {
      * @return whether it is new
      */
     public boolean take(int statSn) {
-        if (SerialNumbers.lessThan(statSn, expStatSn) || early.contains(statSn)) {
+        if (SerialNumbers.lessThan(statSn, expStatSn)
+                || (!early.isEmpty() && early.contains(statSn))) { // boxes a number only where it must
             return false;
         }
         if (statSn != expStatSn) {
