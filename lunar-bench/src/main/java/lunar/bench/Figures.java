@@ -28,7 +28,10 @@ import lunar.bench.Crew.Job;
 public final class Figures {
     private static final int DISK_BYTES = 64 << 20;
     private static final int PERF_RUNS = 10;
+    /** A run with many requests in flight is so much longer, lest it end before it has come to speed. */
+    private static final int DEEP_FACTOR = 10;
     private static final long SEED = 1;
+    private static final String PERF = Client.ISCSI_PERF.toString();
 
     /**
      * What the command line asks for.
@@ -107,7 +110,7 @@ public final class Figures {
             } finally {
                 figures.entries.forEach(entry -> entry.contender.close());
             }
-            var report = new FiguresReport(plan, figures.times,
+            var report = new FiguresReport(plan, figures.labels(), figures.times,
                     Machine.describe(plan.directory, plan.commit));
             out.print(report.tables());
             report.write();
@@ -139,6 +142,16 @@ public final class Figures {
             contender.close();
             throw e;
         }
+    }
+
+    /** In the order of tables and plots. */
+    private List<String> labels() {
+        var labels = new ArrayList<String>();
+        entries.forEach(entry -> labels.add(entry.contender.label()));
+        if (times.values().stream().anyMatch(one -> one.containsKey(PERF))) {
+            labels.add(PERF);
+        }
+        return labels;
     }
 
     private List<Cell> cells() {
@@ -183,14 +196,15 @@ public final class Figures {
     }
 
     private double time(Entry entry, Cell cell) throws BenchException, InterruptedException {
+        int requests = plan.requests * (cell.depth > 1 ? DEEP_FACTOR : 1);
         var jobs = new ArrayList<Job>();
         for (int i = 0; i < cell.threads; i++) {
             Lane lane = cell.depth > 1 ? entry.queue : entry.lanes.get(i);
-            int count = plan.requests * (i + 1) / cell.threads - plan.requests * i / cell.threads;
+            int count = requests * (i + 1) / cell.threads - requests * i / cell.threads;
             int[] places = random.ints(count, 0, DISK_BYTES / Stamps.BYTES).toArray();
             jobs.add(() -> lane.run(cell.write, places));
         }
-        return crew.run(jobs) / 1e6 * 1000 / plan.requests;
+        return crew.run(jobs) / 1e6 * 1000 / requests;
     }
 
     private void perf(Server server, Cell cell) throws BenchException, InterruptedException {
@@ -199,6 +213,6 @@ public final class Figures {
                 Client.ISCSI_PERF.command(plan.lunar, server.uri(0), new Work("",
                         Stamps.BYTES, true, cell.depth, false), plan.seconds)))
                 .iops();
-        add(cell, Client.ISCSI_PERF.toString(), 1e6 / iops);
+        add(cell, PERF, 1e6 / iops);
     }
 }

@@ -4,12 +4,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import lunar.bench.Chart.Panel;
@@ -29,14 +27,16 @@ final class FiguresReport {
     private final Figures.Plan plan;
     private final Map<Cell, Map<String, List<Double>>> times;
     private final Map<String, String> machine;
-    private final Set<String> labels = new LinkedHashSet<>();
+    private final List<String> labels;
 
-    FiguresReport(Figures.Plan plan, Map<Cell, Map<String, List<Double>>> times,
+    /** @param labels of the initiators; the others are compared with the first */
+    FiguresReport(Figures.Plan plan, List<String> labels,
+            Map<Cell, Map<String, List<Double>>> times,
             Map<String, String> machine) {
         this.plan = plan;
         this.times = times;
         this.machine = machine;
-        times.values().forEach(byLabel -> labels.addAll(byLabel.keySet()));
+        this.labels = List.copyOf(labels);
     }
 
     private Optional<Estimate> estimate(Cell cell, String label) {
@@ -50,8 +50,8 @@ final class FiguresReport {
         var text = new StringBuilder();
         for (boolean write : new boolean[]{false, true}) {
             text.append(String.format(Locale.ROOT, "%n4 KiB random %s, ms for 1,000 requests: mean "
-                    + "and 95 %% confidence interval (requests/s)%n%-24s",
-                    write ? "writes" : "reads", ""));
+                    + "and 95 %% confidence interval; how often as long as the first, median of the "
+                    + "runs%n%-24s", write ? "writes" : "reads", ""));
             labels.forEach(label -> text.append(String.format("%-30s", label)));
             text.append('\n');
             times.keySet().stream().filter(cell -> cell.write() == write)
@@ -64,11 +64,22 @@ final class FiguresReport {
         text.append(String.format("%-24s", name(cell)));
         for (String label : labels) {
             text.append(String.format("%-30s", estimate(cell, label).map(
-                    one -> String.format(Locale.ROOT, "%.2f +- %.2f (%.0f/s)", one.mean(),
-                            one.halfWidth(), 1e6 / one.mean()))
+                    one -> String.format(Locale.ROOT, "%.2f +- %.2f%s", one.mean(),
+                            one.halfWidth(), ratio(cell, label)))
                     .orElse("-")));
         }
         text.append('\n');
+    }
+
+    /** To the first initiator in the same run: what else went on at the machine met both alike. */
+    private String ratio(Cell cell, String label) {
+        Map<String, List<Double>> byLabel = times.getOrDefault(cell, Map.of());
+        List<Double> first = byLabel.getOrDefault(labels.getFirst(), List.of());
+        List<Double> other = byLabel.getOrDefault(label, List.of());
+        return other.equals(first) || other.size() != first.size()
+                ? ""
+                : String.format(Locale.ROOT, ", %.2f times",
+                        Results.ratio(other, first, time -> time).median());
     }
 
     private static String name(Cell cell) {
@@ -147,13 +158,22 @@ final class FiguresReport {
         tree.put("requests", plan.requests());
         tree.put("requestBytes", Stamps.BYTES);
         var cells = new ArrayList<Object>();
-        times.forEach((cell, byLabel) -> byLabel.forEach((label, ms) -> {
+        times.forEach((cell, byLabel) -> labels.forEach(label -> {
+            List<Double> ms = byLabel.getOrDefault(label, List.of());
+            if (ms.isEmpty()) {
+                return;
+            }
             var one = new LinkedHashMap<String, Object>();
             one.put("initiator", label);
             one.put("write", cell.write());
             one.put("threads", cell.threads());
             one.put("depth", cell.depth());
             one.put("msFor1000Requests", Estimate.of(ms));
+            List<Double> first = byLabel.get(labels.getFirst());
+            if (first != null && first.size() == ms.size()) {
+                one.put("medianRatioToFirst",
+                        Results.ratio(ms, first, time -> time).median());
+            }
             one.put("runsUs", ms.stream().map(value -> Math.round(1000 * value)).toList());
             cells.add(one);
         }));
