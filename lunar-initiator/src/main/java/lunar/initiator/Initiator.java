@@ -184,14 +184,16 @@ public final class Initiator implements AutoCloseable {
 
     private Session register(Session session) throws IOException {
         sessions.add(session);
+        boolean open;
         synchronized (loops) {
-            if (!closed) {
-                session.addConnections();
-                return session;
-            }
+            open = !closed;
         }
-        session.close();
-        throw new IOException("the initiator is closed");
+        if (!open) {
+            session.close();
+            throw new IOException("the initiator is closed");
+        }
+        session.addConnections();
+        return session;
     }
 
     /** The first connection of a session. */

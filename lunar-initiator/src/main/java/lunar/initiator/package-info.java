@@ -13,6 +13,9 @@
  * }
  * }
  *
+ * <p>What is no read or write of a device is an {@link lunar.initiator.Exchange}, which {@link lunar.initiator.Session}
+ * starts as a {@link lunar.initiator.Task}.
+ *
  * <p>Threading: every public object may be used by any thread. A command is sent by the thread that submits it;
  * what the target answers is taken in, and completions run, on the event loop of the session's connection. State
  * of a session is guarded by one private lock, which is never held while foreign code runs.
