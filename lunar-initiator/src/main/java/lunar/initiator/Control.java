@@ -85,17 +85,27 @@ final class Control {
         return tasks.numbering().current();
     }
 
+    /** Asks for a sign; a connection that gives none is given up. */
     void ping(Connection connection) {
-        questions.ask(
-                new Question(connection, "ping", loop.nowMs() + timeouts.keepAliveMs()) {
-                    @Override
-                    boolean answered(TargetPdu pdu, MemorySegment data) { return true; }
+        var _ = ping(connection, () -> {}, connection::end);
+    }
 
-                    @Override
-                    void failed(IOException why) { connection.end(why); }
-                }, itt -> new NopOut(true, Lun.ZERO, itt, Bhs.NO_TAG, cmdSn(),
-                        connection.expStatSn()),
-                MemorySegment.NULL);
+    /** Asks for a sign. */
+    Question ping(Connection connection, Runnable whenAnswered,
+            Consumer<IOException> whenFailed) {
+        var question = new Question(connection, "ping", loop.nowMs() + timeouts.keepAliveMs()) {
+            @Override
+            boolean answered(TargetPdu pdu, MemorySegment data) {
+                whenAnswered.run();
+                return true;
+            }
+
+            @Override
+            void failed(IOException why) { whenFailed.accept(why); }
+        };
+        questions.ask(question, itt -> new NopOut(true, Lun.ZERO, itt, Bhs.NO_TAG, cmdSn(),
+                connection.expStatSn()), MemorySegment.NULL);
+        return question;
     }
 
     /** The time of a command is over; its buffers are ours again only after the target has said so. */
@@ -103,22 +113,19 @@ final class Control {
         String late = ": no answer within " + timeouts.commandMs() + " ms";
         String what = tasks.describe(command);
         LOG.log(System.Logger.Level.WARNING, "{0}{1}, aborting it", what, late);
-        abort(command, new DeadlineException(what + late + ", aborted"), _ -> {});
+        abort(command, new DeadlineException(what + late + ", aborted"));
     }
 
     /**
      * Asks the target to abort a command, which then ends with a failure, unless it ends by itself before.
-     *
-     * @param settled told whether there is nothing left of it; not where the connection ends meanwhile
      */
-    void abort(Command command, StorageException failure, Consumer<Boolean> settled) {
+    void abort(Command command, StorageException failure) {
         Connection by = command.connection;
         int taskTag = command.itt;
         int refCmdSn = command.cmdSn;
         long lun = command.lun;
         String what = tasks.describe(command);
         if (by == null) {
-            settled.accept(true);
             return;
         }
         questions.ask(
@@ -140,7 +147,6 @@ final class Control {
                             failed(new IOException(target + " does not abort " + what + ": "
                                     + TaskManagementResponseCode.describe(response)));
                         }
-                        settled.accept(gone);
                         return true;
                     }
 

@@ -11,7 +11,6 @@ import lunar.block.DeviceGoneException;
 import lunar.block.InvalidRequestException;
 import lunar.block.StorageException;
 import lunar.iscsi.Bhs;
-import lunar.iscsi.NopOut;
 import lunar.iscsi.ScsiResponse;
 import lunar.iscsi.TargetPdu;
 import lunar.iscsi.TaskManagementFunction;
@@ -19,7 +18,6 @@ import lunar.iscsi.TaskManagementRequest;
 import lunar.iscsi.TaskManagementResponse;
 import lunar.iscsi.TaskManagementResponseCode;
 import lunar.iscsi.TextKeys;
-import lunar.scsi.Lun;
 import org.jspecify.annotations.Nullable;
 
 /** Makes tasks of exchanges. */
@@ -117,7 +115,7 @@ final class Exchanges {
         private void abort(CompletableFuture<Boolean> settled) {
             if (!end.isDone()) {
                 control.abort(command, new AbortedException(tasks.describe(command)
-                        + ": cancelled"), _ -> {});
+                        + ": cancelled"));
             }
             stopped(settled);
         }
@@ -214,20 +212,8 @@ final class Exchanges {
         var task = new Asked<Long>(ping);
         task.ask((asked, by) -> {
             long begunNanos = System.nanoTime();
-            var question = new Question(by, "ping",
-                    by.loop().nowMs() + session.options().timeouts().keepAliveMs()) {
-                @Override
-                boolean answered(TargetPdu pdu, MemorySegment data) {
-                    asked.end.complete(System.nanoTime() - begunNanos);
-                    return true;
-                }
-
-                @Override
-                void failed(IOException why) { asked.fail(why); }
-            };
-            questions.ask(question, itt -> new NopOut(true, Lun.ZERO, itt, Bhs.NO_TAG,
-                    tasks.numbering().current(), by.expStatSn()), MemorySegment.NULL);
-            return question;
+            return control.ping(by,
+                    () -> asked.end.complete(System.nanoTime() - begunNanos), asked::fail);
         });
         return task;
     }

@@ -29,8 +29,6 @@ final class Slots {
 
     boolean hasFree() { return freeCount > 0; }
 
-    boolean isEmpty() { return freeCount == commands.length; }
-
     /** Gives a command a slot and a tag. */
     void add(Command command) {
         int slot = free[--freeCount];

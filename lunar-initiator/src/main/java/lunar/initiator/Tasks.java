@@ -529,16 +529,6 @@ final class Tasks {
         ended.forEach(Command::end);
     }
 
-    /** Whether no command is at the target. */
-    boolean isIdle() {
-        lock.lock();
-        try {
-            return slots.isEmpty();
-        } finally {
-            lock.unlock();
-        }
-    }
-
     /** Whether a connection has no command at the target. */
     boolean isIdle(Connection connection) {
         lock.lock();
