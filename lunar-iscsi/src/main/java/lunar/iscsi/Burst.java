@@ -1,8 +1,11 @@
 package lunar.iscsi;
 
+import org.jspecify.annotations.Nullable;
+
 /** One sequence of Data-Out in the making: the unsolicited one, or the answer to an R2T (RFC 7143 section 11.7). */
 final class Burst {
-    private final Coverage coverage = new Coverage();
+    /** Made when it is needed: PDUs that come in order are only counted. */
+    private @Nullable Coverage covered;
     private boolean open;
     private boolean pduInOrder;
     private boolean solicited;
@@ -27,7 +30,18 @@ final class Burst {
         nextDataSn = 0;
         takenBytes = 0;
         damaged = false;
-        coverage.clear();
+        if (covered != null) {
+            covered.clear();
+        }
+    }
+
+    private Coverage coverage() {
+        Coverage known = covered;
+        if (known == null) {
+            known = new Coverage();
+            covered = known;
+        }
+        return known;
     }
 
     /** The R2T whose answer it is. */
@@ -46,7 +60,7 @@ final class Burst {
 
     /** Offset in the command's data up to which nothing is missing. */
     int firstMissing() {
-        return offset + (pduInOrder ? takenBytes : coverage.prefix());
+        return offset + (pduInOrder ? takenBytes : coverage().prefix());
     }
 
     int offset() { return offset; }
@@ -67,7 +81,9 @@ final class Burst {
     /** The first bytes came with the command itself and have no DataSN. */
     void skip(int count) {
         takenBytes = count;
-        coverage.add(0, count);
+        if (!pduInOrder) {
+            coverage().add(0, count);
+        }
     }
 
     DataOutResult take(int dataSn, int bufferOffset, int count, boolean isFinal) {
@@ -89,7 +105,7 @@ final class Burst {
                 return DataOutResult.OFFSET_OUT_OF_ORDER;
             }
         } else if (count > 0) {
-            var added = coverage.add((int) at, count);
+            var added = coverage().add((int) at, count);
             if (added != DataOutResult.MORE) {
                 return added;
             }
@@ -108,7 +124,7 @@ final class Burst {
             return DataOutResult.SEQUENCE_DONE;
         }
         // An unsolicited sequence may stop short, the rest is asked for by R2T, but it may have no holes.
-        boolean holes = !pduInOrder && !coverage.isPrefix(takenBytes);
+        boolean holes = !pduInOrder && !coverage().isPrefix(takenBytes);
         return solicited || holes ? DataOutResult.INCORRECT_AMOUNT : DataOutResult.SEQUENCE_DONE;
     }
 }

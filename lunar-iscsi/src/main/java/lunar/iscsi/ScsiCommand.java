@@ -74,8 +74,10 @@ public record ScsiCommand(boolean immediate, boolean isFinal, boolean read, bool
 
     /** The header and its additional segments, which must be as many bytes as it tells. */
     public static ScsiCommand decode(Bhs bhs, MemorySegment ahs) throws ProtocolException {
-        HeaderRule.require(ahs.byteSize() == bhs.totalAhsLengthBytes(),
-                "AHS of " + ahs.byteSize() + " bytes are not TotalAHSLength", "11.2.1.5");
+        if (ahs.byteSize() != bhs.totalAhsLengthBytes()) {
+            throw new ProtocolException("AHS of " + ahs.byteSize()
+                    + " bytes are not TotalAHSLength (RFC 7143 section 11.2.1.5)");
+        }
         HeaderRule.requireTask(bhs, "SCSI Command", "11.2.1.8");
         int flags = bhs.flags();
         boolean read = (flags & READ) != 0;

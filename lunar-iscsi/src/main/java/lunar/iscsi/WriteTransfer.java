@@ -1,10 +1,13 @@
 package lunar.iscsi;
 
 import java.util.ArrayDeque;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The target's view of the data of one write (RFC 7143 sections 4.2.5.2, 11.7 and 11.8): takes immediate and
- * unsolicited data, asks for the rest by R2T, and checks each Data-Out. Reusable: {@link #begin} starts over.
+ * unsolicited data, asks for the rest by R2T, and checks each Data-Out. Reusable: {@link #begin} starts over, and a
+ * transfer that has been used before allocates nothing for an equal one.
  *
  * <pre>{@code
  * var result = transfer.begin(expectedBytes, wantedBytes, immediateBytes, isFinal);
@@ -31,10 +34,13 @@ public final class WriteTransfer {
     public static final int MAX_R2T = 16;
 
     private static final int NO_TAG = Bhs.NO_TAG;
+    private static final @Nullable Burst[] NONE = {};
 
     private final BurstRules rules;
     private final Burst unsolicited = new Burst();
-    private final Burst[] solicited;
+    private final int maxR2ts;
+    /** Made as they are needed: most writes come without any R2T. */
+    private @Nullable Burst[] solicited = NONE;
 
     private int expectedBytes;
     private int wantedBytes;
@@ -50,7 +56,7 @@ public final class WriteTransfer {
 
     private final boolean recovers;
     /** Parts to be asked for again: start, end, start, end. */
-    private final ArrayDeque<Integer> again = new ArrayDeque<>();
+    private final ArrayDeque<Integer> again;
     /** Something was asked for again, so sequences come in another order, and late ones of tags that are gone. */
     private boolean disturbed;
 
@@ -67,10 +73,8 @@ public final class WriteTransfer {
     public WriteTransfer(BurstRules rules, boolean recovers) {
         this.rules = rules;
         this.recovers = recovers;
-        solicited = new Burst[Math.min(rules.maxOutstandingR2t(), MAX_R2T)];
-        for (int i = 0; i < solicited.length; i++) {
-            solicited[i] = new Burst();
-        }
+        maxR2ts = Math.min(rules.maxOutstandingR2t(), MAX_R2T);
+        again = new ArrayDeque<>(recovers ? 4 : 0);
     }
 
     /**
@@ -95,9 +99,6 @@ public final class WriteTransfer {
         failure = DataOutResult.MORE;
         again.clear();
         disturbed = false;
-        for (Burst burst : solicited) {
-            burst.close();
-        }
         unsolicited.open(NO_TAG, 0, Math.min(rules.firstBurstBytes(), expected),
                 rules.dataPduInOrder());
         if ((immediateBytes > 0 && !rules.immediateData()) || (!isFinal && rules.initialR2t())) {
@@ -115,7 +116,7 @@ public final class WriteTransfer {
     public boolean wantsR2t() {
         return failure.accepted() && !unsolicited.isOpen()
                 && (askedBytes < neededBytes() || !again.isEmpty())
-                && outstandingCount < solicited.length;
+                && outstandingCount < maxR2ts;
     }
 
     /**
@@ -137,10 +138,29 @@ public final class WriteTransfer {
             r2tOffset = again.remove();
             r2tLength = again.remove() - r2tOffset;
         }
-        Burst burst = solicited[outstandingCount++];
+        Burst burst = nextBurst();
         burst.open(ttt, r2tOffset, r2tLength, rules.dataPduInOrder());
         burst.r2tSn(r2tSn);
         assert r2tLength > 0 && askedBytes <= expectedBytes : this;
+    }
+
+    /** One more of the outstanding. */
+    private Burst nextBurst() {
+        if (solicited.length == 0) {
+            solicited = new Burst[maxR2ts];
+        }
+        Burst burst = solicited[outstandingCount];
+        if (burst == null) {
+            burst = new Burst();
+            solicited[outstandingCount] = burst;
+        }
+        outstandingCount++;
+        return burst;
+    }
+
+    /** One of the outstanding. */
+    private Burst burst(int at) {
+        return Objects.requireNonNull(solicited[at]);
     }
 
     /**
@@ -149,11 +169,11 @@ public final class WriteTransfer {
      */
     public boolean findR2t(int sn) {
         for (int i = 0; i < outstandingCount; i++) {
-            if (solicited[i].r2tSn() == sn) {
+            if (burst(i).r2tSn() == sn) {
                 r2tSn = sn;
-                r2tTag = solicited[i].ttt();
-                r2tOffset = solicited[i].offset();
-                r2tLength = solicited[i].length();
+                r2tTag = burst(i).ttt();
+                r2tOffset = burst(i).offset();
+                r2tLength = burst(i).length();
                 return true;
             }
         }
@@ -211,7 +231,7 @@ public final class WriteTransfer {
         if (at > 0 && rules.dataSequenceInOrder() && !disturbed) {
             return fail(DataOutResult.SEQUENCE_OUT_OF_ORDER);
         }
-        Burst burst = solicited[at];
+        Burst burst = burst(at);
         if (letPass(burst, dataSn)) {
             return isFinal ? askAgain(burst) : DataOutResult.MORE;
         }
@@ -237,7 +257,7 @@ public final class WriteTransfer {
         if (!failure.accepted() || (ttt == NO_TAG ? !unsolicited.isOpen() : at < 0)) {
             return failure;
         }
-        Burst burst = ttt == NO_TAG ? unsolicited : solicited[at];
+        Burst burst = ttt == NO_TAG ? unsolicited : burst(at);
         burst.damage();
         return isFinal ? askAgain(burst) : DataOutResult.MORE;
     }
@@ -253,7 +273,7 @@ public final class WriteTransfer {
             askAgain(unsolicited);
         }
         while (outstandingCount > 0) {
-            askAgain(solicited[0]);
+            askAgain(burst(0));
         }
         return wantsR2t();
     }
@@ -342,7 +362,7 @@ public final class WriteTransfer {
 
     private int find(int ttt) {
         for (int i = 0; i < outstandingCount; i++) {
-            if (solicited[i].ttt() == ttt) {
+            if (burst(i).ttt() == ttt) {
                 return i;
             }
         }
@@ -350,7 +370,7 @@ public final class WriteTransfer {
     }
 
     private void remove(int at) {
-        Burst done = solicited[at];
+        Burst done = burst(at);
         done.close();
         outstandingCount--;
         System.arraycopy(solicited, at + 1, solicited, at, outstandingCount - at);

@@ -128,6 +128,9 @@ final class FullFeature implements PduReceiver {
 
     Connection connection() { return connection; }
 
+    /** What was agreed for the data of commands. */
+    BurstRules rules() { return rules; }
+
     /** The task of a tag that has its allegiance to this connection, or null. */
     @Nullable
     Task own(int itt) {
@@ -284,7 +287,7 @@ final class FullFeature implements PduReceiver {
         } else {
             task.server.prepare(task);
         }
-        judge(task, task.begin(rules, immediateBytes, bhs.isFinal()));
+        judge(task, task.begin(immediateBytes, bhs.isFinal()));
         return task;
     }
 
@@ -322,7 +325,7 @@ final class FullFeature implements PduReceiver {
         if (!task.delivered || task.state != Task.State.RECEIVING || isFilling(task)) {
             return; // of the last, another connection has made it its turn while its data are still coming
         }
-        if (task.broken || task.transfer().isComplete()) {
+        if (task.broken || task.hasAllData()) {
             if (task.set == null) {
                 task.execute();
             } else {

@@ -94,6 +94,7 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
 
     /** When the last of its data came. */
     long heardMs;
+    /** Null as long as there is nothing to transfer: for a command that does not write, as a rule for good. */
     private @Nullable WriteTransfer transfer;
     private @Nullable List<Runnable> whenEnded;
 
@@ -354,19 +355,40 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
     // --- what the connection sees ---
 
     /** Starts the data phase. Without memory for the data they are drained, and the task ends with BUSY. */
-    DataOutResult begin(BurstRules rules, int immediateBytes, boolean isFinal) {
+    DataOutResult begin(int immediateBytes, boolean isFinal) {
         int expected = Math.max(0, expectedOutBytes); // beyond 2 GiB it is refused, and nothing asked for
         boolean wanted = refusal == null && declined == null;
         if (expected > 0 && wanted && !ensureBuffer(expected)) {
             declined = Status.BUSY;
         }
-        transfer = new WriteTransfer(rules, session().recoveryLevel() > 0);
-        return transfer.begin(expectedOutBytes < 0 ? Integer.MAX_VALUE : expected,
+        if (!write && immediateBytes == 0) {
+            return DataOutResult.COMPLETE;
+        }
+        return newTransfer().begin(expectedOutBytes < 0 ? Integer.MAX_VALUE : expected,
                 wanted && declined == null ? wantedOutBytes : 0, immediateBytes,
                 isFinal || !write);
     }
 
-    WriteTransfer transfer() { return Objects.requireNonNull(transfer); }
+    private WriteTransfer newTransfer() {
+        var fresh = new WriteTransfer(connection.rules(), session().recoveryLevel() > 0);
+        transfer = fresh;
+        return fresh;
+    }
+
+    /** Its data-out; of a command without any, which somebody may yet send some for, an empty transfer. */
+    WriteTransfer transfer() {
+        WriteTransfer known = transfer;
+        if (known == null) {
+            known = newTransfer();
+            known.begin(0, 0, 0, true);
+        }
+        return known;
+    }
+
+    /** Whether all data-out that will come have come. */
+    boolean hasAllData() {
+        return transfer == null || transfer.isComplete();
+    }
 
     /** Where data-out of this place in the transfer go; NULL where they are only to be drained. */
     MemorySegment destination(int offset, int length) {
