@@ -72,6 +72,11 @@ public final class Bhs {
         return base.asSlice(offset, LENGTH);
     }
 
+    /** Copies bytes from an offset on to the front of a segment. */
+    public void copy(int at, MemorySegment to, int length) {
+        MemorySegment.copy(base, offset + at, to, 0, length);
+    }
+
     /** Zeroes the header, then sets opcode, immediate bit and the byte of flags. */
     public Bhs start(int opcode, boolean immediate, int flags) {
         for (int at = 0; at < LENGTH; at += Long.BYTES) {

@@ -17,8 +17,13 @@ public record DataOut(boolean isFinal, Lun lun, int itt, int ttt, int expStatSn,
     public static final int DATA_SN = 36;
     public static final int BUFFER_OFFSET = 40;
 
-    public static DataOut decode(Bhs bhs) throws ProtocolException {
+    /** Checks a header, for whoever reads its fields where they lie. */
+    public static void check(Bhs bhs) throws ProtocolException {
         HeaderRule.requireTask(bhs, "Data-Out", "11.2.1.8");
+    }
+
+    public static DataOut decode(Bhs bhs) throws ProtocolException {
+        check(bhs);
         return new DataOut(bhs.isFinal(), new Lun(bhs.lun()), bhs.itt(), bhs.ttt(),
                 bhs.int32(EXP_STAT_SN), bhs.int32(DATA_SN), bhs.int32(BUFFER_OFFSET));
     }

@@ -74,34 +74,14 @@ public record ScsiCommand(boolean immediate, boolean isFinal, boolean read, bool
 
     /** The header and its additional segments, which must be as many bytes as it tells. */
     public static ScsiCommand decode(Bhs bhs, MemorySegment ahs) throws ProtocolException {
-        if (ahs.byteSize() != bhs.totalAhsLengthBytes()) {
-            throw new ProtocolException("AHS of " + ahs.byteSize()
-                    + " bytes are not TotalAHSLength (RFC 7143 section 11.2.1.5)");
-        }
-        HeaderRule.requireTask(bhs, "SCSI Command", "11.2.1.8");
-        int flags = bhs.flags();
-        boolean read = (flags & READ) != 0;
-        boolean write = (flags & WRITE) != 0;
-        int expectedBytes = bhs.int32(EXPECTED_DATA_TRANSFER_LENGTH);
-        HeaderRule.require(bhs.isFinal() || write, "SCSI Command without F and W", "11.3.1");
-        HeaderRule.require(read || write || expectedBytes == 0,
-                "SCSI Command without R and W that expects data", "11.3.1");
-        MemorySegment cdb = bhs.bytes().asSlice(CDB, CDB_LENGTH);
-        int bidirectionalReadBytes = 0;
-        for (Ahs each : Ahs.decode(ahs)) {
-            switch (each) {
-                case Ahs.ExtendedCdb(MemorySegment rest) -> cdb = joined(cdb, rest);
-                case Ahs.BidirectionalReadLength(int bytes) -> {
-                    HeaderRule.require((read && write) || bytes == 0,
-                            "a bidirectional read length without R and W", "11.2.2.4");
-                    bidirectionalReadBytes = bytes;
-                }
-            }
-        }
-        return new ScsiCommand(bhs.immediate(), bhs.isFinal(), read, write,
-                TaskAttribute.decode(flags & ATTRIBUTE_MASK), bhs.int8(PRIORITY) >> 4,
-                new Lun(bhs.lun()), bhs.itt(), expectedBytes, bhs.int32(CMD_SN),
-                bhs.int32(EXP_STAT_SN), cdb, bidirectionalReadBytes);
+        var header = new CommandHeader();
+        header.read(bhs, ahs);
+        MemorySegment cdb = MemorySegment.ofArray(new byte[header.cdbLength()]);
+        header.copyCdb(cdb);
+        return new ScsiCommand(header.immediate(), header.isFinal(), header.read(), header.write(),
+                header.attribute(), header.priority(), new Lun(header.lun()), header.itt(),
+                header.expectedDataTransferBytes(), header.cmdSn(), header.expStatSn(), cdb,
+                header.bidirectionalReadBytes());
     }
 
     @Override
@@ -167,12 +147,4 @@ public record ScsiCommand(boolean immediate, boolean isFinal, boolean read, bool
     private boolean isExtended() { return cdb.byteSize() > CDB_LENGTH; }
 
     private Ahs.ExtendedCdb extendedCdb() { return new Ahs.ExtendedCdb(cdb.asSlice(CDB_LENGTH)); }
-
-    private static MemorySegment joined(MemorySegment first, MemorySegment rest) {
-        MemorySegment all = MemorySegment
-                .ofArray(new byte[(int) (first.byteSize() + rest.byteSize())]);
-        all.copyFrom(first);
-        all.asSlice(first.byteSize()).copyFrom(rest);
-        return all;
-    }
 }

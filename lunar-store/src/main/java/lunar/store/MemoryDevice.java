@@ -166,7 +166,8 @@ public final class MemoryDevice implements BlockDevice {
                 long count = Math.min(bytes - done, MemoryChunks.CHUNK_BYTES - within);
                 MemorySegment chunk = chunks.find(MemoryChunks.indexOf(at + done));
                 if (chunk == null) {
-                    buffer.asSlice(done, count).fill((byte) 0);
+                    MemorySegment hole = count == bytes ? buffer : buffer.asSlice(done, count);
+                    hole.fill((byte) 0);
                 } else {
                     MemorySegment.copy(chunk, within, buffer, done, count);
                 }

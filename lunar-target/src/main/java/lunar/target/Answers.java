@@ -97,7 +97,7 @@ final class Answers {
         if (!plan.statusSent()) {
             response(task);
         }
-        task.release();
+        task.answered();
     }
 
     private void begin(Task task, boolean collapse) { begin(plan, task, collapse); }

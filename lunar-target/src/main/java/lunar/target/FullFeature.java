@@ -2,14 +2,11 @@ package lunar.target;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
 import lunar.iscsi.AsyncEvent;
 import lunar.iscsi.Bhs;
 import lunar.iscsi.BurstRules;
-import lunar.iscsi.CommandWindow;
 import lunar.iscsi.ConnectionEvent;
 import lunar.iscsi.ConnectionState;
 import lunar.iscsi.DataOut;
@@ -23,15 +20,12 @@ import lunar.iscsi.ScsiCommand;
 import lunar.iscsi.SerialNumbers;
 import lunar.iscsi.SessionType;
 import lunar.iscsi.StatusNumbering;
-import lunar.iscsi.TaskAttribute;
-import lunar.iscsi.spi.EventLoop;
 import lunar.iscsi.spi.PduReceiver;
 import lunar.iscsi.spi.Transport;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.Lun;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
-import lunar.target.device.LunMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,18 +44,14 @@ final class FullFeature implements PduReceiver {
     /** Of a session's memory this part may be data that its initiator has not acknowledged. */
     private static final int KEPT_SHARE = 4;
 
-    /** There is no ACA here that a command could belong to (SAM-5 sections 5.9 and 8.6). */
-    private static final Sense ACA_REFUSED = Sense.of(SenseKey.ILLEGAL_REQUEST,
-            new AdditionalSense(0x49, 0x00)); // invalid message error
-
     private final Connection connection;
     private final TargetServer server;
     private final Transport transport;
     private final Session session;
-    private final CommandWindow window;
     private final BurstRules rules;
     private final Answers answers;
     private final boolean recovers;
+    private final CommandIntake commands;
     private final OtherRequests others;
     private final LoginResult login;
     private final SessionTasks tasks;
@@ -74,6 +64,7 @@ final class FullFeature implements PduReceiver {
     private int expStatSn;
     private boolean inBatch;
     private boolean flushScheduled;
+    private final Runnable scheduledFlush = this::flush;
     private boolean stopped;
     private boolean closed;
     /** The connection is lost, and its tasks are not. */
@@ -94,15 +85,15 @@ final class FullFeature implements PduReceiver {
         this.session = session;
         this.login = login;
         tasks = session.tasks();
-        window = session.window();
         var parameters = login.parameters();
         rules = new BurstRules(parameters.firstBurstLength(), parameters.maxBurstLength(),
                 parameters.maxOutstandingR2t(), parameters.initialR2t(), parameters.immediateData(),
                 parameters.dataPduInOrder(), parameters.dataSequenceInOrder());
         recovers = session.recoveryLevel() > 0;
-        answers = new Answers(transport, window, new StatusNumbering(firstStatSn), rules,
+        answers = new Answers(transport, session.window(), new StatusNumbering(firstStatSn), rules,
                 parameters.maxSendDataSegmentLength(), recovers,
                 server.limits().maxBufferBytesPerSession() / KEPT_SHARE);
+        commands = new CommandIntake(this, session, server.limits(), answers);
         others = new OtherRequests(this, server, session, answers);
         dataWatch = new DataWatch(this, transport.loop(), server.limits().dataTimeoutMs());
         silence = new SilenceWatch(transport.loop(), server.limits().idleMs(), this::ping,
@@ -127,6 +118,9 @@ final class FullFeature implements PduReceiver {
     Transport transport() { return transport; }
 
     Connection connection() { return connection; }
+
+    /** Where its commands come in. */
+    CommandIntake commands() { return commands; }
 
     /** What was agreed for the data of commands. */
     BurstRules rules() { return rules; }
@@ -213,7 +207,7 @@ final class FullFeature implements PduReceiver {
                 }
                 tasks.releaseHeld();
             }
-            case DataOut.OPCODE -> dataOut(DataOut.decode(bhs), length);
+            case DataOut.OPCODE -> dataOut(bhs, length);
             default -> others.received(InitiatorPdu.decode(bhs, ahs), bhs, data);
         }
     }
@@ -232,73 +226,25 @@ final class FullFeature implements PduReceiver {
         return task;
     }
 
-    /** A command has arrived: numbers it, finds who executes it, makes room for its data. Null to drop it. */
+    /** A command has arrived: makes a task of it, and room for its data. Null to drop it. */
     private @Nullable Task begin(Bhs bhs, MemorySegment ahs, int immediateBytes)
             throws ProtocolException {
-        if (session.login().sessionType() == SessionType.DISCOVERY) {
-            throw new ProtocolException(
-                    "a SCSI command in a discovery session (RFC 7143 section 4.3)");
+        Task task = commands.take(bhs, ahs);
+        if (task != null) {
+            judge(task, task.receive(immediateBytes, bhs.isFinal()));
         }
-        ScsiCommand command = ScsiCommand.decode(bhs, ahs);
-        CommandWindow.Verdict verdict = window.accept(command.cmdSn(), command.immediate());
-        if (verdict == CommandWindow.Verdict.IGNORE) {
-            return null;
-        }
-        if (tasks.find(command.itt()) != null) {
-            if (verdict == CommandWindow.Verdict.HOLD) {
-                window.forget(command.cmdSn());
-            } else {
-                if (!command.immediate()) {
-                    window.finished();
-                }
-            }
-            answers.reject(bhs, RejectReason.TASK_IN_PROGRESS);
-            return null;
-        }
-        if (command.immediate() && !tasks.admitImmediate()) {
-            answers.reject(bhs, RejectReason.TOO_MANY_IMMEDIATE);
-            return null;
-        }
-        TargetNode target = Objects.requireNonNull(session.target());
-        int expected = command.expectedDataTransferBytes();
-        boolean tooLong = Integer.compareUnsigned(expected, server.limits().maxTransferBytes()) > 0;
-        int out = command.write() ? expected : 0;
-        int in = !command.read()
-                ? 0
-                : command.write()
-                        ? Math.max(0, command.bidirectionalReadBytes())
-                        : expected < 0 ? Integer.MAX_VALUE : expected;
-        LunMap luns = session.nexus().luns(); // which another thread may replace
-        var task = new Task(this, target.device().server(luns, command.lun()),
-                command.lun(),
-                command.itt(),
-                command.cmdSn(), command.immediate(), command.read(), command.write(), out, in,
-                command.cdb());
-        task.heardMs = silence.heardMs();
-        task.delivered = verdict == CommandWindow.Verdict.DELIVER;
-        tasks.add(task);
-        session.taskSets().join(task, luns.unit(command.lun()),
-                command.attribute(),
-                session.hasLevel(RFC_7144) ? command.priority() : 0);
-        if (command.attribute() == TaskAttribute.ACA) {
-            task.refuse(ACA_REFUSED);
-        } else if (command.write() && tooLong) {
-            task.refuse(Sense.of(SenseKey.ILLEGAL_REQUEST, AdditionalSense.INVALID_FIELD_IN_CDB));
-        } else {
-            task.server.prepare(task);
-        }
-        judge(task, task.begin(immediateBytes, bhs.isFinal()));
         return task;
     }
 
-    private void dataOut(DataOut dataOut, int length) throws ProtocolException {
-        Task task = own(dataOut.itt());
+    private void dataOut(Bhs bhs, int length) throws ProtocolException {
+        DataOut.check(bhs);
+        Task task = own(bhs.itt());
         if (task == null || task.state != Task.State.RECEIVING) {
             return; // of a command that was aborted, or dropped for its CmdSN: to be discarded (section 11.7)
         }
         task.heardMs = silence.heardMs();
-        DataOutResult result = task.transfer().dataOut(dataOut.ttt(), dataOut.dataSn(),
-                dataOut.bufferOffsetBytes(), length, dataOut.isFinal());
+        DataOutResult result = task.transfer().dataOut(bhs.ttt(), bhs.int32(DataOut.DATA_SN),
+                bhs.int32(DataOut.BUFFER_OFFSET), length, bhs.isFinal());
         judge(task, result);
         if (task.state == Task.State.RECEIVING) {
             advance(task);
@@ -377,14 +323,14 @@ final class FullFeature implements PduReceiver {
         }
     }
 
-    /** A device has ended a request of a task: goes on with the task on the loop, at once or in its turn. */
-    void resume(Task task, boolean inTurn) {
+    /** What a task had elsewhere has ended: goes on with the task on the loop, at once or in its turn. */
+    void resume(Execution ended, boolean inTurn) {
         if (!inTurn && transport.loop().inLoop()) {
-            task.resume();
+            ended.run();
             return;
         }
         try {
-            transport.loop().execute(task::resume);
+            transport.loop().execute(ended);
         } catch (RejectedExecutionException _) {
             // The server has closed and waited its time for this device; there is nobody left to answer.
         }
@@ -420,11 +366,13 @@ final class FullFeature implements PduReceiver {
     void scheduleFlush() {
         if (!inBatch && !flushScheduled) {
             flushScheduled = true;
-            transport.loop().execute(() -> {
-                flushScheduled = false;
-                transport.flush();
-            });
+            transport.loop().execute(scheduledFlush);
         }
+    }
+
+    private void flush() {
+        flushScheduled = false;
+        transport.flush();
     }
 
     // --- ending ---

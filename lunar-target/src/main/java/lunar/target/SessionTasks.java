@@ -1,7 +1,5 @@
 package lunar.target;
 
-import java.util.Collection;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -37,7 +35,7 @@ final class SessionTasks {
     private final CommandMemory memory;
     private final MissingCommands missing;
     private final TaskAborts aborts;
-    private final Map<Integer, Task> tasks = new HashMap<>();
+    private final TaskTable tasks = new TaskTable();
     private final Map<Integer, Held> held = new HashMap<>();
     private int heldRequestCount;
     private int immediateCount;
@@ -57,12 +55,10 @@ final class SessionTasks {
     MissingCommands missing() { return missing; }
 
     /** All tasks of the session that have not ended. */
-    Collection<Task> all() {
-        return Collections.unmodifiableCollection(tasks.values());
-    }
+    List<Task> all() { return tasks.all(); }
 
     @Nullable
-    Task find(int itt) { return tasks.get(itt); }
+    Task find(int itt) { return tasks.find(itt); }
 
     boolean isEmpty() { return tasks.isEmpty(); }
 
@@ -76,7 +72,7 @@ final class SessionTasks {
     }
 
     void add(Task task) {
-        tasks.put(task.itt, task);
+        tasks.add(task);
         if (!task.delivered) {
             held.put(task.cmdSn, new HeldTask(task));
         }
@@ -134,7 +130,7 @@ final class SessionTasks {
             }
             return;
         }
-        tasks.remove(task.itt, task);
+        tasks.remove(task);
         finishNumbering(task.immediate);
         session.fence().answer(task);
         task.markEnded();
@@ -142,6 +138,7 @@ final class SessionTasks {
             task.set.leave(task);
         }
         session.endIfDone();
+        task.left();
     }
 
     // --- aborting ---
@@ -155,7 +152,7 @@ final class SessionTasks {
     void leaveBehind(Task task) {
         if (task.leaveBehind()) {
             task.hold(); // the device has its buffer, until it ends it
-            tasks.remove(task.itt, task);
+            tasks.remove(task);
             finishNumbering(task.immediate);
             if (task.endsWithoutUnit()) {
                 task.connection().answerLeftBehind(task);
@@ -201,7 +198,7 @@ final class SessionTasks {
     }
 
     private void drop(Task task) {
-        tasks.remove(task.itt, task);
+        tasks.remove(task);
         task.giveBackBuffer();
         task.markEnded();
         if (task.set != null) {

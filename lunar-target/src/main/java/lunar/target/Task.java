@@ -6,38 +6,38 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
-import lunar.block.AbortedException;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
-import lunar.block.DeviceGoneException;
-import lunar.block.StorageException;
-import lunar.iscsi.BurstRules;
+import lunar.iscsi.CommandHeader;
 import lunar.iscsi.DataOutResult;
+import lunar.iscsi.ScsiCommand;
 import lunar.iscsi.TaskAttribute;
 import lunar.iscsi.TaskReporting;
 import lunar.iscsi.WriteTransfer;
 import lunar.iscsi.spi.Transport;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.Cdb;
-import lunar.scsi.IllegalRequestException;
+import lunar.scsi.InvalidCdbException;
 import lunar.scsi.Lun;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
 import lunar.scsi.Status;
 import lunar.target.device.Buffers;
 import lunar.target.device.DeviceServer;
-import lunar.target.device.FencedDevice;
 import lunar.target.device.Nexus;
 import lunar.target.device.ScsiTask;
-import lunar.target.device.StorageSense;
-import lunar.target.device.Worker;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One SCSI command, from its PDU to its response (SAM-5 section 4.7.4). Belongs to its connection's loop, except
  * between {@link DeviceServer#execute} and its end, when the device server may fill in data and outcome.
+ *
+ * <p>A READ or WRITE that has gone well is used again for a later command, so that these allocate nothing: once it has
+ * ended, its answer is handed over and the transport is done with its data. No other task is, since somebody may still
+ * know it: who aborted it, a copy that goes on in the background, the answers kept for recovery. It relies on devices
+ * to end a request once and not to look at it any more.
  */
-final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release {
+final class Task implements ScsiTask, Transport.Release {
     private static final System.Logger LOG = System.getLogger("lunar.target");
     private static final Sense INTERNAL_FAILURE = Sense.of(SenseKey.HARDWARE_ERROR,
             AdditionalSense.INTERNAL_TARGET_FAILURE);
@@ -59,18 +59,22 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
     }
 
     private FullFeature connection;
-    final Lun lun;
-    final int itt;
-    final int cmdSn;
-    final boolean immediate;
-    final boolean read;
-    final boolean write;
+    private final TaskData data = new TaskData(this);
+    private final Execution execution = new Execution(this);
+    Lun lun = Lun.ZERO;
+    int itt;
+    int cmdSn;
+    boolean immediate;
+    boolean read;
+    boolean write;
     /** Expected data transfer length to the device, and from it: one of them 0 unless bidirectional. */
-    final int expectedOutBytes;
-    final int expectedInBytes;
-    final MemorySegment cdbBytes;
-    final DeviceServer server;
-    final BlockRequest request = new BlockRequest().onCompletion(this);
+    int expectedOutBytes;
+    int expectedInBytes;
+    DeviceServer server;
+
+    /** Of a CDB that fits the header; a longer one has a segment of its own. */
+    private final MemorySegment shortCdb = MemorySegment.ofArray(new byte[ScsiCommand.CDB_LENGTH]);
+    private MemorySegment cdbBytes = shortCdb;
 
     State state = State.RECEIVING;
     boolean delivered;
@@ -96,10 +100,13 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
     long heardMs;
     /** Null as long as there is nothing to transfer: for a command that does not write, as a rule for good. */
     private @Nullable WriteTransfer transfer;
+    /** The one of the last command that had any. */
+    private @Nullable WriteTransfer usedTransfer;
     private @Nullable List<Runnable> whenEnded;
 
-    /** What the device server made of the CDB when the command came. */
+    /** What the device server made of the CDB when the command came; of a plain one it makes nothing. */
     private @Nullable Cdb cdb;
+    private boolean plain;
     private @Nullable Sense refusal;
     private int wantedOutBytes;
     private @Nullable Status declined;
@@ -107,40 +114,77 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
     /** A rule of the data transfer was broken: ends with the refusal, whatever data are still to come. */
     boolean broken;
 
-    private Buffers.@Nullable Buffer buffer;
-    /** Of a bidirectional command, whose data-out have {@link #buffer}. */
-    private Buffers.@Nullable Buffer dataInBuffer;
     private Status status = Status.GOOD;
     private @Nullable Sense sense;
     private int dataInBytes;
-    private @Nullable StorageException failure;
-    private @Nullable Ending ending;
-
-    /** Where {@link #request} is this moment. */
-    private @Nullable BlockDevice submittedTo;
-    private @Nullable Worker worker;
-    private List<FencedDevice.Confined> confined = List.of();
-    private boolean takesTurns;
     private boolean executed;
     private boolean hasOutcome;
 
     /** Data-In PDUs that the transport has not released; the buffer is theirs as long. */
     private int sending;
 
-    Task(FullFeature connection, DeviceServer server, Lun lun, int itt, int cmdSn,
-            boolean immediate, boolean read, boolean write, int expectedOutBytes,
-            int expectedInBytes, MemorySegment cdbBytes) {
+    /** All of its answer has been handed over, and it stands in no list any more: what its next use waits for. */
+    private boolean answered;
+    private boolean left;
+
+    Task(FullFeature connection, DeviceServer server) {
         this.connection = connection;
         this.server = server;
-        this.lun = lun;
-        this.itt = itt;
-        this.cmdSn = cmdSn;
-        this.immediate = immediate;
-        this.read = read;
-        this.write = write;
-        this.expectedOutBytes = expectedOutBytes;
-        this.expectedInBytes = expectedInBytes;
-        this.cdbBytes = cdbBytes;
+    }
+
+    /** Becomes the task of a command that has just come: nothing is left of the one before. */
+    void begin(CommandHeader command, Lun to, DeviceServer by, boolean isDelivered, long nowMs) {
+        lun = to;
+        server = by;
+        itt = command.itt();
+        cmdSn = command.cmdSn();
+        immediate = command.immediate();
+        read = command.read();
+        write = command.write();
+        int expected = command.expectedDataTransferBytes();
+        expectedOutBytes = write ? expected : 0;
+        if (!read) {
+            expectedInBytes = 0;
+        } else if (write) {
+            expectedInBytes = Math.max(0, command.bidirectionalReadBytes());
+        } else {
+            expectedInBytes = expected < 0 ? Integer.MAX_VALUE : expected;
+        }
+        cdbBytes = command.cdbLength() == ScsiCommand.CDB_LENGTH
+                ? shortCdb
+                : MemorySegment.ofArray(new byte[command.cdbLength()]);
+        command.copyCdb(cdbBytes);
+        execution.clear();
+        state = State.RECEIVING;
+        delivered = isDelivered;
+        heardMs = nowMs;
+        aborted = false;
+        withdrawn = false;
+        whenAborted = null;
+        whenEnded = null;
+        set = null;
+        attribute = TaskAttribute.SIMPLE;
+        priority = 0;
+        placed = false;
+        rank = null;
+        askedAgain = false;
+        acknowledgedPdus = 0;
+        acknowledgedBytes = 0;
+        transfer = null;
+        cdb = null;
+        plain = false;
+        refusal = null;
+        declined = null;
+        wantedOutBytes = 0;
+        broken = false;
+        status = Status.GOOD;
+        sense = null;
+        dataInBytes = 0;
+        executed = false;
+        hasOutcome = false;
+        sending = 0;
+        answered = false;
+        left = false;
     }
 
     // --- what the device server sees ---
@@ -178,14 +222,32 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
     public boolean aborted() { return aborted; }
 
     @Override
-    public BlockRequest request() { return request; }
+    public BlockRequest request() { return execution.request(); }
 
     @Override
-    public Cdb cdb() { return Objects.requireNonNull(cdb); }
+    public Cdb cdb() {
+        if (!plain) {
+            return Objects.requireNonNull(cdb);
+        }
+        try {
+            return Cdb.decode(cdbBytes);
+        } catch (InvalidCdbException e) {
+            throw new IllegalStateException("not plain", e);
+        }
+    }
+
+    @Override
+    public boolean isPlain() { return plain; }
 
     @Override
     public void accept(Cdb decoded, long dataOutBytes) {
         cdb = decoded;
+        wantedOutBytes = (int) Math.min(dataOutBytes, Integer.MAX_VALUE);
+    }
+
+    @Override
+    public void acceptPlain(long dataOutBytes) {
+        plain = true;
         wantedOutBytes = (int) Math.min(dataOutBytes, Integer.MAX_VALUE);
     }
 
@@ -210,24 +272,11 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
 
     @Override
     public MemorySegment dataOut() {
-        int bytes = transfer == null ? 0 : transfer.neededBytes();
-        return buffer == null ? MemorySegment.NULL : buffer.memory().asSlice(0, bytes);
+        return data.dataOut(transfer == null ? 0 : transfer.neededBytes());
     }
 
     @Override
-    public @Nullable MemorySegment roomForDataIn(int bytes) {
-        if (isBidirectional()) {
-            if (dataInBuffer != null) {
-                giveBack(dataInBuffer);
-            }
-            dataInBuffer = borrow(bytes);
-            return dataInBuffer == null ? null : dataInBuffer.memory().asSlice(0, bytes);
-        }
-        if (!ensureBuffer(bytes)) {
-            return null;
-        }
-        return Objects.requireNonNull(buffer).memory().asSlice(0, bytes);
-    }
+    public @Nullable MemorySegment roomForDataIn(int bytes) { return data.roomForDataIn(bytes); }
 
     /** Whether data go both ways. */
     boolean isBidirectional() { return read && write; }
@@ -268,7 +317,7 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
 
     private void end(Status with, @Nullable Sense why, int dataIn) {
         if (hasOutcome) {
-            LOG.log(System.Logger.Level.ERROR, "command {0} of LUN {1} ended twice", cdb, lun);
+            LOG.log(System.Logger.Level.ERROR, "command {0} of LUN {1} ended twice", name(), lun);
             return;
         }
         hasOutcome = true;
@@ -281,84 +330,36 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
     }
 
     @Override
-    public void submit(BlockDevice device, Ending then) {
-        ending = then;
-        if (aborted) { // the next step of a command that nobody wants any more
-            completed(request, new AbortedException("the command was aborted"));
-            return;
-        }
-        submittedTo = device;
-        try {
-            device.submit(request);
-        } catch (RuntimeException e) { // a bug of the device; submit never throws by its contract
-            LOG.log(System.Logger.Level.ERROR, "device of LUN " + lun, e);
-            completed(request, new DeviceGoneException("internal error of the device", e));
-        }
-    }
+    public void submit(BlockDevice device, Ending then) { execution.submit(device, then); }
 
     @Override
     public void submitPiece(BlockDevice device, Ending then) {
-        takesTurns = true;
-        submit(device, then);
+        execution.submitPiece(device, then);
     }
 
     @Override
-    public void work(Callable<Consumer<ScsiTask>> blocking) {
-        var busy = new Worker();
-        worker = busy;
-        Thread.ofVirtual().name("lunar-command").start(() -> busy.run(() -> {
-            Consumer<ScsiTask> outcome = outcome(blocking);
-            ending = (_, _) -> outcome.accept(this);
-            connection.resume(this, true);
-        }));
-    }
+    public void work(Callable<Consumer<ScsiTask>> blocking) { execution.work(blocking); }
 
-    /** Runs the work; a failure becomes the outcome that tells it. */
-    private Consumer<ScsiTask> outcome(Callable<Consumer<ScsiTask>> blocking) {
-        try {
-            return blocking.call();
-        } catch (StorageException e) {
-            return task -> StorageSense.end(task, e);
-        } catch (IllegalRequestException e) {
-            return task -> task.checkCondition(e.sense());
-        } catch (Exception | StackOverflowError | OutOfMemoryError e) {
-            LOG.log(System.Logger.Level.ERROR, "command " + cdb + " of LUN " + lun, e);
-            return task -> task.checkCondition(INTERNAL_FAILURE);
+    /** A bug of ours ends the command and nothing else. */
+    void failed(Throwable bug) {
+        LOG.log(System.Logger.Level.ERROR, "command " + name() + " of LUN " + lun, bug);
+        if (!hasOutcome) {
+            checkCondition(INTERNAL_FAILURE);
         }
     }
 
-    @Override
-    public void completed(BlockRequest done, @Nullable StorageException why) {
-        failure = why;
-        connection.resume(this, takesTurns);
-    }
-
-    /** On the loop: the device has ended what was submitted. */
-    void resume() {
-        submittedTo = null;
-        worker = null;
-        guarded(() -> Objects.requireNonNull(ending).ended(this, failure));
-    }
-
-    /** Runs a part of the command; a bug of ours ends the command and nothing else. */
-    private void guarded(Runnable part) {
-        try {
-            part.run();
-        } catch (RuntimeException | StackOverflowError | OutOfMemoryError e) {
-            LOG.log(System.Logger.Level.ERROR, "command " + cdb + " of LUN " + lun, e);
-            if (!hasOutcome) {
-                checkCondition(INTERNAL_FAILURE);
-            }
-        }
+    /** For the log: the command, as far as it is known. */
+    private String name() {
+        return plain || cdb != null ? cdb().toString() : "unknown";
     }
 
     // --- what the connection sees ---
 
     /** Starts the data phase. Without memory for the data they are drained, and the task ends with BUSY. */
-    DataOutResult begin(int immediateBytes, boolean isFinal) {
+    DataOutResult receive(int immediateBytes, boolean isFinal) {
         int expected = Math.max(0, expectedOutBytes); // beyond 2 GiB it is refused, and nothing asked for
         boolean wanted = refusal == null && declined == null;
-        if (expected > 0 && wanted && !ensureBuffer(expected)) {
+        if (expected > 0 && wanted && !data.ensure(expected)) {
             declined = Status.BUSY;
         }
         if (!write && immediateBytes == 0) {
@@ -370,9 +371,13 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
     }
 
     private WriteTransfer newTransfer() {
-        var fresh = new WriteTransfer(connection.rules(), session().recoveryLevel() > 0);
-        transfer = fresh;
-        return fresh;
+        WriteTransfer mine = usedTransfer;
+        if (mine == null) {
+            mine = new WriteTransfer(connection.rules(), session().recoveryLevel() > 0);
+            usedTransfer = mine;
+        }
+        transfer = mine;
+        return mine;
     }
 
     /** Its data-out; of a command without any, which somebody may yet send some for, an empty transfer. */
@@ -392,11 +397,9 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
 
     /** Where data-out of this place in the transfer go; NULL where they are only to be drained. */
     MemorySegment destination(int offset, int length) {
-        if (state != State.RECEIVING || buffer == null || offset < 0
-                || length > expectedOutBytes - offset) {
-            return MemorySegment.NULL;
-        }
-        return buffer.memory().asSlice(offset, length);
+        return state != State.RECEIVING || offset < 0 || length > expectedOutBytes - offset
+                ? MemorySegment.NULL
+                : data.destination(offset, length);
     }
 
     /** Turns the command away with a status once its unsolicited data have come. */
@@ -409,20 +412,9 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
      * cannot be told what that is.
      */
     boolean leaveBehind() {
-        if (state != State.EXECUTING) {
+        if (state != State.EXECUTING || !aborted || !execution.fence()) {
             return false;
         }
-        List<FencedDevice.Confined> fences = null;
-        if (submittedTo instanceof FencedDevice device) {
-            FencedDevice.Confined fence = device.confine(request);
-            fences = fence == null ? null : List.of(fence);
-        } else if (worker != null) {
-            fences = worker.leaveBehind();
-        }
-        if (fences == null) {
-            return false;
-        }
-        confined = fences;
         state = State.LEFT_BEHIND;
         tellEnded();
         return true;
@@ -436,7 +428,11 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
             end(declined);
         } else {
             executed = true;
-            guarded(() -> server.execute(this));
+            try {
+                server.execute(this);
+            } catch (RuntimeException | StackOverflowError | OutOfMemoryError e) {
+                failed(e);
+            }
         }
     }
 
@@ -466,10 +462,7 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
     /** Bytes of data-in that the command has to send. */
     int dataInBytes() { return dataInBytes; }
 
-    MemorySegment dataIn(int offset, int length) {
-        Buffers.Buffer from = dataInBuffer == null ? buffer : dataInBuffer;
-        return Objects.requireNonNull(from).memory().asSlice(offset, length);
-    }
+    MemorySegment dataIn(int offset, int length) { return data.dataIn(offset, length); }
 
     /** Runs something on the loop when the task has ended; at once if it has. */
     void whenEnded(Runnable what) {
@@ -486,8 +479,7 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
     /** Marks the end, on the loop. */
     void markEnded() {
         state = State.ENDED;
-        confined.forEach(FencedDevice.Confined::lift);
-        confined = List.of();
+        execution.lift();
         if (executed) { // after the fence is gone, for which an erasure waits
             server.ended(this);
         }
@@ -511,30 +503,37 @@ final class Task implements ScsiTask, BlockRequest.Completion, Transport.Release
             connection.transport().loop().execute(this::release);
         } else if (--sending == 0) {
             giveBackBuffer();
+            retire();
+        }
+    }
+
+    /** All of its answer has been handed over; releases what was held meanwhile. */
+    void answered() {
+        answered = true;
+        release();
+    }
+
+    /** Its session does not know it any more. */
+    void left() {
+        left = true;
+        retire();
+    }
+
+    /** Gives the task to another command, if nobody can get at it any more. */
+    private void retire() {
+        if (plain && left && answered && sending == 0 && status == Status.GOOD && !aborted
+                && session().recoveryLevel() == 0 && !connection.isFilling(this)
+                && data.isEmpty()) {
+            left = false; // only once
+            set = null;
+            rank = null;
+            execution.clear(); // or it would keep memory alive that is not its own
+            connection.commands().reuse(this);
         }
     }
 
     /** Nobody needs the buffer any more, unless the transport is filling it this moment. */
     void giveBackBuffer() {
-        Buffers.Buffer lent = buffer;
-        if (lent != null && !connection.isFilling(this)) {
-            buffer = null;
-            giveBack(lent);
-        }
-        Buffers.Buffer lentIn = dataInBuffer;
-        if (lentIn != null) {
-            dataInBuffer = null;
-            giveBack(lentIn);
-        }
-    }
-
-    private boolean ensureBuffer(int bytes) {
-        Buffers.Buffer lent = buffer;
-        if (lent != null && lent.memory().byteSize() >= bytes) {
-            return true;
-        }
-        giveBackBuffer();
-        buffer = session().tasks().memory().take(this, bytes);
-        return buffer != null;
+        data.giveBack();
     }
 }

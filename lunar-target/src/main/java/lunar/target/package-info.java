@@ -3,7 +3,8 @@
  * its {@link lunar.target.TargetSpec}s as LUNs.
  *
  * <p>Inside: a {@code Connection} is in its {@code LoginPhase}, then in {@code FullFeature}; a {@code Session} is
- * one I_T nexus; a {@code Task} is one SCSI command. Who executes it stands in {@code lunar.target.device}.
+ * one I_T nexus; a {@code Task} is one SCSI command, which {@code CommandIntake} takes in and {@code Execution} has at
+ * a device. Who executes it stands in {@code lunar.target.device}. READ and WRITE allocate nothing on their way.
  *
  * <p>Threading: a session with all its state belongs to the event loop of its connection. Devices complete on
  * whatever thread they like; the task then goes back to its loop. Sessions meet in {@code Sessions}, which is

@@ -6,6 +6,7 @@ import lunar.block.BlockDevice;
 import lunar.block.Capability;
 import lunar.block.StorageException;
 import lunar.scsi.AdditionalSense;
+import lunar.scsi.BlockCdb;
 import lunar.scsi.Cdb;
 import lunar.scsi.CdbForm;
 import lunar.scsi.CompareAndWrite;
@@ -40,9 +41,11 @@ final class BlockCommands {
 
     void register(CommandSet commands) {
         int block = device.blockSize();
-        commands.on(ReadBlocks.class, Access.READ, this::read)
+        commands.on(ReadBlocks.class, Access.READ,
+                (task, read) -> read(task, read.lba(), read.blockCount(), read.protect()))
                 .on(WriteBlocks.class, Access.WRITE, write -> write.blockCount() * block,
-                        this::write)
+                        (task, write) -> write(task, write.lba(), write.blockCount(),
+                                write.protect(), write.fua()))
                 .on(SynchronizeCache.class, Access.WRITE, this::synchronize)
                 .on(VerifyBlocks.class, Access.READ, this::verifyBytes, this::verify)
                 .on(PreFetch.class, Access.READ, this::prefetch)
@@ -54,15 +57,50 @@ final class BlockCommands {
         }
     }
 
-    private void read(ScsiTask task, ReadBlocks command) {
-        if (refused(task, command.lba(), command.blockCount(), maxTransferBlocks)) {
+    // --- READ and WRITE that are plain: decoded where they lie, so that the usual command costs no allocation ---
+
+    /** Accepts the command if it is one of these. */
+    boolean acceptPlain(ScsiTask task) {
+        MemorySegment cdb = task.cdbBytes();
+        int opcode = BlockCdb.opcode(cdb, 0);
+        boolean write = BlockCdb.opcodeIsWrite(opcode);
+        if (!(write || BlockCdb.opcodeIsRead(opcode)) || !BlockCdb.isPlain(cdb, 0)) {
+            return false;
+        }
+        task.acceptPlain(write ? BlockCdb.blockCount(cdb, 0) * device.blockSize() : 0);
+        return true;
+    }
+
+    static Access plainAccess(ScsiTask task) {
+        return isPlainWrite(task) ? Access.WRITE : Access.READ;
+    }
+
+    private static boolean isPlainWrite(ScsiTask task) {
+        return BlockCdb.opcodeIsWrite(BlockCdb.opcode(task.cdbBytes(), 0));
+    }
+
+    void executePlain(ScsiTask task) {
+        MemorySegment cdb = task.cdbBytes();
+        long lba = BlockCdb.lba(cdb, 0);
+        long count = BlockCdb.blockCount(cdb, 0);
+        if (isPlainWrite(task)) {
+            write(task, lba, count, 0, BlockCdb.fua(cdb, 0));
+        } else {
+            read(task, lba, count, 0);
+        }
+    }
+
+    // --- reading and writing ---
+
+    private void read(ScsiTask task, long lba, long blockCount, int protect) {
+        if (refused(task, lba, blockCount, maxTransferBlocks)) {
             return;
         }
-        if (command.protect() != 0) {
+        if (protect != 0) {
             task.checkCondition(Sense.invalidFieldInCdb(1, 7));
             return;
         }
-        int bytes = (int) command.blockCount() * device.blockSize();
+        int bytes = (int) blockCount * device.blockSize();
         MemorySegment room = task.roomForDataIn(bytes);
         if (room == null) {
             task.end(Status.BUSY);
@@ -72,7 +110,7 @@ final class BlockCommands {
             task.good();
             return;
         }
-        task.request().asRead(command.lba(), command.blockCount(), room);
+        task.request().asRead(lba, blockCount, room);
         task.submit(device, BlockCommands::readEnded);
     }
 
@@ -84,15 +122,15 @@ final class BlockCommands {
         }
     }
 
-    private void write(ScsiTask task, WriteBlocks command) {
-        if (refusedWrite(task, command.lba(), command.blockCount(), maxTransferBlocks)) {
+    private void write(ScsiTask task, long lba, long blockCount, int protect, boolean fua) {
+        if (refusedWrite(task, lba, blockCount, maxTransferBlocks)) {
             return;
         }
-        if (command.protect() != 0) {
+        if (protect != 0) {
             task.checkCondition(Sense.invalidFieldInCdb(1, 7));
             return;
         }
-        write(task, command.lba(), command.blockCount(), command.fua());
+        write(task, lba, blockCount, fua);
     }
 
     /** Writes data-out; the range has been looked at. */
@@ -105,8 +143,9 @@ final class BlockCommands {
             return;
         }
         boolean flush = fua && !device.supports(Capability.FUA);
-        task.request().asWrite(lba, count, data.asSlice(0, count * device.blockSize()),
-                fua && !flush);
+        long bytes = count * device.blockSize();
+        task.request().asWrite(lba, count,
+                bytes == data.byteSize() ? data : data.asSlice(0, bytes), fua && !flush);
         task.submit(device, flush ? this::flushAfter : BlockCommands::ended);
     }
 

@@ -54,6 +54,7 @@ final class BlockDeviceServer implements DeviceServer {
     private final BlockDevice device;
     private final ModeCommands mode;
     private final CommandSet commands = new CommandSet();
+    private final BlockCommands blocks;
     private final CommandTable table;
 
     /** Operation code and service action of every command in the table, for a look-up at every command. */
@@ -67,7 +68,7 @@ final class BlockDeviceServer implements DeviceServer {
         int maxTransferBlocks = Math.min(device.limits().maxTransferBlocks(),
                 maxTransferBytes / device.blockSize());
         mode = new ModeCommands(target, unit);
-        var blocks = new BlockCommands(unit, mode, maxTransferBlocks);
+        blocks = new BlockCommands(unit, mode, maxTransferBlocks);
         registerOwn();
         blocks.register(commands);
         mode.register(commands);
@@ -116,6 +117,9 @@ final class BlockDeviceServer implements DeviceServer {
 
     @Override
     public void prepare(ScsiTask task) {
+        if (blocks.acceptPlain(task)) {
+            return;
+        }
         Cdb cdb;
         try {
             cdb = Cdb.decode(task.cdbBytes());
@@ -138,8 +142,10 @@ final class BlockDeviceServer implements DeviceServer {
 
     @Override
     public void execute(ScsiTask task) {
-        var handler = Objects.requireNonNull(commands.handler(task.cdb()));
-        Access access = handler.access(task.cdb());
+        CommandSet.Handler<?> handler = task.isPlain() ? null : handler(task.cdb());
+        Access access = handler == null
+                ? BlockCommands.plainAccess(task)
+                : handler.access(task.cdb());
         if (access.needsMedium()) { // before the medium is looked at: an erasure sees it or is seen
             unit.medium().enter();
         }
@@ -160,20 +166,29 @@ final class BlockDeviceServer implements DeviceServer {
                 return;
             }
         }
-        if (task.nexus().luns().isReadOnly(task.lun()) && changes(task.cdb(), access)) {
+        if (task.nexus().luns().isReadOnly(task.lun()) && (handler == null
+                ? access == Access.WRITE
+                : changes(task.cdb(), access))) {
             task.checkCondition(Sense.of(SenseKey.DATA_PROTECT, AdditionalSense.WRITE_PROTECTED));
             return;
         }
         if (target.copies().tokens().any()) { // rare; most hosts never make any
             WrittenBlocks.revokeTokens(target.copies().tokens(), unit.store(), task);
         }
-        handler.execute(task);
+        if (handler == null) {
+            blocks.executePlain(task);
+        } else {
+            handler.execute(task);
+        }
+    }
+
+    private CommandSet.Handler<?> handler(Cdb cdb) {
+        return Objects.requireNonNull(commands.handler(cdb));
     }
 
     @Override
     public void ended(ScsiTask task) {
-        Cdb cdb = task.cdb();
-        if (Objects.requireNonNull(commands.handler(cdb)).access(cdb).needsMedium()) {
+        if (task.isPlain() || handler(task.cdb()).access(task.cdb()).needsMedium()) {
             unit.medium().leave();
         }
     }
@@ -198,7 +213,8 @@ final class BlockDeviceServer implements DeviceServer {
      * leave it, and REQUEST SENSE, which tells it as its data.
      */
     private boolean reportsAttention(ScsiTask task) {
-        if (task.cdb() instanceof Inquiry || task.cdb() instanceof ReportLuns) {
+        if (!task.isPlain()
+                && (task.cdb() instanceof Inquiry || task.cdb() instanceof ReportLuns)) {
             return false;
         }
         AdditionalSense attention = task.nexus().takeAttention(unit);

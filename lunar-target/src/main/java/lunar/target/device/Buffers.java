@@ -17,8 +17,49 @@ public final class Buffers {
     private static final int CLASS_SHIFT = 2;
     private static final int ALIGNMENT = 4096;
 
-    /** Memory lent to a task. */
-    public record Buffer(MemorySegment memory, int sizeClass) {}
+    /** Memory lent to a task. Belongs to one user at a time. */
+    public static final class Buffer {
+        private static final int SLICES = 16;
+        private static final int HASH = 0x9e3779b9;
+        private static final int HASH_SHIFT = 28; // leaves a number below SLICES
+
+        private final MemorySegment memory;
+        private final int sizeClass;
+        /** Parts that were asked for, for the next user, who asks for the same ones most likely. */
+        private @Nullable MemorySegment @Nullable [] slices;
+
+        private Buffer(MemorySegment memory, int sizeClass) {
+            this.memory = memory;
+            this.sizeClass = sizeClass;
+        }
+
+        /** All of it. */
+        public MemorySegment memory() { return memory; }
+
+        /** Where it belongs in the pool. */
+        int sizeClass() { return sizeClass; }
+
+        /** A part of it; made once for users who cut their buffers alike. */
+        public MemorySegment slice(int offset, int length) {
+            if (length == memory.byteSize() && offset == 0) {
+                return memory;
+            }
+            @Nullable
+            MemorySegment[] known = slices;
+            if (known == null) {
+                known = new MemorySegment[SLICES];
+                slices = known;
+            }
+            int at = ((offset + length) * HASH) >>> HASH_SHIFT;
+            MemorySegment slice = known[at];
+            if (slice == null || slice.byteSize() != length
+                    || slice.address() != memory.address() + offset) {
+                slice = memory.asSlice(offset, length);
+                known[at] = slice;
+            }
+            return slice;
+        }
+    }
 
     /** What one user has of the memory, of several who must not starve each other. Belongs to one pool. */
     public static final class Share {

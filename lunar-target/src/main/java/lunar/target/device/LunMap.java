@@ -1,5 +1,6 @@
 package lunar.target.device;
 
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
@@ -13,11 +14,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The logical units that one nexus sees, by the LUNs under which it sees them (SAM-5 section 4.6.4: the mapping may
- * differ for each I_T nexus). Immutable.
- *
- * @param entries by LUN
+ * differ for each I_T nexus). Immutable; a look at one LUN allocates nothing.
  */
-public record LunMap(SortedMap<Integer, Entry> entries) {
+public final class LunMap {
     /**
      * A unit that is seen.
      *
@@ -28,8 +27,17 @@ public record LunMap(SortedMap<Integer, Entry> entries) {
     /** Nothing is seen. */
     public static final LunMap NONE = new LunMap(new TreeMap<>(Map.of()));
 
-    public LunMap {
-        entries = Collections.unmodifiableSortedMap(new TreeMap<>(entries));
+    private final SortedMap<Integer, Entry> entries;
+
+    /** The same for every command: LUNs in ascending order, and what is at each. */
+    private final int[] numbers;
+    private final Entry[] found;
+
+    /** @param entries by LUN */
+    public LunMap(SortedMap<Integer, Entry> entries) {
+        this.entries = Collections.unmodifiableSortedMap(new TreeMap<>(entries));
+        numbers = this.entries.keySet().stream().mapToInt(Integer::intValue).toArray();
+        found = this.entries.values().toArray(Entry[]::new);
     }
 
     /** LUNs in ascending order. */
@@ -37,9 +45,14 @@ public record LunMap(SortedMap<Integer, Entry> entries) {
         return entries.keySet().stream().map(Lun::of).toList();
     }
 
+    private @Nullable Entry entry(Lun lun) {
+        int at = Arrays.binarySearch(numbers, lun.number());
+        return at < 0 ? null : found[at];
+    }
+
     /** The unit at a LUN, or null. */
     public @Nullable LogicalUnit unit(Lun lun) {
-        Entry entry = entries.get(lun.number());
+        Entry entry = entry(lun);
         return entry == null ? null : entry.unit();
     }
 
@@ -57,7 +70,7 @@ public record LunMap(SortedMap<Integer, Entry> entries) {
 
     /** Whether the nexus may not change what is at a LUN. */
     boolean isReadOnly(Lun lun) {
-        Entry entry = entries.get(lun.number());
+        Entry entry = entry(lun);
         return entry != null && entry.readOnly();
     }
 

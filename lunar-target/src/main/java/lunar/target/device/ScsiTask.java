@@ -35,8 +35,11 @@ public interface ScsiTask {
     /** The CDB as it came, additional bytes of an extended CDB included. */
     MemorySegment cdbBytes();
 
-    /** The command. Only after it was accepted. */
+    /** The command. Only after it was accepted. That of a plain one is made at each call. */
     Cdb cdb();
+
+    /** Whether the command was accepted as a plain READ or WRITE, whose fields are read in {@link #cdbBytes}. */
+    boolean isPlain();
 
     /** Bytes that the initiator expects to send. */
     int expectedOutBytes();
@@ -49,6 +52,9 @@ public interface ScsiTask {
 
     /** Accepts the command at its arrival: so many bytes of data-out will be needed to execute it. */
     void accept(Cdb decoded, long dataOutBytes);
+
+    /** The same for a READ or WRITE that is {@linkplain lunar.scsi.BlockCdb#isPlain plain}, without making a record. */
+    void acceptPlain(long dataOutBytes);
 
     /** Refuses the command at its arrival; it ends with this sense once its unsolicited data have come. */
     void refuse(Sense why);

@@ -1,0 +1,121 @@
+package lunar.target;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Objects;
+import lunar.iscsi.Bhs;
+import lunar.iscsi.CommandHeader;
+import lunar.iscsi.CommandWindow;
+import lunar.iscsi.ProtocolException;
+import lunar.iscsi.RejectReason;
+import lunar.iscsi.SessionType;
+import lunar.iscsi.TaskAttribute;
+import lunar.scsi.AdditionalSense;
+import lunar.scsi.Lun;
+import lunar.scsi.Sense;
+import lunar.scsi.SenseKey;
+import lunar.target.device.DeviceServer;
+import lunar.target.device.LunMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes in the SCSI Commands of one connection: numbers each, finds who executes it, and makes a task of it, of one
+ * that is over where there is any. On the loop.
+ */
+final class CommandIntake {
+    /** There is no ACA here that a command could belong to (SAM-5 sections 5.9 and 8.6). */
+    private static final Sense ACA_REFUSED = Sense.of(SenseKey.ILLEGAL_REQUEST,
+            new AdditionalSense(0x49, 0x00)); // invalid message error
+
+    /** LUNs that are kept as objects. */
+    private static final int LUNS = 64;
+    private static final int LUN_NUMBER_SHIFT = 48; // the first of four levels
+
+    private final FullFeature connection;
+    private final Session session;
+    private final ServerLimits limits;
+    private final Answers answers;
+    private final CommandWindow window;
+    private final SessionTasks tasks;
+    private final CommandHeader command = new CommandHeader();
+    private final @Nullable Lun[] luns = new Lun[LUNS];
+    private final Deque<Task> idle = new ArrayDeque<>();
+
+    CommandIntake(FullFeature connection, Session session, ServerLimits limits, Answers answers) {
+        this.connection = connection;
+        this.session = session;
+        this.limits = limits;
+        this.answers = answers;
+        window = session.window();
+        tasks = session.tasks();
+    }
+
+    /** A command has arrived: the task that it is from now on, or null to drop it. */
+    @Nullable
+    Task take(Bhs bhs, MemorySegment ahs) throws ProtocolException {
+        if (session.login().sessionType() == SessionType.DISCOVERY) {
+            throw new ProtocolException(
+                    "a SCSI command in a discovery session (RFC 7143 section 4.3)");
+        }
+        command.read(bhs, ahs);
+        CommandWindow.Verdict verdict = window.accept(command.cmdSn(), command.immediate());
+        if (verdict == CommandWindow.Verdict.IGNORE) {
+            return null;
+        }
+        if (tasks.find(command.itt()) != null) {
+            if (verdict == CommandWindow.Verdict.HOLD) {
+                window.forget(command.cmdSn());
+            } else {
+                if (!command.immediate()) {
+                    window.finished();
+                }
+            }
+            answers.reject(bhs, RejectReason.TASK_IN_PROGRESS);
+            return null;
+        }
+        if (command.immediate() && !tasks.admitImmediate()) {
+            answers.reject(bhs, RejectReason.TOO_MANY_IMMEDIATE);
+            return null;
+        }
+        return take(verdict == CommandWindow.Verdict.DELIVER);
+    }
+
+    private Task take(boolean delivered) {
+        Lun lun = lun(command.lun());
+        LunMap seen = session.nexus().luns(); // which another thread may replace
+        DeviceServer server = Objects.requireNonNull(session.target()).device().server(seen, lun);
+        Task kept = idle.poll();
+        Task task = kept == null ? new Task(connection, server) : kept;
+        task.begin(command, lun, server, delivered, connection.heardMs());
+        tasks.add(task);
+        session.taskSets().join(task, seen.unit(lun), command.attribute(),
+                session.hasLevel(FullFeature.RFC_7144) ? command.priority() : 0);
+        if (command.attribute() == TaskAttribute.ACA) {
+            task.refuse(ACA_REFUSED);
+        } else if (command.write() && Integer.compareUnsigned(command.expectedDataTransferBytes(),
+                limits.maxTransferBytes()) > 0) {
+            task.refuse(Sense.of(SenseKey.ILLEGAL_REQUEST, AdditionalSense.INVALID_FIELD_IN_CDB));
+        } else {
+            server.prepare(task);
+        }
+        return task;
+    }
+
+    private Lun lun(long value) {
+        int at = (int) (value >>> LUN_NUMBER_SHIFT) & (LUNS - 1);
+        Lun known = luns[at];
+        if (known == null || known.value() != value) {
+            known = new Lun(value);
+            luns[at] = known;
+        }
+        return known;
+    }
+
+    /** A task is over, and nobody has it any more: it may become another one. */
+    void reuse(Task task) {
+        if (idle.size() < limits.commandsPerSession()) {
+            idle.push(task);
+        }
+    }
+}

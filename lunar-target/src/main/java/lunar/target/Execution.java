@@ -1,0 +1,138 @@
+package lunar.target;
+
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.function.Consumer;
+import lunar.block.AbortedException;
+import lunar.block.BlockDevice;
+import lunar.block.BlockRequest;
+import lunar.block.DeviceGoneException;
+import lunar.block.StorageException;
+import lunar.scsi.IllegalRequestException;
+import lunar.target.device.FencedDevice;
+import lunar.target.device.ScsiTask;
+import lunar.target.device.StorageSense;
+import lunar.target.device.Worker;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a task has elsewhere: a request at a device, or work on a thread of its own. Belongs to the task's loop; the end
+ * comes on any thread and goes back there.
+ */
+final class Execution implements BlockRequest.Completion, Runnable {
+    private static final System.Logger LOG = System.getLogger("lunar.target");
+
+    private final Task task;
+    private final BlockRequest request = new BlockRequest();
+    private @Nullable StorageException failure;
+    private ScsiTask.@Nullable Ending ending;
+
+    /** Where {@link #request} is this moment. */
+    private @Nullable BlockDevice submittedTo;
+    private @Nullable Worker worker;
+    private List<FencedDevice.Confined> confined = List.of();
+    private boolean takesTurns;
+
+    Execution(Task task) { this.task = task; }
+
+    BlockRequest request() { return request; }
+
+    /** Forgets everything, above all the memory of the last request. */
+    void clear() {
+        request.asFlush().onCompletion(this);
+        failure = null;
+        ending = null;
+        submittedTo = null;
+        worker = null;
+        confined = List.of();
+        takesTurns = false;
+    }
+
+    void submit(BlockDevice device, ScsiTask.Ending then) {
+        ending = then;
+        if (task.aborted()) { // the next step of a command that nobody wants any more
+            completed(request, new AbortedException("the command was aborted"));
+            return;
+        }
+        submittedTo = device;
+        try {
+            device.submit(request);
+        } catch (RuntimeException e) { // a bug of the device; submit never throws by its contract
+            LOG.log(System.Logger.Level.ERROR, "device of LUN " + task.lun(), e);
+            if (submittedTo != null) { // or it has ended the request before
+                completed(request, new DeviceGoneException("internal error of the device", e));
+            }
+        }
+    }
+
+    void submitPiece(BlockDevice device, ScsiTask.Ending then) {
+        takesTurns = true;
+        submit(device, then);
+    }
+
+    void work(Callable<Consumer<ScsiTask>> blocking) {
+        var busy = new Worker();
+        worker = busy;
+        Thread.ofVirtual().name("lunar-command").start(() -> busy.run(() -> {
+            Consumer<ScsiTask> outcome = outcome(blocking);
+            ending = (_, _) -> outcome.accept(task);
+            task.connection().resume(this, true);
+        }));
+    }
+
+    /** Runs the work; a failure becomes the outcome that tells it. */
+    private Consumer<ScsiTask> outcome(Callable<Consumer<ScsiTask>> blocking) {
+        try {
+            return blocking.call();
+        } catch (StorageException e) {
+            return ended -> StorageSense.end(ended, e);
+        } catch (IllegalRequestException e) {
+            return ended -> ended.checkCondition(e.sense());
+        } catch (Exception | StackOverflowError | OutOfMemoryError e) {
+            return _ -> task.failed(e);
+        }
+    }
+
+    @Override
+    public void completed(BlockRequest done, @Nullable StorageException why) {
+        failure = why;
+        task.connection().resume(this, takesTurns);
+    }
+
+    /** On the loop: what the task had elsewhere has ended. */
+    @Override
+    public void run() {
+        submittedTo = null;
+        worker = null;
+        try {
+            Objects.requireNonNull(ending).ended(task, failure);
+        } catch (RuntimeException | StackOverflowError | OutOfMemoryError e) {
+            task.failed(e);
+        }
+    }
+
+    /** Fences what an aborted task that does not end may still change; fails where it cannot be told what that is. */
+    boolean fence() {
+        List<FencedDevice.Confined> fences = null;
+        if (submittedTo instanceof FencedDevice device) {
+            FencedDevice.Confined fence = device.confine(request);
+            fences = fence == null ? null : List.of(fence);
+        } else if (worker != null) {
+            fences = worker.leaveBehind();
+        }
+        if (fences == null) {
+            return false;
+        }
+        confined = fences;
+        return true;
+    }
+
+    /** It has ended, and changes nothing any more. */
+    void lift() {
+        if (!confined.isEmpty()) {
+            confined.forEach(FencedDevice.Confined::lift);
+            confined = List.of();
+        }
+    }
+}
