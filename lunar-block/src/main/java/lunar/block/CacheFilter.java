@@ -209,8 +209,10 @@ public final class CacheFilter extends Filter {
         }
         ReadAhead.Fetch fetch = bringing(request, tries);
         if (readAhead == null || fetch == null) {
+            long lba = request.lba(); // the request may have ended, and be another one, before this thread is back
+            long blockCount = request.blockCount();
             submitBelow(request);
-            lookAhead(request, tries);
+            lookAhead(lba, blockCount, tries);
             return;
         }
         lookAhead(request, tries);
@@ -251,10 +253,14 @@ public final class CacheFilter extends Filter {
         return fetch;
     }
 
-    /** Once for each read, when it is on its way or answered: what it leads to must not delay it. */
     private void lookAhead(BlockRequest request, int tries) {
+        lookAhead(request.lba(), request.blockCount(), tries);
+    }
+
+    /** Once for each read, when it is on its way or answered: what it leads to must not delay it. */
+    private void lookAhead(long lba, long blockCount, int tries) {
         if (readAhead != null && tries == 0 && !closed) {
-            readAhead.read(request.lba(), request.blockCount());
+            readAhead.read(lba, blockCount);
         }
     }
 
