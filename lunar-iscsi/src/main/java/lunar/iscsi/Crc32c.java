@@ -1,8 +1,10 @@
 package lunar.iscsi;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The digest CRC32C (RFC 7143 section 13.1) over one segment of a PDU, fed piece by piece and reused.
@@ -12,8 +14,10 @@ import java.util.zip.CRC32C;
  */
 public final class Crc32c {
     private static final byte[] ZEROES = new byte[4];
+    private static final int PIECE = 4096;
 
     private final CRC32C crc = new CRC32C();
+    private byte @Nullable [] piece;
 
     /** A digest over nothing yet. */
     public Crc32c() {}
@@ -29,9 +33,23 @@ public final class Crc32c {
         return this;
     }
 
-    /** Adds bytes. A heap segment must be one over a byte array. */
+    /** Adds bytes. Costs native memory a new buffer, and the heap a copy. */
     public Crc32c update(MemorySegment bytes) {
-        crc.update(bytes.asByteBuffer());
+        if (bytes.isNative()) {
+            crc.update(bytes.asByteBuffer());
+            return this;
+        }
+        byte[] to = piece;
+        if (to == null) {
+            to = new byte[PIECE];
+            piece = to;
+        }
+        int length;
+        for (long at = 0; at < bytes.byteSize(); at += length) {
+            length = (int) Math.min(PIECE, bytes.byteSize() - at);
+            MemorySegment.copy(bytes, ValueLayout.JAVA_BYTE, at, to, 0, length);
+            crc.update(to, 0, length);
+        }
         return this;
     }
 

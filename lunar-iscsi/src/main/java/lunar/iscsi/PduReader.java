@@ -4,8 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.Objects;
-import java.util.zip.CRC32C;
+import lunar.iscsi.spi.BufferViews;
 import lunar.iscsi.spi.Framing;
 import lunar.iscsi.spi.PduReceiver;
 import org.jspecify.annotations.Nullable;
@@ -14,10 +13,11 @@ import org.jspecify.annotations.Nullable;
  * Cuts a byte stream into PDUs (RFC 7143 section 11.2): header segments, digests, data, padding. Pure: the shell
  * reads from the network into a staging buffer, which many connections may share, and hands it in.
  *
- * <p>A turn of the shell: {@link #restore} puts back what the last turn left over; read behind it, and first into
+ * <p>A turn of the shell: {@link #restore} puts back what the last turn left over; read behind it, or first into
  * {@link #destination} where there is one; then {@link #consume}. A data segment which is wholly in the staging
  * buffer is delivered in place, or copied once to where the receiver wants it; of a longer one only the start is
- * copied, and the rest is read straight into its destination. An idle connection keeps nothing.
+ * copied, and the rest is read straight into its destination. An idle connection keeps nothing. Nothing is allocated
+ * for a PDU whose receiver says where its data go, unless it has additional header segments.
  */
 public final class PduReader {
     private static final int DIGEST_LENGTH = 4;
@@ -33,7 +33,10 @@ public final class PduReader {
 
     private final PduReceiver receiver;
     private final Bhs bhs = new Bhs();
-    private final CRC32C crc = new CRC32C();
+    private final Crc32c crc = new Crc32c();
+    private final BufferViews views = new BufferViews();
+    /** The staging buffer of this turn, once a digest has been asked for. */
+    private @Nullable ByteBuffer staged;
     private Framing next = Framing.LOGIN;
     private Framing framing = next;
     private Phase phase = Phase.HEADER;
@@ -43,6 +46,9 @@ public final class PduReader {
     private final MemorySegment headerBytes = MemorySegment.ofArray(header);
     private int ahsLength;
     private MemorySegment data = MemorySegment.NULL;
+    /** Bytes of the data that are in their place, and in the digest. */
+    private int filled;
+    /** The data where the network can write into them, or null: on the heap, or not asked for. */
     private @Nullable ByteBuffer destination;
 
     /** What the last turn left over: less than a header, or less than padding and digest. */
@@ -70,7 +76,8 @@ public final class PduReader {
     }
 
     /**
-     * Where the next bytes from the network belong, if not in the staging buffer; fill it before the staging buffer.
+     * Where the next bytes from the network belong, if not in the staging buffer: to be filled before anything is
+     * read into that.
      */
     public @Nullable ByteBuffer destination() { return destination; }
 
@@ -88,6 +95,7 @@ public final class PduReader {
      * @throws IscsiException when the stream breaks a rule; nothing may be read after it
      */
     public void consume(MemorySegment staging, int length) throws IscsiException {
+        staged = null;
         int at = 0;
         while (!stopped) {
             int used = switch (phase) {
@@ -129,8 +137,8 @@ public final class PduReader {
         if (available < headers) {
             return -1;
         }
-        if (framing.headerDigest()
-                && digest(staging, at, segments) != staging.get(WIRE_INT, at + segments)) {
+        if (framing.headerDigest() && crc.reset().update(staged(staging, at, segments))
+                .wire() != staging.get(WIRE_INT, at + segments)) {
             throw new DigestException("header digest of a PDU is wrong (RFC 7143 section 7.8)");
         }
         MemorySegment ahsSegment = ahs == 0
@@ -149,15 +157,17 @@ public final class PduReader {
             throw new IllegalStateException("a destination of " + data.byteSize()
                     + " bytes for a data segment of " + dataLength);
         }
+        crc.reset();
         int whole = headers + dataLength + trailerLength(dataLength);
         if (available >= whole) {
-            MemorySegment in = staging.asSlice(at + headers, dataLength);
-            boolean right = !framing.dataDigest() || digestOfData(in, staging,
-                    at + headers + dataLength) == staging.get(WIRE_INT, at + whole - DIGEST_LENGTH);
+            int dataAt = at + headers;
+            boolean right = !framing.dataDigest() || digestOfData(staging, dataAt,
+                    whole - headers - DIGEST_LENGTH) == staging.get(WIRE_INT,
+                            at + whole - DIGEST_LENGTH);
             if (data.equals(MemorySegment.NULL)) {
-                data = in;
+                data = staging.asSlice(dataAt, dataLength);
             } else if (right) {
-                data.copyFrom(in);
+                MemorySegment.copy(staging, dataAt, data, 0, dataLength);
             }
             deliver(ahsSegment, right);
             return whole;
@@ -167,24 +177,39 @@ public final class PduReader {
         if (data.equals(MemorySegment.NULL)) {
             data = MemorySegment.ofArray(new byte[dataLength]);
         }
-        destination = data.asByteBuffer();
+        filled = 0;
+        destination = data.isNative() ? views.of(data).clear() : null;
         phase = Phase.DATA;
         return headers;
     }
 
     private int data(MemorySegment staging, int at, int available) {
-        ByteBuffer to = Objects.requireNonNull(destination);
-        int length = Math.min(available, to.remaining());
-        if (length > 0) {
-            MemorySegment.copy(staging, at, data, to.position(), length);
-            to.position(to.position() + length);
+        int length = (int) data.byteSize();
+        ByteBuffer to = destination;
+        if (to != null && to.position() > filled) {
+            int end = to.position();
+            if (framing.dataDigest()) {
+                crc.update(to.limit(end).position(filled)); // while they are in the processor's cache
+            }
+            filled = end;
         }
-        if (to.hasRemaining()) {
-            return length > 0 ? length : -1;
+        int taken = Math.min(available, length - filled);
+        if (taken > 0) {
+            MemorySegment.copy(staging, at, data, filled, taken);
+            if (framing.dataDigest()) {
+                crc.update(staged(staging, at, taken));
+            }
+            filled += taken;
+        }
+        if (filled < length) {
+            if (to != null) {
+                to.limit(length).position(filled);
+            }
+            return taken > 0 ? taken : -1;
         }
         destination = null;
         phase = Phase.TRAILER;
-        return length;
+        return taken;
     }
 
     private int trailer(MemorySegment staging, int at, int available) throws IscsiException {
@@ -196,7 +221,7 @@ public final class PduReader {
         boolean right = true;
         if (framing.dataDigest()) {
             int came = staging.get(WIRE_INT, at + trailer - DIGEST_LENGTH);
-            right = digestOfData(data, staging, at) == came;
+            right = digestOfData(staging, at, trailer - DIGEST_LENGTH) == came;
         }
         bhs.wrap(headerBytes);
         phase = Phase.HEADER;
@@ -219,21 +244,18 @@ public final class PduReader {
         return (-dataLength & 3) + (framing.dataDigest() ? DIGEST_LENGTH : 0);
     }
 
-    private int digest(MemorySegment segment, int at, int length) {
-        crc.reset();
-        crc.update(segment.asSlice(at, length).asByteBuffer());
-        return Integer.reverseBytes((int) crc.getValue());
+    /** Ends the digest of a data segment, which covers its padding (RFC 7143 section 11.2.4). */
+    private int digestOfData(MemorySegment staging, int at, int length) {
+        return crc.update(staged(staging, at, length)).wire();
     }
 
-    /** The digest of a data segment covers its padding (RFC 7143 section 11.2.4). */
-    private int digestOfData(MemorySegment in, MemorySegment padding, int paddingAt) {
-        crc.reset();
-        crc.update(in.asByteBuffer());
-        int length = (int) (-in.byteSize() & 3);
-        if (length > 0) {
-            crc.update(padding.asSlice(paddingAt, length).asByteBuffer());
+    private ByteBuffer staged(MemorySegment staging, int at, int length) {
+        ByteBuffer bytes = staged;
+        if (bytes == null) {
+            bytes = views.of(staging);
+            staged = bytes;
         }
-        return Integer.reverseBytes((int) crc.getValue());
+        return bytes.limit(at + length).position(at);
     }
 
     private String name() { return String.format("%02Xh", bhs.opcode()); }

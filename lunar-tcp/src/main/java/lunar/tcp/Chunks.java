@@ -1,9 +1,9 @@
 package lunar.tcp;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Deque;
 
 /**
@@ -15,8 +15,24 @@ final class Chunks {
     static final int SIZE = 64 * 1024;
     private static final int MAX_IDLE = 256;
 
-    /** One output buffer. {@code bytes} and {@code buffer} are two views of the same memory. */
-    record Chunk(MemorySegment bytes, ByteBuffer buffer) {}
+    /** One output buffer; its holder's alone. */
+    static final class Chunk {
+        // Not of an arena, for whose buffers the JDK makes objects in each gathering write.
+        private final ByteBuffer buffer = ByteBuffer.allocateDirect(SIZE);
+        private final MemorySegment bytes = MemorySegment.ofBuffer(buffer);
+        private ByteBuffer[] views = {buffer};
+
+        MemorySegment bytes() { return bytes; }
+
+        /** A buffer over a part of the chunk, the same one each time for the same number from 0. */
+        ByteBuffer view(int number, int from, int to) {
+            if (number == views.length) {
+                views = Arrays.copyOf(views, number + 1);
+                views[number] = buffer.duplicate();
+            }
+            return views[number].limit(to).position(from);
+        }
+    }
 
     private final Deque<Chunk> idle = new ArrayDeque<>();
     private int inUse;
@@ -24,11 +40,7 @@ final class Chunks {
     synchronized Chunk take() {
         inUse++;
         Chunk chunk = idle.poll();
-        if (chunk != null) {
-            return chunk;
-        }
-        MemorySegment bytes = Arena.ofAuto().allocate(SIZE, 64);
-        return new Chunk(bytes, bytes.asByteBuffer());
+        return chunk == null ? new Chunk() : chunk;
     }
 
     synchronized void give(Chunk chunk) {

@@ -2,39 +2,39 @@ package lunar.tcp;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
-import java.nio.channels.SocketChannel;
+import java.nio.ByteOrder;
+import java.nio.channels.GatheringByteChannel;
 import java.util.ArrayDeque;
-import java.util.Arrays;
 import java.util.Deque;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.zip.CRC32C;
 import lunar.iscsi.Bhs;
+import lunar.iscsi.Crc32c;
+import lunar.iscsi.spi.BufferViews;
 import lunar.iscsi.spi.Framing;
 import lunar.iscsi.spi.Transport.Release;
 import org.jspecify.annotations.Nullable;
 
 /**
- * PDUs on their way out, as a list of buffers for gathering writes. Headers, digests and short data are copied
- * into chunks one behind the other, since one buffer costs the kernel less than many; long data are written from
- * where they lie. Guarded by the connection's lock, but for {@link #queuedBytes}.
+ * PDUs on their way out. Headers, digests and short data are copied into chunks one behind the other, since one
+ * buffer costs the kernel less than many; long data are written from where they lie, unless that is the heap, from
+ * which no channel writes. Once it has seen the load, nothing is allocated for a PDU or a write. Guarded by the
+ * connection's lock, but for {@link #queuedBytes}.
  */
 final class OutputQueue {
     /** Data to this length are copied: a memcpy of it is cheaper than another element of the gather. */
     private static final int COPY_LIMIT = 8 * 1024;
-    private static final int MAX_GATHER = 64;
     private static final int WORD = 4;
-    private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
-
-    /** A buffer to write, and what follows: a chunk goes back to the pool, or data to their owner. */
-    private record Piece(ByteBuffer bytes, Chunks.@Nullable Chunk chunk,
-            @Nullable Release release) {}
+    private static final ValueLayout.OfInt WIRE_INT = ValueLayout.JAVA_INT_UNALIGNED
+            .withOrder(ByteOrder.BIG_ENDIAN);
 
     private final Chunks chunks;
-    private final Deque<Piece> pieces = new ArrayDeque<>();
+    private final Pieces pieces = new Pieces();
     private final Deque<Release> written = new ArrayDeque<>();
-    private final ByteBuffer[] gather = new ByteBuffer[MAX_GATHER];
-    private final CRC32C crc = new CRC32C();
+    private final BufferViews views = new BufferViews();
+    private final Crc32c crc = new Crc32c();
+    private final Bhs bhs = new Bhs();
     private boolean headerDigest;
     private boolean dataDigest;
     private final AtomicLong queuedBytes = new AtomicLong();
@@ -43,8 +43,8 @@ final class OutputQueue {
     private Chunks.@Nullable Chunk chunk;
     private int start;
     private int fill;
-    /** The last piece, where it ends at {@code start} of the chunk, so that more can be put on to it. */
-    private @Nullable ByteBuffer tail;
+    /** Whether the last piece ends at {@code start} of the chunk, so that more can be put on to it. */
+    private boolean extensible;
 
     OutputQueue(Chunks chunks) { this.chunks = chunks; }
 
@@ -63,55 +63,76 @@ final class OutputQueue {
         int dataLength = (int) data.byteSize();
         assert lengthsAgree(header, dataLength) : "header of another PDU";
         int padding = -dataLength & (WORD - 1);
-        boolean copied = dataLength <= COPY_LIMIT;
         boolean digested = dataDigest && dataLength > 0;
+        boolean isShort = dataLength <= COPY_LIMIT;
         // What can fail, an owner's closed arena above all, comes before anything counts as queued.
-        ByteBuffer bytes = copied && !digested ? NOTHING : data.asByteBuffer();
-        int digest = digested ? digest(bytes.duplicate(), padding) : 0;
-        // Room for everything that is copied, so that a PDU's small parts never straddle two chunks.
-        Chunks.Chunk to = room(headerLength + 3 * WORD + (copied ? dataLength : 0));
-        int dataAt = fill + headerLength + (headerDigest ? WORD : 0);
+        ByteBuffer inPlace = isShort || !data.isNative() ? null : views.of(data);
+        int digest = digested && !isShort ? digest(data, inPlace) : 0;
+        // Room for everything short, so that a PDU's small parts never straddle two chunks.
+        Chunks.Chunk to = room(headerLength + 3 * WORD + (isShort ? dataLength : 0));
+        int headerEnd = fill + headerLength;
+        int dataAt = headerEnd + (headerDigest ? WORD : 0);
         MemorySegment.copy(header, 0, to.bytes(), fill, headerLength);
-        if (copied) {
+        if (isShort) {
             MemorySegment.copy(data, 0, to.bytes(), dataAt, dataLength);
+            if (digested) {
+                digest = crc.reset().update(to.view(0, dataAt, dataAt + dataLength))
+                        .pad(dataLength).wire();
+            }
         }
         if (headerDigest) {
-            to.buffer().putInt(fill + headerLength,
-                    digest(to.buffer().slice(fill, headerLength), 0));
+            to.bytes().set(WIRE_INT, headerEnd,
+                    crc.reset().update(to.view(0, fill, headerEnd)).wire());
         }
-        queuedBytes.addAndGet(dataAt - fill + dataLength + padding + (digested ? WORD : 0));
+        count(dataAt - fill + dataLength + padding + (digested ? WORD : 0));
         fill = dataAt;
-        if (copied) {
+        if (isShort) {
             fill += dataLength;
-        } else {
+        } else if (inPlace != null) {
             seal(to);
-            pieces.add(new Piece(bytes, null, release));
-            tail = null;
+            pieces.add(inPlace, release);
+            extensible = false;
+        } else {
+            append(data, dataLength);
+            to = room(2 * WORD);
         }
-        for (int i = 0; i < padding; i++) {
-            to.buffer().put(fill++, (byte) 0);
+        if (padding > 0) {
+            to.bytes().set(WIRE_INT, fill, 0); // and what is too much of it is written over
+            fill += padding;
         }
         if (digested) {
-            to.buffer().putInt(fill, digest);
+            to.bytes().set(WIRE_INT, fill, digest);
             fill += WORD;
         }
-        return copied;
+        return inPlace == null;
     }
 
-    private static boolean lengthsAgree(MemorySegment header, int dataLength) {
-        Bhs bhs = new Bhs().wrap(header);
+    private boolean lengthsAgree(MemorySegment header, int dataLength) {
+        bhs.wrap(header);
         return header.byteSize() == Bhs.LENGTH + bhs.totalAhsLengthBytes()
                 && bhs.dataSegmentLength() == dataLength;
     }
 
-    /** CRC32C as it lies on the wire: least significant byte first (RFC 7143 section 13.1). */
-    private int digest(ByteBuffer bytes, int padding) {
+    private int digest(MemorySegment data, @Nullable ByteBuffer view) {
         crc.reset();
-        crc.update(bytes);
-        for (int i = 0; i < padding; i++) {
-            crc.update(0);
+        return (view == null ? crc.update(data) : crc.update(view.clear())).pad(data.byteSize())
+                .wire();
+    }
+
+    /** Counts under the lock, so that no other thread can change it meanwhile. */
+    private void count(long bytes) {
+        queuedBytes.setRelease(queuedBytes.getPlain() + bytes);
+    }
+
+    /** Copies long data into as many chunks as it takes. */
+    private void append(MemorySegment data, int length) {
+        for (int done = 0; done < length;) {
+            Chunks.Chunk to = room(1);
+            int part = Math.min(Chunks.SIZE - fill, length - done);
+            MemorySegment.copy(data, done, to.bytes(), fill, part);
+            fill += part;
+            done += part;
         }
-        return Integer.reverseBytes((int) crc.getValue());
     }
 
     private Chunks.Chunk room(int length) {
@@ -130,14 +151,14 @@ final class OutputQueue {
         Chunks.Chunk current = chunk;
         if (current != null) {
             seal(current);
-            pieces.add(new Piece(NOTHING, current, null));
+            pieces.end(current);
             forgetChunk();
         }
     }
 
     private void forgetChunk() {
         chunk = null;
-        tail = null;
+        extensible = false;
         start = 0;
         fill = 0;
     }
@@ -147,54 +168,42 @@ final class OutputQueue {
         if (fill == start) {
             return;
         }
-        if (tail == null) {
-            tail = current.buffer().duplicate().limit(fill).position(start);
-            pieces.add(new Piece(tail, null, null));
+        if (extensible) {
+            pieces.extend(fill);
         } else {
-            tail.limit(fill);
+            pieces.add(current, start, fill);
+            extensible = true;
         }
         start = fill;
     }
 
     /** Writes as much as the socket takes. Returns whether everything is out. */
-    boolean writeTo(SocketChannel channel) throws IOException {
+    boolean writeTo(GatheringByteChannel channel) throws IOException {
         if (chunk != null) {
             // Not retired: a peer that does not read would else cost a chunk for each small answer.
             seal(chunk);
         }
         while (!pieces.isEmpty()) {
-            int count = 0;
-            for (Piece piece : pieces) {
-                gather[count++] = piece.bytes();
-                if (count == MAX_GATHER) {
-                    break;
-                }
+            long wanted = pieces.gather();
+            long taken = pieces.write(channel);
+            count(-taken);
+            while (pieces.isFirstWritten()) {
+                follow(pieces.remove());
             }
-            try {
-                long written = count == 1
-                        ? channel.write(gather[0])
-                        : channel.write(gather, 0, count);
-                queuedBytes.addAndGet(-written);
-            } finally {
-                Arrays.fill(gather, 0, count, NOTHING); // or it would keep the owners' memory alive
-            }
-            for (; count > 0; count--) {
-                if (pieces.element().bytes().hasRemaining()) {
-                    return false;
-                }
-                done(pieces.remove());
+            if (taken < wanted) {
+                return false;
             }
         }
         giveChunk();
         return true;
     }
 
-    private void done(Piece piece) {
-        if (piece.chunk() != null) {
-            chunks.give(piece.chunk());
-        }
-        if (piece.release() != null) {
-            written.add(piece.release());
+    private void follow(@Nullable Object after) {
+        switch (after) {
+            case Chunks.Chunk done -> chunks.give(done);
+            case Release release -> written.add(release);
+            case null, default -> {
+            }
         }
     }
 
@@ -207,9 +216,8 @@ final class OutputQueue {
 
     /** Drops everything, for a connection that has ended. */
     void clear() {
-        Piece piece;
-        while ((piece = pieces.poll()) != null) {
-            done(piece);
+        while (!pieces.isEmpty()) {
+            follow(pieces.remove());
         }
         giveChunk();
         queuedBytes.set(0);

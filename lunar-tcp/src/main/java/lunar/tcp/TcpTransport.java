@@ -190,13 +190,17 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
             for (int i = 0; i < MAX_READS_PER_TURN && readingWanted && move == null
                     && ending == Ending.OPEN; i++) {
                 buffer.clear().position(from.restore(staging));
-                if (read(from.destination(), buffer) < 0) {
+                // One buffer for each read: for a scattering one the JDK makes objects.
+                ByteBuffer destination = from.destination();
+                ByteBuffer into = destination == null ? buffer : destination;
+                if (channel.read(into) < 0) {
                     endOfInput = true;
                     break;
                 }
+                boolean drained = into.hasRemaining();
                 from.consume(staging, buffer.position());
                 consumed = true;
-                if (buffer.hasRemaining()) {
+                if (drained) {
                     break;
                 }
             }
@@ -210,13 +214,6 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
         if (endOfInput) {
             endOfInput(from.inPdu() ? new EOFException(remote + " left amid a PDU") : null);
         }
-    }
-
-    private long read(@Nullable ByteBuffer destination, ByteBuffer buffer) throws IOException {
-        if (destination == null) {
-            return channel.read(buffer);
-        }
-        return channel.read(new ByteBuffer[]{destination, buffer});
     }
 
     /** Throws away what comes after the end; not for ever, since the linger time runs. */

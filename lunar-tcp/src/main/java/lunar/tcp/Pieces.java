@@ -1,0 +1,150 @@
+package lunar.tcp;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.GatheringByteChannel;
+import java.util.Arrays;
+import lunar.iscsi.spi.Transport.Release;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is to be written, in order: parts of chunks, and data where they lie. A ring of parallel arrays, so that
+ * nothing is allocated for a piece; and one gathering write for many, since few long writes cost the kernel half
+ * of what many short ones do.
+ */
+final class Pieces {
+    private static final int MAX_GATHER = 64;
+    private static final int FIRST_CAPACITY = 16;
+
+    /** The memory of each piece: a {@link Chunks.Chunk}, or a {@link ByteBuffer} which several may have. */
+    private @Nullable Object[] memory = new Object[FIRST_CAPACITY];
+    /** What follows each piece: a {@link Chunks.Chunk} goes back to the pool, or data to their owner; or null. */
+    private @Nullable Object[] after = new Object[FIRST_CAPACITY];
+    private int[] from = new int[FIRST_CAPACITY];
+    private int[] to = new int[FIRST_CAPACITY];
+    private int first;
+    private int count;
+
+    private final @Nullable ByteBuffer[] gather = new ByteBuffer[MAX_GATHER];
+    private int gathered;
+
+    boolean isEmpty() { return count == 0; }
+
+    /** A part of a chunk. */
+    void add(Chunks.Chunk chunk, int fromByte, int toByte) {
+        add(chunk, fromByte, toByte, null);
+    }
+
+    /** No part of this chunk follows. */
+    void end(Chunks.Chunk chunk) { add(chunk, 0, 0, chunk); }
+
+    /** Data where they lie: all of the buffer, whose position and limit count only during a write. */
+    void add(ByteBuffer data, Release release) {
+        add(data, 0, data.capacity(), release);
+    }
+
+    private void add(Object bytes, int fromByte, int toByte, @Nullable Object then) {
+        if (count == memory.length) {
+            grow();
+        }
+        int at = (first + count) & (memory.length - 1);
+        memory[at] = bytes;
+        from[at] = fromByte;
+        to[at] = toByte;
+        after[at] = then;
+        count++;
+    }
+
+    private void grow() {
+        int capacity = memory.length;
+        memory = Arrays.copyOf(memory, 2 * capacity);
+        after = Arrays.copyOf(after, 2 * capacity);
+        from = Arrays.copyOf(from, 2 * capacity);
+        to = Arrays.copyOf(to, 2 * capacity);
+        // What had come round to the front stands behind the rest now; its old places are overwritten in time.
+        System.arraycopy(memory, 0, memory, capacity, first);
+        System.arraycopy(after, 0, after, capacity, first);
+        System.arraycopy(from, 0, from, capacity, first);
+        System.arraycopy(to, 0, to, capacity, first);
+        Arrays.fill(memory, 0, first, null);
+        Arrays.fill(after, 0, first, null);
+    }
+
+    /** Moves the end of the last piece. */
+    void extend(int toByte) {
+        to[(first + count - 1) & (memory.length - 1)] = toByte;
+    }
+
+    /** Looks at what one write can take; returns its bytes. */
+    long gather() {
+        gathered = 0;
+        long bytes = 0;
+        Object chunk = null;
+        int parts = 0;
+        for (int i = 0; i < count && gathered < MAX_GATHER; i++) {
+            int at = (first + i) & (memory.length - 1);
+            if (from[at] == to[at]) {
+                continue;
+            }
+            if (memory[at] instanceof Chunks.Chunk part) {
+                parts = part.equals(chunk) ? parts + 1 : 0; // those of a chunk come before those of the next
+                chunk = part;
+                gather[gathered++] = part.view(parts, from[at], to[at]);
+            } else if (memory[at] instanceof ByteBuffer data) {
+                if (isGathered(data)) {
+                    break; // the same data again, for which there is but one position
+                }
+                gather[gathered++] = data.limit(to[at]).position(from[at]);
+            }
+            bytes += to[at] - from[at];
+        }
+        return bytes;
+    }
+
+    @SuppressWarnings("ReferenceEquality") // the same buffer, not one with the same content
+    private boolean isGathered(Object data) {
+        for (int i = 0; i < gathered; i++) {
+            Object buffer = gather[i];
+            if (buffer == data) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Writes once what was gathered; returns the bytes that the socket took. */
+    long write(GatheringByteChannel channel) throws IOException {
+        long written;
+        try {
+            ByteBuffer only = gather[0];
+            written = gathered == 1 && only != null
+                    ? channel.write(only)
+                    : channel.write(gather, 0, gathered);
+        } finally {
+            Arrays.fill(gather, 0, gathered, null); // or it would keep the owners' memory alive
+        }
+        long left = written;
+        for (int at = first; left > 0; at = (at + 1) & (memory.length - 1)) {
+            int taken = (int) Math.min(left, to[at] - from[at]);
+            from[at] += taken;
+            left -= taken;
+        }
+        return written;
+    }
+
+    /** Whether the first piece is written. */
+    boolean isFirstWritten() {
+        return count > 0 && from[first] == to[first];
+    }
+
+    /** Takes the first piece away, written or not; returns what follows it. */
+    @Nullable
+    Object remove() {
+        Object then = after[first];
+        memory[first] = null;
+        after[first] = null;
+        first = (first + 1) & (memory.length - 1);
+        count--;
+        return then;
+    }
+}
