@@ -16,13 +16,16 @@ import org.jspecify.annotations.Nullable;
  * <p>A turn of the shell: {@link #restore} puts back what the last turn left over; read behind it, or first into
  * {@link #destination} where there is one; then {@link #consume}. A data segment which is wholly in the staging
  * buffer is delivered in place, or copied once to where the receiver wants it; of a longer one only the start is
- * copied, and the rest is read straight into its destination. An idle connection keeps nothing. Nothing is allocated
+ * copied, and a long rest is read straight into its destination. An idle connection keeps nothing. Nothing is allocated
  * for a PDU whose receiver says where its data go, unless it has additional header segments.
  */
 public final class PduReader {
     private static final int DIGEST_LENGTH = 4;
     private static final int MAX_AHS = 255 * 4;
     private static final int MAX_HEADER = Bhs.LENGTH + MAX_AHS + DIGEST_LENGTH;
+
+    /** A rest of data shorter than this is read with what follows it and copied: cheaper than a read of its own. */
+    private static final int STRAIGHT_BYTES = 8 * 1024;
 
     private static final ValueLayout.OfInt WIRE_INT = ValueLayout.JAVA_INT_UNALIGNED
             .withOrder(ByteOrder.BIG_ENDIAN);
@@ -48,7 +51,7 @@ public final class PduReader {
     private MemorySegment data = MemorySegment.NULL;
     /** Bytes of the data that are in their place, and in the digest. */
     private int filled;
-    /** The data where the network can write into them, or null: on the heap, or not asked for. */
+    /** The data where the network is to write the rest of them, or null: a short one, or on the heap. */
     private @Nullable ByteBuffer destination;
 
     /** What the last turn left over: less than a header, or less than padding and digest. */
@@ -178,7 +181,9 @@ public final class PduReader {
             data = MemorySegment.ofArray(new byte[dataLength]);
         }
         filled = 0;
-        destination = data.isNative() ? views.of(data).clear() : null;
+        destination = data.isNative() && dataLength >= STRAIGHT_BYTES
+                ? views.of(data).clear()
+                : null;
         phase = Phase.DATA;
         return headers;
     }
@@ -202,9 +207,9 @@ public final class PduReader {
             filled += taken;
         }
         if (filled < length) {
-            if (to != null) {
-                to.limit(length).position(filled);
-            }
+            destination = to != null && length - filled >= STRAIGHT_BYTES
+                    ? to.limit(length).position(filled)
+                    : null;
             return taken > 0 ? taken : -1;
         }
         destination = null;
