@@ -41,6 +41,9 @@ final class FullFeature implements PduReceiver {
 
     /** Where every PDU of an initiator has it. */
     private static final int EXP_STAT_SN = 28;
+
+    /** So many bytes of answers do not wait for the end of the batch. */
+    private static final int EARLY_BYTES = 64 * 1024;
     /** Of a session's memory this part may be data that its initiator has not acknowledged. */
     private static final int KEPT_SHARE = 4;
 
@@ -342,6 +345,9 @@ final class FullFeature implements PduReceiver {
             task.giveBackBuffer();
         } else {
             answers.respond(task); // where the connection is lost, for whoever the task is reassigned to
+            if (transport.queuedBytes() >= EARLY_BYTES) {
+                transport.flush(); // so that the initiator works on these while we make the others
+            }
             scheduleFlush();
         }
     }

@@ -184,7 +184,6 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
             discard(buffer);
             return;
         }
-        boolean consumed = false;
         boolean endOfInput = false;
         try {
             for (int i = 0; i < MAX_READS_PER_TURN && readingWanted && move == null
@@ -199,13 +198,12 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
                 }
                 boolean drained = into.hasRemaining();
                 from.consume(staging, buffer.position());
-                consumed = true;
+                if (ending == Ending.OPEN) {
+                    to.batchEnd();
+                }
                 if (drained) {
                     break;
                 }
-            }
-            if (consumed && ending == Ending.OPEN) {
-                to.batchEnd();
             }
         } catch (IscsiException e) {
             close(e);
