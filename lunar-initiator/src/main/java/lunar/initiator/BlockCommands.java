@@ -10,12 +10,11 @@ import lunar.scsi.Cdb;
 import lunar.scsi.CdbForm;
 import lunar.scsi.CompareAndWrite;
 import lunar.scsi.Lun;
-import lunar.scsi.ReadBlocks;
 import lunar.scsi.SynchronizeCache;
 import lunar.scsi.Unmap;
 import lunar.scsi.UnmapParameterList;
-import lunar.scsi.WriteBlocks;
 import lunar.scsi.WriteSame;
+import org.jspecify.annotations.Nullable;
 
 /** The SCSI commands that do what block requests ask of one LUN. */
 final class BlockCommands {
@@ -38,14 +37,17 @@ final class BlockCommands {
         MemorySegment in = MemorySegment.NULL;
         MemorySegment out = MemorySegment.NULL;
         boolean fua = request.fua() && traits.capabilities().contains(Capability.FUA);
+        @Nullable
         Cdb cdb = switch (request.operation()) {
             case READ -> {
                 in = bounces.into(request.buffer());
-                yield ReadBlocks.of(lba, blockCount);
+                command.encodeRead(lba, blockCount);
+                yield null;
             }
             case WRITE -> {
                 out = bounces.outOf(request.buffer());
-                yield WriteBlocks.of(lba, blockCount, fua);
+                command.encodeWrite(lba, blockCount, fua);
+                yield null;
             }
             case FLUSH -> SynchronizeCache.ALL;
             case UNMAP -> {
@@ -68,7 +70,9 @@ final class BlockCommands {
             }
         };
         command.prepare(lun.value(), in, out, ended);
-        command.encode(cdb);
+        if (cdb != null) {
+            command.encode(cdb);
+        }
         command.request = request;
     }
 

@@ -1,7 +1,9 @@
 package lunar.initiator;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import lunar.block.BlockRequest;
 import lunar.block.StorageException;
 import lunar.iscsi.BurstRules;
@@ -11,6 +13,7 @@ import lunar.iscsi.Residual;
 import lunar.iscsi.ScsiCommand;
 import lunar.iscsi.ScsiResponse;
 import lunar.iscsi.spi.Transport;
+import lunar.scsi.BlockCdb;
 import lunar.scsi.Bytes;
 import lunar.scsi.Cdb;
 import lunar.scsi.InvalidCdbException;
@@ -21,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * that the steady state allocates nothing. Fields below "on the way" are guarded by the lock of {@link Tasks};
  * those of the outcome are written before the end is told and read after it.
  */
-final class Command implements Transport.Release {
+final class Command implements Transport.Release, BooleanSupplier {
     /** Told that a command has ended, without any lock held; {@link Command#failure} tells how. */
     @FunctionalInterface
     interface Ending {
@@ -58,7 +61,8 @@ final class Command implements Transport.Release {
 
     /** What is asked; set by the owner. */
     long lun;
-    final MemorySegment cdb = MemorySegment.ofArray(new byte[MAX_CDB_BYTES]);
+    private final byte[] cdbBytes = new byte[MAX_CDB_BYTES];
+    final MemorySegment cdb = MemorySegment.ofArray(cdbBytes);
     int cdbLength;
     MemorySegment dataIn = MemorySegment.NULL;
     MemorySegment dataOut = MemorySegment.NULL;
@@ -158,10 +162,24 @@ final class Command implements Transport.Release {
 
     /** Writes the CDB. */
     void encode(Cdb what) {
-        cdb.asSlice(0, ScsiCommand.CDB_LENGTH).fill((byte) 0);
+        clearCdb();
         what.encode(cdb);
         cdbLength = what.form().length();
     }
+
+    /** Writes the CDB of a READ, without the record. */
+    void encodeRead(long lba, long blockCount) {
+        clearCdb();
+        cdbLength = BlockCdb.encodeRead(cdb, lba, blockCount);
+    }
+
+    /** Writes the CDB of a WRITE, without the record. */
+    void encodeWrite(long lba, long blockCount, boolean fua) {
+        clearCdb();
+        cdbLength = BlockCdb.encodeWrite(cdb, lba, blockCount, fua);
+    }
+
+    private void clearCdb() { Arrays.fill(cdbBytes, 0, ScsiCommand.CDB_LENGTH, (byte) 0); }
 
     /** What the command is, for messages. */
     String describe() {
@@ -187,10 +205,7 @@ final class Command implements Transport.Release {
         return (int) (writes() ? dataOut.byteSize() : dataIn.byteSize());
     }
 
-    void end() {
-        tasks.measure(this);
-        ending.ended(this);
-    }
+    void end() { tasks.audience().tell(this, ending); }
 
     /** A part of a buffer, without another object where it is all of it. */
     static MemorySegment slice(MemorySegment buffer, int offset, int length) {
@@ -201,8 +216,14 @@ final class Command implements Transport.Release {
     void wake() {
         Thread sleeper = waiter;
         done = true;
-        LockSupport.unpark(sleeper);
+        if (!Thread.currentThread().equals(sleeper)) {
+            LockSupport.unpark(sleeper);
+        }
     }
+
+    /** Whether who waits for it may go on. */
+    @Override
+    public boolean getAsBoolean() { return done; }
 
     /**
      * Waits for {@link #wake}, which comes, at the latest, with the deadline. An interrupt does not end it, since

@@ -65,7 +65,7 @@ final class Control {
     /** Starts the clock. */
     void start() { loop.schedule(this::tick, timeouts.tickMs()); }
 
-    void tell(SessionNotice notice) { listener.accept(notice); }
+    void tell(SessionNotice notice) { tasks.audience().tell(() -> listener.accept(notice)); }
 
     private void tick() {
         if (connections.isOver()) {

@@ -299,10 +299,30 @@ final class FullFeature implements Connection.Phase {
         } finally {
             tasks.unlock();
         }
+        if (connection.loop().isLent()) {
+            MemorySegment kept = MemorySegment.ofArray(data.toArray(ValueLayout.JAVA_BYTE));
+            connection.loop().execute(() -> later(pdu, kept));
+        } else {
+            handle(pdu, data);
+        }
+    }
+
+    private void handle(TargetPdu pdu, MemorySegment data) throws ProtocolException {
         if (pdu instanceof Reject reject) {
             rejected(reject, data);
         } else {
             control.received(connection, pdu, data);
+        }
+    }
+
+    /** What a guest of the loop has received. */
+    private void later(TargetPdu pdu, MemorySegment data) {
+        try {
+            if (connection.isOpen()) {
+                handle(pdu, data);
+            }
+        } catch (ProtocolException e) {
+            connection.end(e);
         }
     }
 

@@ -140,7 +140,7 @@ public final class LunDevice implements BlockDevice {
         command.waiter = Thread.currentThread();
         try {
             tasks.submit(command);
-            command.await();
+            tasks.audience().await(command);
             StorageException failure = command.failure;
             if (failure != null) {
                 throw failure;
@@ -300,8 +300,10 @@ public final class LunDevice implements BlockDevice {
 
     private void noteAttention(Bytes sense) {
         AdditionalSense additional = SenseMapping.sense(sense).additional();
-        session.lunsMayHaveChanged(additional);
-        attention(additional);
+        tasks.audience().tell(() -> {
+            session.lunsMayHaveChanged(additional);
+            attention(additional);
+        });
     }
 
     /** The unit tells what has happened to it. */

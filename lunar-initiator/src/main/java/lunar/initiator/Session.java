@@ -105,7 +105,7 @@ public final class Session implements AutoCloseable {
         return made;
     }
 
-    private Tasks.Gauge gauge(InitiatorMetrics metrics) {
+    private Audience.Gauge gauge(InitiatorMetrics metrics) {
         return (command, nanos) -> metrics.commandEnded(this, new Lun(command.lun),
                 command.cdb.get(ValueLayout.JAVA_BYTE, 0) & 0xff,
                 command.failure == null ? command.status : -1,
@@ -311,7 +311,7 @@ public final class Session implements AutoCloseable {
             command.cdbLength = cdb.length;
             command.waiter = Thread.currentThread();
             tasks.submit(command);
-            command.await();
+            tasks.audience().await(command);
             StorageException failure = command.failure;
             if (failure != null) {
                 throw failure;

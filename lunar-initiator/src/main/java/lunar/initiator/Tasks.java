@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The SCSI commands of a session: as many task slots as the queue is deep, a queue for what finds no slot, no
  * connection or a closed command window, and the numbering. Any thread submits and sends; a command that was sent ends
- * on the loop's thread.
+ * on the loop.
  */
 final class Tasks {
     /** The one lock of a session. Guards all fields here, those of commands on their way, and what is sent. */
@@ -33,7 +33,7 @@ final class Tasks {
     private final BurstRules rules;
     private final int maxSendBytes;
     private final CommandNumbering numbering;
-    private final @Nullable Gauge gauge;
+    private final Audience audience;
     /** Connections that are there; replaced as a whole. */
     private volatile List<Connection> connections = List.of();
     private int turn;
@@ -51,17 +51,11 @@ final class Tasks {
     private @Nullable String refusal;
     private @Nullable IOException refusalCause;
 
-    /** Told how each command has ended. */
-    @FunctionalInterface
-    interface Gauge {
-        void ended(Command command, long nanos);
-    }
-
     /** @param gauge hears of each command; null for none */
     Tasks(EventLoop loop, OperationalParameters parameters, CommandNumbering numbering,
-            String target, int queueDepth, int commandMs, @Nullable Gauge gauge) {
+            String target, int queueDepth, int commandMs, Audience.@Nullable Gauge gauge) {
         this.loop = loop;
-        this.gauge = gauge;
+        audience = new Audience(loop, gauge, this::isIdle);
         this.target = target;
         this.commandMs = commandMs;
         this.numbering = numbering;
@@ -78,6 +72,9 @@ final class Tasks {
     void unlock() { lock.unlock(); }
 
     boolean isLocked() { return lock.isHeldByCurrentThread(); }
+
+    /** Those who hear how commands end. */
+    Audience audience() { return audience; }
 
     /** For commands whose end is not their answer. */
     Allegiance allegiance() { return allegiance; }
@@ -185,18 +182,9 @@ final class Tasks {
 
     private Command newCommand() { return new Command(this, rules, maxSendBytes); }
 
-    /** A command is about to tell its end. */
-    void measure(Command command) {
-        if (gauge != null) {
-            gauge.ended(command, System.nanoTime() - command.begunNanos);
-        }
-    }
-
     /** Sends a command, now or when its turn has come; a second time under the deadline of the first. */
     void submit(Command command) {
-        if (gauge != null && command.begunNanos == 0) {
-            command.begunNanos = System.nanoTime();
-        }
+        audience.begins(command);
         boolean refused;
         Connection by = null;
         lock.lock();
@@ -207,6 +195,7 @@ final class Tasks {
             refused = refuse(command);
             if (!refused) {
                 outstanding++;
+                audience.joined(command, outstanding);
                 by = waiting.isEmpty() && canStart() ? choose() : null;
                 if (by != null) {
                     start(command, by);
@@ -221,6 +210,16 @@ final class Tasks {
             command.end();
         } else if (by != null) {
             flush(by);
+            audience.sent(command);
+        }
+    }
+
+    private boolean isIdle() {
+        lock.lock();
+        try {
+            return outstanding == 0;
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -322,6 +321,7 @@ final class Tasks {
         outstanding--;
         if (outstanding == 0) {
             changed.signalAll();
+            audience.allEnded();
         }
     }
 

@@ -140,10 +140,42 @@ public final class BlockCdb {
                 : CdbForm.CDB16;
     }
 
-    /** Writes a whole CDB of 10, 12 or 16 bytes. */
+    /** Writes a READ, of 10 bytes if they suffice, else of 16; returns its length. */
+    public static int encodeRead(MemorySegment target, long lba, long blockCount) {
+        CdbForm form = formFor(lba, blockCount);
+        encode(target, form, opcode(form, READ_10, READ_12, READ_16), 0, lba, blockCount, 0);
+        return form.length();
+    }
+
+    /** Writes a WRITE, of 10 bytes if they suffice, else of 16; returns its length. */
+    public static int encodeWrite(MemorySegment target, long lba, long blockCount, boolean fua) {
+        CdbForm form = formFor(lba, blockCount);
+        encode(target, form, opcode(form, WRITE_10, WRITE_12, WRITE_16),
+                BigEndian.bit(fua, FUA_BIT), lba, blockCount, 0);
+        return form.length();
+    }
+
+    private static void clear(MemorySegment target, CdbForm form) {
+        BigEndian.int32(target, 0, 0);
+        BigEndian.int16(target, 4, 0);
+        if (form != CdbForm.CDB6) {
+            BigEndian.int32(target, 6, 0);
+        }
+        switch (form) {
+            case CDB6, CDB10 -> {
+            }
+            case CDB12 -> BigEndian.int16(target, 10, 0);
+            case CDB16 -> {
+                BigEndian.int16(target, 10, 0);
+                BigEndian.int32(target, 12, 0);
+            }
+        }
+    }
+
+    /** Writes a whole CDB. */
     static void encode(MemorySegment target, CdbForm form, int opcode, int flags, long lba,
             long blockCount, int group) {
-        target.asSlice(0, form.length()).fill((byte) 0);
+        clear(target, form);
         BigEndian.int8(target, 0, opcode);
         BigEndian.int8(target, FLAGS, flags);
         switch (form) {

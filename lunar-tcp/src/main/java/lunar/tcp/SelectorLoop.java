@@ -18,10 +18,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import lunar.iscsi.spi.EventLoop;
 import org.jspecify.annotations.Nullable;
 
-/** One thread, one selector, and the connections, tasks and timers that belong to it. */
+/**
+ * One selector, and the connections, tasks and timers that belong to it, run by one thread at a time: its own, or a
+ * guest, which handles what its one connection brings and leaves all else to it.
+ */
 final class SelectorLoop implements EventLoop {
     private static final System.Logger LOG = System.getLogger("lunar.tcp");
 
@@ -68,12 +73,16 @@ final class SelectorLoop implements EventLoop {
     private final AtomicBoolean waking = new AtomicBoolean();
     private final MemorySegment staging = Arena.ofAuto().allocate(STAGING_BYTES, 64);
     private final ByteBuffer stagingBuffer = staging.asByteBuffer();
+    private final Consumer<SelectionKey> ready = SelectorLoop::ready;
     private final Thread thread;
+    private final Leadership leadership;
+    private @Nullable BooleanSupplier lend;
     private volatile boolean stopping;
     private volatile boolean ended;
 
     SelectorLoop(String name) throws IOException {
         thread = Thread.ofPlatform().name(name).daemon().unstarted(this::run);
+        leadership = new Leadership(thread, () -> stopping || !tasks.isEmpty());
     }
 
     SelectorLoop start() {
@@ -91,17 +100,19 @@ final class SelectorLoop implements EventLoop {
     ByteBuffer stagingBuffer() { return stagingBuffer; }
 
     private void run() {
+        leadership.begin();
         while (!stopping) {
             // Left behind by a task, it would make every select return at once.
             boolean _ = Thread.interrupted();
             try {
                 runTasks(MAX_TASKS_PER_TURN);
                 long waitMs = runTimers();
+                lendIfAsked();
                 waking.set(false);
                 if (tasks.isEmpty() && !stopping) {
-                    selector.select(SelectorLoop::ready, waitMs);
+                    selector.select(ready, waitMs);
                 } else {
-                    selector.selectNow(SelectorLoop::ready);
+                    selector.selectNow(ready);
                 }
             } catch (IOException | RuntimeException | Error e) {
                 // A connection catches its own errors; what comes here is ours, and must not end the other connections.
@@ -128,6 +139,60 @@ final class SelectorLoop implements EventLoop {
             guard(task, "task");
         }
     }
+
+    private void lendIfAsked() {
+        BooleanSupplier nothingExpected = lend;
+        lend = null;
+        if (nothingExpected != null && tasks.isEmpty() && selector.keys().size() == 1) {
+            leadership.lend(nothingExpected);
+        }
+    }
+
+    @Override
+    public void lend(BooleanSupplier nothingExpected) {
+        if (!leadership.isGuests()) {
+            lend = nothingExpected;
+        }
+    }
+
+    @Override
+    public boolean lead(BooleanSupplier until) {
+        if (!leadership.take()) {
+            leadership.needed();
+            return until.getAsBoolean();
+        }
+        boolean interrupted = false;
+        try {
+            while (!until.getAsBoolean() && !leadership.isWanted()) {
+                Task timer = timers.peek();
+                long waitMs = timer == null ? Long.MAX_VALUE : timer.atMs - nowMs();
+                if (waitMs <= 0) {
+                    break;
+                }
+                waking.set(false);
+                if (!leadership.isWanted()) {
+                    selector.select(ready, timer == null ? 0 : waitMs);
+                }
+                waking.set(true);
+                interrupted |= Thread.interrupted(); // which would make every select return at once
+            }
+        } catch (IOException | RuntimeException e) {
+            LOG.log(System.Logger.Level.ERROR, "event loop " + thread.getName(), e);
+        } finally {
+            waking.set(true);
+            leadership.leave();
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+        return until.getAsBoolean();
+    }
+
+    @Override
+    public boolean isLent() { return leadership.isGuests(); }
+
+    @Override
+    public void attend() { leadership.needed(); }
 
     /** Runs the timers that are due. Returns milliseconds until the next, 0 for none (the selector's forever). */
     private long runTimers() {
@@ -162,8 +227,11 @@ final class SelectorLoop implements EventLoop {
         if (ended && tasks.remove(task)) {
             throw new RejectedExecutionException(thread.getName() + " has ended");
         }
-        if (!inLoop() && waking.compareAndSet(false, true)) {
-            selector.wakeup();
+        if (!inLoop()) {
+            if (waking.compareAndSet(false, true)) {
+                selector.wakeup();
+            }
+            leadership.needed();
         }
     }
 
@@ -180,7 +248,7 @@ final class SelectorLoop implements EventLoop {
     }
 
     @Override
-    public boolean inLoop() { return Thread.currentThread().equals(thread); }
+    public boolean inLoop() { return leadership.isMine(); }
 
     @Override
     public long nowMs() { return System.nanoTime() / 1_000_000; }
@@ -189,6 +257,7 @@ final class SelectorLoop implements EventLoop {
     void stop() {
         stopping = true;
         selector.wakeup();
+        leadership.needed();
     }
 
     /** Waits until the loop has ended; called by the loop itself it returns at once. */
@@ -212,7 +281,7 @@ final class SelectorLoop implements EventLoop {
         try {
             execute(() -> {
                 try {
-                    selector.selectNow(SelectorLoop::ready);
+                    selector.selectNow(ready);
                 } catch (IOException | RuntimeException e) {
                     LOG.log(System.Logger.Level.DEBUG, "select: {0}", e.toString());
                 }

@@ -8,11 +8,14 @@ import lunar.block.StorageException;
 import lunar.initiator.LunDevice;
 import org.jspecify.annotations.Nullable;
 
-/** A submitted request on its way over one path after the other, until one brings it to its end. */
+/**
+ * A submitted request on its way over one path after the other, until one brings it to its end. Reused, so that the
+ * steady state allocates nothing.
+ */
 final class Flight implements BlockRequest.Completion {
     private final MultipathDevice owner;
-    private final BlockRequest asked;
-    private final BlockRequest sent = new BlockRequest();
+    private final BlockRequest sent = new BlockRequest().onCompletion(this);
+    private @Nullable BlockRequest asked;
     private @Nullable PathAgent path;
     private @Nullable LunDevice device;
     private long begunNanos;
@@ -20,16 +23,36 @@ final class Flight implements BlockRequest.Completion {
     /** When it has waited for a path too long; 0 as long as it has not. By {@link System#nanoTime}. */
     long giveUpNanos;
 
-    Flight(MultipathDevice owner, BlockRequest asked) {
-        this.owner = owner;
-        this.asked = asked;
+    /** The one below it in the pool. */
+    @Nullable
+    Flight next;
+
+    Flight(MultipathDevice owner) { this.owner = owner; }
+
+    /** Takes a request on. */
+    Flight with(BlockRequest request) {
+        asked = request;
+        path = null;
+        device = null;
+        deadlines = 0;
+        giveUpNanos = 0;
+        return this;
     }
 
-    BlockRequest asked() { return asked; }
+    /** Lets the request go, whose end is to be told. */
+    BlockRequest land() {
+        BlockRequest request = asked();
+        asked = null;
+        device = null;
+        return request;
+    }
+
+    private BlockRequest asked() { return Objects.requireNonNull(asked); }
 
     /** Sends it by the path that the policy chooses, or has it wait for one. */
     void start() {
-        PathAgent chosen = owner.choose(asked);
+        BlockRequest request = asked();
+        PathAgent chosen = owner.choose(request);
         LunDevice by = chosen == null ? null : chosen.device();
         if (chosen == null) {
             owner.park(this);
@@ -42,7 +65,7 @@ final class Flight implements BlockRequest.Completion {
             giveUpNanos = 0;
             begunNanos = System.nanoTime();
             chosen.begun();
-            by.submit(sent.asCopyOf(asked).onCompletion(this));
+            by.submit(sent.asCopyOf(request));
         }
     }
 
@@ -60,10 +83,10 @@ final class Flight implements BlockRequest.Completion {
         }
         boolean late = failure instanceof DeadlineException && deadlines++ == 0
                 && owner.hasOther(by);
-        if ((lost || late) && mayBeSentAgain(asked)) {
+        if ((lost || late) && mayBeSentAgain(asked())) {
             start();
         } else {
-            owner.end(this, lost ? unknown(asked, failure) : failure);
+            owner.end(this, lost ? unknown(asked(), failure) : failure);
         }
     }
 

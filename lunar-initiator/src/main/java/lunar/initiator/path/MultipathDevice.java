@@ -49,6 +49,7 @@ public final class MultipathDevice implements BlockDevice {
     private final Outage outage; // guarded by the lock
     private volatile List<PathAgent> usable = List.of();
     private volatile @Nullable LunDevice latest;
+    private final FlightPool flights = new FlightPool();
     private final AtomicInteger inFlight = new AtomicInteger();
     private volatile boolean open;
     private volatile boolean closed;
@@ -223,7 +224,6 @@ public final class MultipathDevice implements BlockDevice {
 
     @Override
     public void submit(BlockRequest request) {
-        StorageException failure = null;
         if (!enter()) {
             request.fail(closedFailure());
             return;
@@ -231,20 +231,23 @@ public final class MultipathDevice implements BlockDevice {
         try {
             request.check(this);
         } catch (StorageException e) {
-            failure = e;
+            end(request, e);
+            return;
         }
-        var flight = new Flight(this, request);
-        if (failure == null) {
-            flight.start();
-        } else {
-            end(flight, failure);
-        }
+        Flight idle = flights.take();
+        (idle == null ? new Flight(this) : idle).with(request).start();
     }
 
     /** A request has come to its end. */
     void end(Flight flight, @Nullable StorageException failure) {
+        BlockRequest request = flight.land();
+        flights.give(flight);
+        end(request, failure);
+    }
+
+    private void end(BlockRequest request, @Nullable StorageException failure) {
         try {
-            flight.asked().end(failure);
+            request.end(failure);
         } finally {
             leave();
         }
