@@ -2,8 +2,6 @@ package lunar.target;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import lunar.iscsi.Bhs;
 import lunar.iscsi.DataIn;
@@ -16,18 +14,13 @@ import lunar.iscsi.R2t;
 import lunar.iscsi.ScsiCommand;
 import lunar.iscsi.ScsiResponse;
 import lunar.iscsi.TaskAttribute;
-import lunar.iscsi.spi.EventLoop;
-import lunar.iscsi.spi.Framing;
-import lunar.iscsi.spi.Transport;
 import lunar.scsi.Lun;
 
 /**
  * A host without a network that sends one kind of command, batch after batch, and checks that each of them ends well.
  * It allocates nothing after its login, so that what its thread allocates is the target's.
  */
-final class SteadyHost implements Transport, EventLoop {
-    private static final InetSocketAddress SOMEWHERE = new InetSocketAddress(
-            InetAddress.getLoopbackAddress(), 1);
+final class SteadyHost extends UnconnectedTransport {
     private static final int MAX_PENDING = 1024;
     private static final int BLOCK_BYTES = 512;
 
@@ -164,38 +157,8 @@ final class SteadyHost implements Transport, EventLoop {
     }
 
     @Override
-    public long queuedBytes() { return 0; }
-
-    @Override
-    public void framing(Framing framing) {}
-
-    @Override
-    public EventLoop loop() { return this; }
-
-    @Override
-    public void moveTo(EventLoop other, Runnable then) { then.run(); }
-
-    @Override
-    public InetSocketAddress remote() { return SOMEWHERE; }
-
-    @Override
-    public InetSocketAddress local() { return SOMEWHERE; }
-
-    @Override
-    public void reading(boolean on) {}
-
-    @Override
     public void close() {}
 
     @Override
-    public void execute(Runnable task) { task.run(); }
-
-    @Override
     public Timer schedule(Runnable task, long delayMs) { return () -> {}; }
-
-    @Override
-    public boolean inLoop() { return true; }
-
-    @Override
-    public long nowMs() { return 0; }
 }

@@ -1,0 +1,43 @@
+package lunar.target;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import lunar.iscsi.spi.EventLoop;
+import lunar.iscsi.spi.Framing;
+import lunar.iscsi.spi.Transport;
+
+/** A transport to nowhere, and its loop, which is the calling thread: what no test of these looks at. */
+abstract class UnconnectedTransport implements Transport, EventLoop {
+    private static final InetSocketAddress SOMEWHERE = new InetSocketAddress(
+            InetAddress.getLoopbackAddress(), 1);
+
+    @Override
+    public long queuedBytes() { return 0; }
+
+    @Override
+    public void framing(Framing framing) {}
+
+    @Override
+    public EventLoop loop() { return this; }
+
+    @Override
+    public void moveTo(EventLoop other, Runnable then) { then.run(); }
+
+    @Override
+    public InetSocketAddress remote() { return SOMEWHERE; }
+
+    @Override
+    public InetSocketAddress local() { return SOMEWHERE; }
+
+    @Override
+    public void reading(boolean on) {}
+
+    @Override
+    public void execute(Runnable task) { task.run(); }
+
+    @Override
+    public boolean inLoop() { return true; }
+
+    @Override
+    public long nowMs() { return 0; }
+}
