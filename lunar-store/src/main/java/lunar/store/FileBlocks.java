@@ -32,6 +32,8 @@ final class FileBlocks implements AutoCloseable {
     private final @Nullable HolePuncher puncher;
     /** 1 where the page cache takes everything. */
     private final int alignmentBytes;
+    /** Null where there is none for us: with O_DIRECT, and without native access. */
+    private final @Nullable PageCache cache;
     private final Arena arena = Arena.ofShared();
     /** Guarded by itself; as many as were in use at once. */
     private final ArrayDeque<MemorySegment> bounces = new ArrayDeque<>();
@@ -40,6 +42,9 @@ final class FileBlocks implements AutoCloseable {
         this.file = file;
         this.puncher = puncher;
         this.alignmentBytes = alignmentBytes;
+        cache = puncher == null || alignmentBytes != 1
+                ? null
+                : PageCache.of(puncher.file()).orElse(null);
     }
 
     int alignmentBytes() { return alignmentBytes; }
@@ -73,7 +78,10 @@ final class FileBlocks implements AutoCloseable {
 
     void read(long offsetBytes, MemorySegment into) throws IOException {
         if (isDirectlyUsable(offsetBytes, into)) {
-            file.read(into.asByteBuffer(), offsetBytes);
+            long done = cache != null && into.isNative() ? cache.read(offsetBytes, into) : 0;
+            if (done < into.byteSize()) {
+                file.read(into.asSlice(done).asByteBuffer(), offsetBytes + done);
+            }
             return;
         }
         MemorySegment bounce = borrow();
@@ -91,9 +99,17 @@ final class FileBlocks implements AutoCloseable {
         }
     }
 
+    /** Reads if that needs no disk; returns whether it was so. */
+    boolean readCached(long offsetBytes, MemorySegment into) {
+        return cache != null && into.isNative() && cache.readCached(offsetBytes, into);
+    }
+
     void write(long offsetBytes, MemorySegment from) throws IOException {
         if (isDirectlyUsable(offsetBytes, from)) {
-            file.write(from.asByteBuffer(), offsetBytes);
+            long done = cache != null && from.isNative() ? cache.write(offsetBytes, from) : 0;
+            if (done < from.byteSize()) {
+                file.write(from.asSlice(done).asByteBuffer(), offsetBytes + done);
+            }
             return;
         }
         MemorySegment bounce = borrow();

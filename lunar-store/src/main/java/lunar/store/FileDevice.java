@@ -30,13 +30,17 @@ import org.jspecify.annotations.Nullable;
  * against other processes. Its size is looked at again by {@link #refresh} only. Its identity is made from its
  * canonical path: the same file has the same one after a restart, a moved file has another.
  *
- * <p>{@link #execute} works on the calling thread, {@link #submit} on workers; an interrupt of either disturbs
- * nobody (see {@link FileHandle}). Requests run side by side, except that a compare-and-write, and with
- * {@code io=direct} a write of parts of physical blocks, waits until it is alone.
+ * <p>{@link #execute} works on the calling thread, {@link #submit} on workers, but for short reads that the page cache
+ * has: these the submitter does. An interrupt disturbs nobody (see {@link FileHandle}). Requests run side by side,
+ * except that a compare-and-write, and with {@code io=direct} a write of parts of physical blocks, waits until it is
+ * alone.
  */
 public final class FileDevice implements BlockDevice {
     static final int MAX_TRANSFER_BYTES = 16 << 20;
     static final int MAX_COMPARE_BYTES = 64 << 10;
+
+    /** Longer reads are left to the workers, which copy while the submitter does something else. */
+    static final int MAX_CACHED_BYTES = 64 << 10;
 
     private final String name;
     private final Set<Capability> capabilities;
@@ -106,7 +110,43 @@ public final class FileDevice implements BlockDevice {
     public boolean readOnly() { return options.readOnly(); }
 
     @Override
-    public void submit(BlockRequest request) { workers.submit(request); }
+    public void submit(BlockRequest request) {
+        if (readCached(request)) {
+            request.succeed();
+        } else {
+            workers.submit(request);
+        }
+    }
+
+    /**
+     * Reads what the page cache holds, on this thread: to hand it over would cost more than to do it, and it waits
+     * for nothing. False where nothing has happened that counts.
+     */
+    private boolean readCached(BlockRequest request) {
+        if (request.operation() != BlockRequest.Operation.READ
+                || request.buffer().byteSize() > MAX_CACHED_BYTES) {
+            return false;
+        }
+        long entered = gate.tryReadLock();
+        if (entered == 0) {
+            return false;
+        }
+        long beside = alone.tryReadLock();
+        try {
+            if (beside == 0 || closed) {
+                return false;
+            }
+            request.check(this);
+            return blocks.readCached(request.lba() * geometry.blockSize(), request.buffer());
+        } catch (StorageException | RuntimeException e) {
+            return false; // a worker meets it again, and tells
+        } finally {
+            if (beside != 0) {
+                alone.unlockRead(beside);
+            }
+            gate.unlockRead(entered);
+        }
+    }
 
     @Override
     public void execute(BlockRequest request) throws StorageException {

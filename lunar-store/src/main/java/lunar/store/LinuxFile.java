@@ -86,6 +86,11 @@ final class LinuxFile implements AutoCloseable {
         }
     }
 
+    /** Its number, for other calls as long as this is open. */
+    int descriptor() {
+        return descriptor;
+    }
+
     /** fallocate(2); false where the file system or disk has no such operation. */
     boolean allocate(int mode, long offsetBytes, long countBytes) throws IOException {
         try (Arena arena = Arena.ofConfined()) {

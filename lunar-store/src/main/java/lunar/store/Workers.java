@@ -3,8 +3,6 @@ package lunar.store;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.BusyException;
@@ -13,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Platform daemon threads that run a device's submitted requests, started when first needed. Every request ends
- * exactly once: by a worker, refused because too many wait, or by {@link #close} while it still waits.
+ * exactly once: by a worker, refused because too many wait, or by {@link #close} while it still waits. A monitor
+ * guards all, since a lock of java.util.concurrent makes an object for each thread that waits.
  */
 final class Workers implements AutoCloseable {
     /** Requests that may wait before submit refuses more with {@link BusyException}. */
@@ -23,8 +22,7 @@ final class Workers implements AutoCloseable {
 
     private final BlockDevice device;
     private final int maxThreads;
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Condition work = lock.newCondition();
+    private final Object lock = new Object();
     /** These four are guarded by the lock. */
     private final ArrayDeque<BlockRequest> waiting = new ArrayDeque<>();
     private final List<Thread> threads = new ArrayList<>();
@@ -38,8 +36,7 @@ final class Workers implements AutoCloseable {
 
     void submit(BlockRequest request) {
         boolean gone;
-        lock.lock();
-        try {
+        synchronized (lock) {
             gone = closed;
             if (!closed && waiting.size() < MAX_WAITING) {
                 waiting.add(request);
@@ -47,12 +44,10 @@ final class Workers implements AutoCloseable {
                     threads.add(Thread.ofPlatform().daemon()
                             .name("lunar " + device + " " + threads.size()).start(this::run));
                 } else {
-                    work.signal();
+                    lock.notify();
                 }
                 return;
             }
-        } finally {
-            lock.unlock();
         }
         request.fail(gone
                 ? new DeviceGoneException(request + ": " + device + " is closed")
@@ -72,16 +67,17 @@ final class Workers implements AutoCloseable {
     }
 
     private @Nullable BlockRequest next() {
-        lock.lock();
-        try {
+        synchronized (lock) {
             while (waiting.isEmpty() && !closed) {
                 idle++;
-                work.awaitUninterruptibly();
+                try {
+                    lock.wait();
+                } catch (InterruptedException _) {
+                    // Somebody's completion interrupted us, which is of no meaning here.
+                }
                 idle--;
             }
             return waiting.poll();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -90,15 +86,12 @@ final class Workers implements AutoCloseable {
     public void close() {
         List<BlockRequest> rest;
         List<Thread> running;
-        lock.lock();
-        try {
+        synchronized (lock) {
             closed = true;
             rest = List.copyOf(waiting);
             waiting.clear();
             running = List.copyOf(threads);
-            work.signalAll();
-        } finally {
-            lock.unlock();
+            lock.notifyAll();
         }
         for (BlockRequest request : rest) {
             request.fail(new DeviceGoneException(request + ": " + device + " is closed"));

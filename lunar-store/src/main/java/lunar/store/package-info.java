@@ -4,11 +4,13 @@
  * ({@link lunar.store.FileDevice}, {@code file:disk.img?size=1GiB}) or a whole disk ({@code disk:/dev/sdb}).
  *
  * <p>Threading: a memory device does everything on the calling thread. A file or disk executes on the calling
- * thread and runs submitted requests on its own daemon workers, as many as its option {@code workers} says.
+ * thread and runs submitted requests on its own daemon workers, as many as its option {@code workers} says; but
+ * reads of up to 64 KiB that the page cache has are done by the submitter, whom that keeps waiting for nothing (Linux).
  *
  * <p>All tell where they have holes ({@link lunar.block.BlockDevice#extent}) but disks, which do not know.
  *
- * <p>Java has no call for holes in files and for exclusive use of a disk; on Linux they are reached through
+ * <p>Java has no call for holes in files, for exclusive use of a disk and for reads that never wait; they are reached on
+ * Linux through
  * {@code java.lang.foreign} where {@code --enable-native-access=lunar.store} allows it. Without it everything
  * works except that files and disks have no UNMAP, zeroes are written instead of punched, and files tell no holes.
  *

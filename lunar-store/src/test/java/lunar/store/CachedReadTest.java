@@ -1,0 +1,126 @@
+package lunar.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import lunar.block.BlockRequest;
+import lunar.block.DeviceGoneException;
+import lunar.block.OutOfRangeException;
+import lunar.block.StorageException;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the page cache holds is read by the submitter, all else by a worker; and neither makes garbage. */
+class CachedReadTest {
+    private static final FileOptions NEW = FileOptions.BUFFERED.creating(1 << 20);
+    private static final int BYTES = 4096;
+    private static final int REQUESTS = 100_000;
+
+    /** What a run may cost whatever its length. */
+    private static final long CONSTANT_BYTES = 16 * 1024;
+
+    @TempDir
+    Path folder;
+    private final MemorySegment data = Arena.ofAuto().allocate(BYTES, BYTES);
+
+    @BeforeEach
+    void requireLinux() { assumeTrue(LinuxFile.isAvailable(), "no native access"); }
+
+    @Test
+    void shouldReadWhatIsCachedOnTheSubmittersThreadAndTheRestElsewhere() throws Exception {
+        Path file = folder.resolve("disk.img");
+        try (FileDevice direct = FileDevice.open(file, NEW.io(FileOptions.Io.DIRECT))) {
+            direct.write(0, data.fill((byte) 7)); // past the cache, which has none of it now
+        }
+        try (FileDevice device = FileDevice.open(file, FileOptions.BUFFERED)) {
+            assertThat(reader(device, new BlockRequest().asRead(0, 8, data.fill((byte) 0))))
+                    .isNotEqualTo(Thread.currentThread());
+            assertThat(data.toArray(ValueLayout.JAVA_BYTE)).containsOnly(7);
+            assertThat(reader(device, new BlockRequest().asRead(0, 8, data.fill((byte) 0))))
+                    .isEqualTo(Thread.currentThread());
+            assertThat(data.toArray(ValueLayout.JAVA_BYTE)).containsOnly(7);
+        }
+    }
+
+    private static Thread reader(FileDevice device, BlockRequest request) throws Exception {
+        var by = new CompletableFuture<Thread>();
+        device.submit(request.onCompletion((_, failure) -> {
+            if (failure == null) {
+                by.complete(Thread.currentThread());
+            } else {
+                by.completeExceptionally(failure);
+            }
+        }));
+        return by.get(60, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void shouldTellTheSameFailuresAsAWorker() throws Exception {
+        FileDevice device = FileDevice.open(folder.resolve("disk.img"), NEW);
+        assertThat(failure(device, new BlockRequest().asRead(2048, 8, data)))
+                .isInstanceOf(OutOfRangeException.class);
+        Arena closed = Arena.ofShared();
+        MemorySegment gone = closed.allocate(BYTES);
+        closed.close();
+        assertThat(failure(device, new BlockRequest().asRead(0, 8, gone)))
+                .hasMessageContaining("the buffer cannot be used");
+        device.close();
+        assertThat(failure(device, new BlockRequest().asRead(0, 8, data)))
+                .isInstanceOf(DeviceGoneException.class);
+    }
+
+    private static @Nullable StorageException failure(FileDevice device, BlockRequest request)
+            throws Exception {
+        var ended = new CompletableFuture<@Nullable StorageException>();
+        device.submit(request.onCompletion((_, failure) -> ended.complete(failure)));
+        return ended.get(60, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void shouldMakeNoGarbage() throws Exception {
+        var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        try (FileDevice device = FileDevice.open(folder.resolve("disk.img"), NEW)) {
+            device.write(0, data);
+            BlockRequest read = new BlockRequest().asRead(0, 8, data);
+            BlockRequest write = new BlockRequest().asWrite(8, 8, data, false);
+            run(device, read, REQUESTS);
+            run(device, write, REQUESTS);
+            long before = threads.getTotalThreadAllocatedBytes();
+            run(device, read, REQUESTS);
+            run(device, write, REQUESTS);
+            assertThat(threads.getTotalThreadAllocatedBytes() - before)
+                    .isLessThan(CONSTANT_BYTES);
+        }
+    }
+
+    /** Runs a request again and again, one at a time. */
+    private static void run(FileDevice device, BlockRequest request, int times) throws Exception {
+        var ended = new Semaphore(0);
+        var failed = new AtomicReference<@Nullable StorageException>();
+        request.onCompletion((_, failure) -> {
+            if (failure != null) {
+                failed.set(failure);
+            }
+            ended.release();
+        });
+        for (int i = 0; i < times; i++) {
+            device.submit(request);
+            while (!ended.tryAcquire()) {
+                Thread.onSpinWait();
+            }
+        }
+        assertThat(failed).hasNullValue();
+    }
+}
