@@ -206,6 +206,12 @@ public interface BlockDevice extends AutoCloseable {
         throw new NotSupportedException("the device has no " + Capability.TRANSFER_TO);
     }
 
+    /**
+     * Whether these bytes had better be sent by {@link #transferTo} than read: the device was opened to be used so, and
+     * has them where that waits for nothing. Cheap; what it says is out of date at once, which costs time, not data.
+     */
+    default boolean prefersTransfer(long offsetBytes, long countBytes) { return false; }
+
     private long wholeBlocks(MemorySegment buffer) throws InvalidRequestException {
         long bytes = buffer.byteSize();
         if (bytes % blockSize() != 0) {

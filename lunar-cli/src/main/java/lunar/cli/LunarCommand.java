@@ -15,7 +15,7 @@ import picocli.CommandLine.Model.CommandSpec;
                 "A device is written as a URI:",
                 "  ram:1GiB                       memory",
                 "  file:disk.img?size=1GiB        a sparse file, created where a size is given; "
-                        + "io=buffered|direct|sync",
+                        + "io=buffered|sendfile|mapped|direct|sync",
                 "  disk:/dev/sdb                  a whole disk",
                 "  iscsi://[user[%%secret]@]host[:port]/iqn/lun?header-digest=crc32c",
                 "",

@@ -34,12 +34,21 @@ final class FileBlocks implements AutoCloseable {
     private final int alignmentBytes;
     /** Null where there is none for us: with O_DIRECT, and without native access. */
     private final @Nullable PageCache cache;
+    /** Null where nothing is done by it. */
+    private final @Nullable FileMapping mapping;
+    private final FileOptions.Io io;
     private final Arena arena = Arena.ofShared();
     /** Guarded by itself; as many as were in use at once. */
     private final ArrayDeque<MemorySegment> bounces = new ArrayDeque<>();
 
-    FileBlocks(FileHandle file, @Nullable HolePuncher puncher, int alignmentBytes) {
+    FileBlocks(FileHandle file, FileOptions.Io io, @Nullable HolePuncher puncher,
+            int alignmentBytes) throws IOException {
         this.file = file;
+        this.io = io;
+        mapping = switch (io) {
+            case MAPPED, SENDFILE -> new FileMapping(file);
+            case BUFFERED, SYNC, DIRECT -> null;
+        };
         this.puncher = puncher;
         this.alignmentBytes = alignmentBytes;
         cache = puncher == null || alignmentBytes != 1
@@ -71,6 +80,13 @@ final class FileBlocks implements AutoCloseable {
         write(toBytes - alignmentBytes, ZEROES.asSlice(0, alignmentBytes));
     }
 
+    /** The file has another size. */
+    void resized() throws IOException {
+        if (mapping != null) {
+            mapping.refresh(file);
+        }
+    }
+
     /** Whether a write of this range touches whole aligned units only. */
     boolean isAligned(long offsetBytes, long countBytes) {
         return ((offsetBytes | countBytes) & (alignmentBytes - 1)) == 0;
@@ -99,8 +115,17 @@ final class FileBlocks implements AutoCloseable {
         }
     }
 
+    /** Whether the page cache has these bytes and they are to be sent from there. */
+    boolean prefersTransfer(long offsetBytes, long countBytes) {
+        return io == FileOptions.Io.SENDFILE && mapping != null
+                && mapping.isResident(offsetBytes, countBytes);
+    }
+
     /** Reads if that needs no disk; returns whether it was so. */
-    boolean readCached(long offsetBytes, MemorySegment into) {
+    boolean readCached(long offsetBytes, MemorySegment into) throws IOException {
+        if (io == FileOptions.Io.MAPPED && mapping != null) {
+            return mapping.read(offsetBytes, into);
+        }
         return cache != null && into.isNative() && cache.readCached(offsetBytes, into);
     }
 

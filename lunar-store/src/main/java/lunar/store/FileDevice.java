@@ -39,6 +39,9 @@ public final class FileDevice implements BlockDevice {
     static final int MAX_TRANSFER_BYTES = 16 << 20;
     static final int MAX_COMPARE_BYTES = 64 << 10;
 
+    /** Shorter reads cost less by a copy than by a system call of their own. */
+    static final int MIN_TRANSFER_BYTES = 16 << 10;
+
     /** Longer reads are left to the workers, which copy while the submitter does something else. */
     static final int MAX_CACHED_BYTES = 64 << 10;
 
@@ -138,7 +141,7 @@ public final class FileDevice implements BlockDevice {
             }
             request.check(this);
             return blocks.readCached(request.lba() * geometry.blockSize(), request.buffer());
-        } catch (StorageException | RuntimeException e) {
+        } catch (IOException | RuntimeException e) {
             return false; // a worker meets it again, and tells
         } finally {
             if (beside != 0) {
@@ -272,13 +275,14 @@ public final class FileDevice implements BlockDevice {
         }
     }
 
-    private synchronized void resized(long sizeBytes) {
+    private synchronized void resized(long sizeBytes) throws IOException {
         Geometry before = geometry;
         long unit = Math.max(before.blockSize(), blocks.alignmentBytes());
         long blockCount = sizeBytes / unit * (unit / before.blockSize());
         if (blockCount > 0 && blockCount != before.blockCount()) {
             var after = new Geometry(before.blockSize(), blockCount, before.physicalBlockSize());
             limits = limits(after, capabilities, options, blocks);
+            blocks.resized();
             geometry = after;
         }
     }
@@ -311,6 +315,23 @@ public final class FileDevice implements BlockDevice {
             }
         } catch (IOException e) {
             throw IoFailure.of("growing " + name, e);
+        } finally {
+            gate.unlockRead(entered);
+        }
+    }
+
+    /** {@inheritDoc} So with {@code io=sendfile}, for what the page cache has of a request that is worth it. */
+    @Override
+    public boolean prefersTransfer(long offsetBytes, long countBytes) {
+        if (countBytes < MIN_TRANSFER_BYTES || options.io() != FileOptions.Io.SENDFILE) {
+            return false;
+        }
+        long entered = gate.tryReadLock();
+        if (entered == 0) {
+            return false;
+        }
+        try {
+            return !closed && blocks.prefersTransfer(offsetBytes, countBytes);
         } finally {
             gate.unlockRead(entered);
         }

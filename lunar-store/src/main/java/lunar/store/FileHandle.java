@@ -2,6 +2,8 @@ package lunar.store;
 
 import java.io.EOFException;
 import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
@@ -161,6 +163,26 @@ final class FileHandle implements AutoCloseable {
         }
     }
 
+    /** The first bytes of the file as memory that cannot be written, as long as anybody refers to it. */
+    MemorySegment map(long sizeBytes) throws IOException {
+        boolean interrupted = false;
+        try {
+            for (;;) {
+                FileChannel now = channel;
+                try {
+                    return now.map(FileChannel.MapMode.READ_ONLY, 0, sizeBytes, Arena.ofAuto());
+                } catch (ClosedChannelException e) {
+                    interrupted |= Thread.interrupted();
+                    replace();
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
     /** Makes written data stable. */
     void force() throws IOException {
         boolean interrupted = false;
@@ -194,6 +216,9 @@ final class FileHandle implements AutoCloseable {
             try {
                 long count = now.transferTo(offsetBytes + done, countBytes - done, target);
                 if (count == 0) {
+                    if (offsetBytes + done >= now.size()) {
+                        throw new EOFException("the file has become shorter");
+                    }
                     break;
                 }
                 done += count;

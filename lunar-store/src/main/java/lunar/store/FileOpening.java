@@ -121,7 +121,8 @@ final class FileOpening {
         var geometry = new Geometry(blockSize, sizeBytes / blockSize,
                 Math.max(PHYSICAL_BLOCK_BYTES, alignmentBytes));
         var uuid = Identity.uuidOf("file:" + real);
-        var blocks = new FileBlocks(handle, puncher(real, sizeBytes, options), alignmentBytes);
+        var blocks = new FileBlocks(handle, options.io(), puncher(real, sizeBytes, options),
+                alignmentBytes);
         return new FileDevice("file:" + path, geometry, Identity.of("file", uuid), options,
                 blocks, Files.getFileStore(real));
     }

@@ -20,6 +20,14 @@ public record FileOptions(Io io, int blockSize, long createBytes, boolean readOn
     public enum Io {
         /** Through the page cache; stable after a flush or with FUA. */
         BUFFERED,
+        /**
+         * Through the page cache, from which the target sends what it holds without a copy, as far as a connection has
+         * no data digest and no error recovery. What is written meanwhile may be sent, even by a command that was to
+         * come later: for hosts which, as most do, wait for a read before they write over it.
+         */
+        SENDFILE,
+        /** Through the page cache; reads of what it holds are copied from a mapping. */
+        MAPPED,
         /** Past the page cache (O_DIRECT); stable after a flush or with FUA. */
         DIRECT,
         /** Through the page cache, and forced to the medium before a write completes. */

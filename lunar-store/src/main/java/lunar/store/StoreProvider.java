@@ -66,10 +66,12 @@ public final class StoreProvider implements DeviceProvider {
         if (io != null) {
             options = options.io(switch (io) {
                 case "buffered" -> FileOptions.Io.BUFFERED;
+                case "sendfile" -> FileOptions.Io.SENDFILE;
+                case "mapped" -> FileOptions.Io.MAPPED;
                 case "direct" -> FileOptions.Io.DIRECT;
                 case "sync" -> FileOptions.Io.SYNC;
                 default -> throw new IllegalArgumentException(
-                        "io=" + io + " is not one of buffered, direct, sync");
+                        "io=" + io + " is not one of buffered, sendfile, mapped, direct, sync");
             });
         }
         String size = uri.option("size");

@@ -21,6 +21,16 @@ class FileDeviceContractTest {
     }
 
     @Nested
+    class Sendfile extends OnFile {
+        Sendfile() { super(FileOptions.BUFFERED.io(FileOptions.Io.SENDFILE)); }
+    }
+
+    @Nested
+    class Mapped extends OnFile {
+        Mapped() { super(FileOptions.BUFFERED.io(FileOptions.Io.MAPPED)); }
+    }
+
+    @Nested
     class Sync extends OnFile {
         Sync() { super(FileOptions.BUFFERED.io(FileOptions.Io.SYNC)); }
     }

@@ -319,7 +319,8 @@ class FileDeviceTest {
         Files.write(file, new byte[1 << 20]);
         for (int alignment : new int[]{1, 4096}) {
             FileHandle handle = FileHandle.open(file, true, alignment > 1);
-            try (var blocks = new FileBlocks(handle, null, alignment)) {
+            try (var blocks = new FileBlocks(handle, FileOptions.Io.BUFFERED, null,
+                    alignment)) {
                 assertThat(blocks.capabilities()).doesNotContain(Capability.UNMAP);
                 blocks.write(0, filled(1 << 20, 1));
                 blocks.zero(512, (1 << 20) - 1024, false);

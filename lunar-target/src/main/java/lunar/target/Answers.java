@@ -91,8 +91,7 @@ final class Answers {
         task.hold(); // until all are handed over: short data are copied and released at once
         while (plan.next()) {
             dataIn(task, plan);
-            task.hold();
-            transport.send(header, task.dataIn(plan.offset(), plan.length()), task);
+            task.sendDataIn(header, plan.offset(), plan.length());
         }
         if (!plan.statusSent()) {
             response(task);
@@ -206,8 +205,7 @@ final class Answers {
             if (distance >= 0 && (length == 0 || Integer.compareUnsigned(distance, length) < 0)) {
                 any = true;
                 dataIn(task, plan);
-                task.hold();
-                transport.send(header, task.dataIn(plan.offset(), plan.length()), task);
+                task.sendDataIn(header, plan.offset(), plan.length());
             }
         }
         task.release();

@@ -360,6 +360,11 @@ final class FullFeature implements PduReceiver {
         }
     }
 
+    /** Whether data can go from a device to the initiator without passing through memory: nothing is sent twice. */
+    boolean transfers() {
+        return !recovers && transport.transfers();
+    }
+
     /** The StatSN of the next answer. */
     int nextStatSn() { return answers.nextStatSn(); }
 

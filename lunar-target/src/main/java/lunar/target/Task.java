@@ -278,6 +278,15 @@ final class Task implements ScsiTask, Transport.Release {
     @Override
     public @Nullable MemorySegment roomForDataIn(int bytes) { return data.roomForDataIn(bytes); }
 
+    @Override
+    public boolean transferDataIn(BlockDevice from, long offsetBytes) {
+        boolean possible = !isBidirectional() && connection.transfers();
+        if (possible) {
+            data.transferFrom(from, offsetBytes);
+        }
+        return possible;
+    }
+
     /** Whether data go both ways. */
     boolean isBidirectional() { return read && write; }
 
@@ -462,7 +471,15 @@ final class Task implements ScsiTask, Transport.Release {
     /** Bytes of data-in that the command has to send. */
     int dataInBytes() { return dataInBytes; }
 
-    MemorySegment dataIn(int offset, int length) { return data.dataIn(offset, length); }
+    /** Hands one Data-In PDU with a part of the data to the transport, which holds them until it is done. */
+    void sendDataIn(MemorySegment header, int offset, int length) {
+        sending++;
+        if (data.isTransferred()) {
+            connection.transport().transfer(header, data, offset, this);
+        } else {
+            connection.transport().send(header, data.dataIn(offset, length), this);
+        }
+    }
 
     /** Runs something on the loop when the task has ended; at once if it has. */
     void whenEnded(Runnable what) {
@@ -493,7 +510,7 @@ final class Task implements ScsiTask, Transport.Release {
         }
     }
 
-    /** One more Data-In PDU holds the buffer. */
+    /** Keeps the buffer until {@link #release}. */
     void hold() { sending++; }
 
     /** The transport is done with one of the Data-In PDUs. */

@@ -1,16 +1,27 @@
 package lunar.target;
 
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.channels.WritableByteChannel;
 import java.util.Objects;
+import lunar.block.BlockDevice;
+import lunar.iscsi.spi.Transport;
 import lunar.target.device.Buffers;
 import org.jspecify.annotations.Nullable;
 
-/** The memory that one task has for its data: one buffer, and one more where data go both ways. On the loop. */
-final class TaskData {
+/**
+ * The memory that one task has for its data: one buffer, and one more where data go both ways; or none, where the
+ * device sends its data-in. On the loop, but for that sending.
+ */
+final class TaskData implements Transport.Source {
     private final Task task;
     private Buffers.@Nullable Buffer buffer;
     /** Of a bidirectional command, whose data-out have {@link #buffer}. */
     private Buffers.@Nullable Buffer dataInBuffer;
+
+    /** What sends the data-in itself, from this place on. */
+    private volatile @Nullable BlockDevice source;
+    private volatile long sourceOffset;
 
     TaskData(Task task) { this.task = task; }
 
@@ -54,8 +65,25 @@ final class TaskData {
         return Objects.requireNonNull(from).slice(offset, length);
     }
 
+    /** Has the data-in sent by a device, from this place on. */
+    void transferFrom(BlockDevice device, long offsetBytes) {
+        source = device;
+        sourceOffset = offsetBytes;
+    }
+
+    /** Whether a device sends the data-in. */
+    boolean isTransferred() { return source != null; }
+
+    @Override
+    public long transferTo(long offsetBytes, long countBytes, WritableByteChannel channel)
+            throws IOException {
+        return Objects.requireNonNull(source).transferTo(sourceOffset + offsetBytes, countBytes,
+                channel);
+    }
+
     /** Gives all back, but for what the transport is filling this moment. */
     void giveBack() {
+        source = null;
         Buffers.Buffer lent = buffer;
         if (lent != null && !task.connection().isFilling(task)) {
             buffer = null;
@@ -70,6 +98,6 @@ final class TaskData {
 
     /** Whether nothing is lent. */
     boolean isEmpty() {
-        return buffer == null && dataInBuffer == null;
+        return buffer == null && dataInBuffer == null && source == null;
     }
 }

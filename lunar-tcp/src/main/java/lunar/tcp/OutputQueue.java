@@ -14,6 +14,7 @@ import lunar.iscsi.Crc32c;
 import lunar.iscsi.spi.BufferViews;
 import lunar.iscsi.spi.Framing;
 import lunar.iscsi.spi.Transport.Release;
+import lunar.iscsi.spi.Transport.Source;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -71,18 +72,14 @@ final class OutputQueue {
         // Room for everything short, so that a PDU's small parts never straddle two chunks.
         Chunks.Chunk to = room(headerLength + 3 * WORD + (isShort ? dataLength : 0));
         int headerEnd = fill + headerLength;
-        int dataAt = headerEnd + (headerDigest ? WORD : 0);
         MemorySegment.copy(header, 0, to.bytes(), fill, headerLength);
+        int dataAt = headerEnd + headerDigest(to, headerEnd);
         if (isShort) {
             MemorySegment.copy(data, 0, to.bytes(), dataAt, dataLength);
             if (digested) {
                 digest = crc.reset().update(to.view(0, dataAt, dataAt + dataLength))
                         .pad(dataLength).wire();
             }
-        }
-        if (headerDigest) {
-            to.bytes().set(WIRE_INT, headerEnd,
-                    crc.reset().update(to.view(0, fill, headerEnd)).wire());
         }
         count(dataAt - fill + dataLength + padding + (digested ? WORD : 0));
         fill = dataAt;
@@ -105,6 +102,34 @@ final class OutputQueue {
             fill += WORD;
         }
         return inPlace == null;
+    }
+
+    /** Queues a PDU whose data are where they can be sent from. */
+    void add(MemorySegment header, Source source, long offsetBytes, Release release) {
+        bhs.wrap(header);
+        int headerLength = (int) header.byteSize();
+        int dataLength = bhs.dataSegmentLength();
+        if (dataDigest || dataLength == 0 || dataLength % WORD != 0) {
+            throw new IllegalArgumentException("a PDU that cannot be transferred");
+        }
+        Chunks.Chunk to = room(headerLength + WORD);
+        MemorySegment.copy(header, 0, to.bytes(), fill, headerLength);
+        int length = headerLength + headerDigest(to, fill + headerLength);
+        count(length + dataLength);
+        fill += length;
+        seal(to);
+        pieces.add(source, offsetBytes, dataLength, release);
+        extensible = false;
+    }
+
+    /** Puts the digest behind a header, where there are such; returns its bytes. */
+    private int headerDigest(Chunks.Chunk to, int headerEnd) {
+        if (!headerDigest) {
+            return 0;
+        }
+        to.bytes().set(WIRE_INT, headerEnd,
+                crc.reset().update(to.view(0, fill, headerEnd)).wire());
+        return WORD;
     }
 
     private boolean lengthsAgree(MemorySegment header, int dataLength) {

@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.GatheringByteChannel;
 import java.util.Arrays;
 import lunar.iscsi.spi.Transport.Release;
+import lunar.iscsi.spi.Transport.Source;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,11 +17,16 @@ final class Pieces {
     private static final int MAX_GATHER = 64;
     private static final int FIRST_CAPACITY = 16;
 
-    /** The memory of each piece: a {@link Chunks.Chunk}, or a {@link ByteBuffer} which several may have. */
+    /**
+     * The memory of each piece: a {@link Chunks.Chunk}, or a {@link ByteBuffer} which several may have, or a
+     * {@link Source}, which sends it itself.
+     */
     private @Nullable Object[] memory = new Object[FIRST_CAPACITY];
     /** What follows each piece: a {@link Chunks.Chunk} goes back to the pool, or data to their owner; or null. */
     private @Nullable Object[] after = new Object[FIRST_CAPACITY];
     private int[] from = new int[FIRST_CAPACITY];
+    /** Where the piece of a source begins there. */
+    private long[] origin = new long[FIRST_CAPACITY];
     private int[] to = new int[FIRST_CAPACITY];
     private int first;
     private int count;
@@ -32,18 +38,24 @@ final class Pieces {
 
     /** A part of a chunk. */
     void add(Chunks.Chunk chunk, int fromByte, int toByte) {
-        add(chunk, fromByte, toByte, null);
+        put(chunk, fromByte, toByte, null);
     }
 
     /** No part of this chunk follows. */
-    void end(Chunks.Chunk chunk) { add(chunk, 0, 0, chunk); }
+    void end(Chunks.Chunk chunk) { put(chunk, 0, 0, chunk); }
 
     /** Data where they lie: all of the buffer, whose position and limit count only during a write. */
     void add(ByteBuffer data, Release release) {
-        add(data, 0, data.capacity(), release);
+        put(data, 0, data.capacity(), release);
     }
 
-    private void add(Object bytes, int fromByte, int toByte, @Nullable Object then) {
+    /** Data of a source. */
+    void add(Source source, long originBytes, int length, Release release) {
+        put(source, 0, length, release);
+        origin[(first + count - 1) & (memory.length - 1)] = originBytes;
+    }
+
+    private void put(Object bytes, int fromByte, int toByte, @Nullable Object then) {
         if (count == memory.length) {
             grow();
         }
@@ -61,11 +73,13 @@ final class Pieces {
         after = Arrays.copyOf(after, 2 * capacity);
         from = Arrays.copyOf(from, 2 * capacity);
         to = Arrays.copyOf(to, 2 * capacity);
+        origin = Arrays.copyOf(origin, 2 * capacity);
         // What had come round to the front stands behind the rest now; its old places are overwritten in time.
         System.arraycopy(memory, 0, memory, capacity, first);
         System.arraycopy(after, 0, after, capacity, first);
         System.arraycopy(from, 0, from, capacity, first);
         System.arraycopy(to, 0, to, capacity, first);
+        System.arraycopy(origin, 0, origin, capacity, first);
         Arrays.fill(memory, 0, first, null);
         Arrays.fill(after, 0, first, null);
     }
@@ -75,9 +89,12 @@ final class Pieces {
         to[(first + count - 1) & (memory.length - 1)] = toByte;
     }
 
-    /** Looks at what one write can take; returns its bytes. */
+    /** Looks at what one write can take, or one transfer; returns its bytes. */
     long gather() {
         gathered = 0;
+        if (memory[first] instanceof Source && from[first] < to[first]) {
+            return (long) to[first] - from[first];
+        }
         long bytes = 0;
         Object chunk = null;
         int parts = 0;
@@ -95,6 +112,8 @@ final class Pieces {
                     break; // the same data again, for which there is but one position
                 }
                 gather[gathered++] = data.limit(to[at]).position(from[at]);
+            } else {
+                break; // a source, which sends alone
             }
             bytes += to[at] - from[at];
         }
@@ -115,6 +134,12 @@ final class Pieces {
     /** Writes once what was gathered; returns the bytes that the socket took. */
     long write(GatheringByteChannel channel) throws IOException {
         long written;
+        if (gathered == 0 && memory[first] instanceof Source source) {
+            written = source.transferTo(origin[first] + from[first], to[first] - from[first],
+                    channel);
+            from[first] += (int) written;
+            return written;
+        }
         try {
             ByteBuffer only = gather[0];
             written = gathered == 1 && only != null

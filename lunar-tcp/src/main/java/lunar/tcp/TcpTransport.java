@@ -104,6 +104,23 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
     }
 
     @Override
+    public boolean transfers() { return !receiving.dataDigest(); }
+
+    @Override
+    public void transfer(MemorySegment header, Source from, long offsetBytes, Release release) {
+        lock.lock();
+        try {
+            if (ending == Ending.OPEN) {
+                output.add(header, from, offsetBytes, release);
+                return;
+            }
+        } finally {
+            lock.unlock();
+        }
+        release.release();
+    }
+
+    @Override
     public void flush() {
         IOException failure = null;
         boolean rest = false;

@@ -1,6 +1,8 @@
 package lunar.tcp;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIOException;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import java.io.ByteArrayOutputStream;
@@ -17,6 +19,7 @@ import lunar.iscsi.Crc32c;
 import lunar.iscsi.spi.DirectMemory;
 import lunar.iscsi.spi.Framing;
 import lunar.iscsi.spi.Transport.Release;
+import lunar.iscsi.spi.Transport.Source;
 import lunar.testkit.Seed;
 import org.junit.jupiter.api.Test;
 
@@ -79,7 +82,14 @@ class OutputQueueTest {
                         : whole.asSlice(0, random.nextLong(whole.byteSize() + 1));
                 int number = i;
                 int end = frame(expected, i, data, framing);
-                if (!queue.add(Endpoint.header(i, data.byteSize()), data,
+                boolean transfers = !framing.dataDigest() && data.byteSize() > 0
+                        && data.byteSize() % 4 == 0 && random.nextBoolean();
+                if (transfers) {
+                    queue.add(Endpoint.header(i, data.byteSize()), source(data), 1000,
+                            () -> released.add(number));
+                    lent.add(i);
+                    ends.add(end);
+                } else if (!queue.add(Endpoint.header(i, data.byteSize()), data,
                         () -> released.add(number))) {
                     lent.add(i);
                     ends.add(end);
@@ -110,6 +120,27 @@ class OutputQueueTest {
             assertThat(queue.queuedBytes()).isZero();
             assertThat(chunks.inUse()).as("seed %d", seed).isZero();
         }
+    }
+
+    /** Data that begin at 1000 of what sends them itself. */
+    private static Source source(MemorySegment data) {
+        return (offset, count, channel) -> channel
+                .write(data.asSlice(offset - 1000, count).asByteBuffer());
+    }
+
+    @Test
+    void shouldTellWhatASourceHasNot() {
+        var queue = new OutputQueue(new Chunks());
+        queue.add(Endpoint.header(1, 8), (_, _, _) -> {
+            throw new IOException("gone");
+        }, 0, Release.NOTHING);
+        var sink = new Sink();
+        sink.room = Long.MAX_VALUE;
+        assertThatIOException().isThrownBy(() -> queue.writeTo(sink)).withMessage("gone");
+        queue.framing(new Framing(false, true, 0, 0));
+        assertThatIllegalArgumentException().isThrownBy(
+                () -> queue.add(Endpoint.header(1, 8), source(MemorySegment.NULL), 0,
+                        Release.NOTHING));
     }
 
     @Test

@@ -1,7 +1,9 @@
 package lunar.iscsi.spi;
 
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
+import java.nio.channels.WritableByteChannel;
 
 /**
  * One connection that carries PDUs in order (RFC 7143 section 4.2; the Datamover of RFC 5047 in spirit). The
@@ -30,6 +32,33 @@ public interface Transport extends AutoCloseable {
      *        releases nothing
      */
     void send(MemorySegment header, MemorySegment data, Release release);
+
+    /** Where data lie that are sent without passing through our memory. */
+    @FunctionalInterface
+    interface Source {
+        /**
+         * Sends bytes to the peer's channel, from where it is called; less where the channel takes no more now.
+         *
+         * @throws IOException when they cannot be had: the connection, which has had their header, ends
+         */
+        long transferTo(long offsetBytes, long countBytes, WritableByteChannel channel)
+                throws IOException;
+    }
+
+    /** Whether {@link #transfer} is possible now: it is not with a data digest, for which data must be read. */
+    default boolean transfers() {
+        return false;
+    }
+
+    /**
+     * Queues one PDU, as {@link #send} does, whose data the source sends when their turn has come.
+     *
+     * @param header copied before the call returns; its DataSegmentLength, a multiple of 4, says how many bytes
+     * @param offsetBytes where they begin at the source
+     */
+    default void transfer(MemorySegment header, Source from, long offsetBytes, Release release) {
+        throw new UnsupportedOperationException("a transport without transfers");
+    }
 
     /** Sends what is queued, as far as the peer takes it now; the loop sends the rest. Any thread. */
     void flush();

@@ -101,6 +101,11 @@ final class BlockCommands {
             return;
         }
         int bytes = (int) blockCount * device.blockSize();
+        if (device.prefersTransfer(lba * device.blockSize(), bytes)
+                && task.transferDataIn(device, lba * device.blockSize())) {
+            task.good(bytes);
+            return;
+        }
         MemorySegment room = task.roomForDataIn(bytes);
         if (room == null) {
             task.end(Status.BUSY);

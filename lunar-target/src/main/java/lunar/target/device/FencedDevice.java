@@ -179,6 +179,11 @@ public final class FencedDevice extends ForwardingDevice {
     }
 
     @Override
+    public boolean prefersTransfer(long offsetBytes, long countBytes) {
+        return confinedCount == 0 && below().prefersTransfer(offsetBytes, countBytes);
+    }
+
+    @Override
     public long transferTo(long offsetBytes, long countBytes, WritableByteChannel channel)
             throws IOException {
         return below().transferTo(offsetBytes, countBytes, channel);

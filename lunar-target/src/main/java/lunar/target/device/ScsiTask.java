@@ -68,6 +68,12 @@ public interface ScsiTask {
     @Nullable
     MemorySegment roomForDataIn(int bytes);
 
+    /**
+     * Has the data-in sent from the device itself, from this place on, instead of from {@link #roomForDataIn}; then end
+     * with {@link #good(int)}. False where the connection cannot do that.
+     */
+    boolean transferDataIn(BlockDevice from, long offsetBytes);
+
     /** Borrows memory besides the task's own; null where there is none. Whoever borrows gives back before the end. */
     Buffers.@Nullable Buffer borrow(int bytes);
 

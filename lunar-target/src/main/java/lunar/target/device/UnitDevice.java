@@ -119,6 +119,11 @@ final class UnitDevice extends ForwardingDevice {
     public Optional<Usage> usage() { return thick ? Optional.empty() : below().usage(); }
 
     @Override
+    public boolean prefersTransfer(long offsetBytes, long countBytes) {
+        return below().prefersTransfer(offsetBytes, countBytes);
+    }
+
+    @Override
     public long transferTo(long offsetBytes, long countBytes, WritableByteChannel channel)
             throws IOException {
         return below().transferTo(offsetBytes, countBytes, channel);
