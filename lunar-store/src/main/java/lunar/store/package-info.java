@@ -9,9 +9,10 @@
  *
  * <p>All tell where they have holes ({@link lunar.block.BlockDevice#extent}) but disks, which do not know.
  *
- * <p>Java has no call for holes in files, for exclusive use of a disk and for reads that never wait; they are
- * reached on Linux through {@code java.lang.foreign} where {@code --enable-native-access=lunar.store} allows it. Without
- * it everything works except that files and disks have no UNMAP, zeroes are written instead of punched, and files tell no holes.
+ * <p>Java has no call for holes in files, for exclusive use of a disk and for reads that never wait; on Linux they are
+ * reached through {@code java.lang.foreign} where {@code --enable-native-access=lunar.store} allows it. Without it
+ * everything works except that files and disks have no UNMAP, zeroes are written instead of punched, and files tell
+ * no holes.
  *
  * {@snippet :
  * try (BlockDevice disk = FileDevice.open(Path.of("disk.img"), FileOptions.BUFFERED.creating(1L << 30));
