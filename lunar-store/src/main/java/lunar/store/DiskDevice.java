@@ -123,7 +123,7 @@ public final class DiskDevice {
                 new Geometry(blockSize, sizeBytes / blockSize,
                         Math.max(Math.max(blockSize, physical), alignmentBytes)),
                 Identity.of("disk", uuid(real, system)), options,
-                new FileBlocks(handle, options.io(), puncher, alignmentBytes), null);
+                new FileBlocks(handle, options.io(), puncher, alignmentBytes), null, real);
     }
 
     private static UUID uuid(Path real, Path system) throws IOException {

@@ -185,7 +185,8 @@ final class FileBlocks implements AutoCloseable {
         return file.transferTo(offsetBytes, countBytes, channel);
     }
 
-    private boolean isDirectlyUsable(long offsetBytes, MemorySegment buffer) {
+    /** Whether the file itself takes this memory at this place, without a copy. */
+    boolean isDirectlyUsable(long offsetBytes, MemorySegment buffer) {
         if (buffer.isNative()) {
             return isAligned(offsetBytes | buffer.address(), buffer.byteSize());
         }

@@ -31,9 +31,9 @@ import org.jspecify.annotations.Nullable;
  * canonical path: the same file has the same one after a restart, a moved file has another.
  *
  * <p>{@link #execute} works on the calling thread, {@link #submit} on workers, but for short reads that the page cache
- * has: these the submitter does. An interrupt disturbs nobody (see {@link FileHandle}). Requests run side by side,
- * except that a compare-and-write, and with {@code io=direct} a write of parts of physical blocks, waits until it is
- * alone.
+ * has: these the submitter does; and but for reads and writes with {@code io=direct}: these go through an io_uring
+ * where the kernel has it. An interrupt disturbs nobody (see {@link FileHandle}). Requests run side by side, except
+ * that a compare-and-write, and with {@code io=direct} a write of parts of physical blocks, waits until it is alone.
  */
 public final class FileDevice implements BlockDevice {
     static final int MAX_TRANSFER_BYTES = 16 << 20;
@@ -53,10 +53,12 @@ public final class FileDevice implements BlockDevice {
     /** Where the file takes room; null for a disk, which has all of it. */
     private final @Nullable FileStore store;
     private final Workers workers;
+    /** What takes submitted requests before the workers; null where nothing does. */
+    private final @Nullable Shortcut shortcut;
     /** Shared by every request, exclusive to close. */
     private final StampedLock gate = new StampedLock();
     /** Shared by requests that touch blocks, exclusive to those which read, think and write. */
-    private final StampedLock alone = new StampedLock();
+    private final AloneLock alone = new AloneLock();
     /** Changes when the medium does, under this device's monitor, with what belongs to it. */
     private volatile Geometry geometry;
     private volatile Limits limits;
@@ -64,7 +66,7 @@ public final class FileDevice implements BlockDevice {
     private volatile boolean closed;
 
     FileDevice(String name, Geometry geometry, Identity identity, FileOptions options,
-            FileBlocks blocks, @Nullable FileStore store) {
+            FileBlocks blocks, @Nullable FileStore store, Path path) {
         this.name = name;
         this.geometry = geometry;
         this.identity = identity;
@@ -74,6 +76,7 @@ public final class FileDevice implements BlockDevice {
         this.capabilities = blocks.capabilities();
         this.limits = limits(geometry, capabilities, options, blocks);
         this.workers = new Workers(this, options.workers());
+        this.shortcut = RingEngine.open(new ForRing(), path, options).orElse(null);
     }
 
     /**
@@ -114,6 +117,9 @@ public final class FileDevice implements BlockDevice {
 
     @Override
     public void submit(BlockRequest request) {
+        if (shortcut != null && shortcut.submit(request)) {
+            return;
+        }
         if (readCached(request)) {
             request.succeed();
         } else {
@@ -149,6 +155,49 @@ public final class FileDevice implements BlockDevice {
             }
             gate.unlockRead(entered);
         }
+    }
+
+    /** What runs submitted reads and writes. */
+    String engine() {
+        return shortcut == null ? "workers" : shortcut.toString();
+    }
+
+    /** This device as a ring sees it. */
+    private final class ForRing implements RingEngine.Device {
+        @Override
+        public boolean isDirect(BlockRequest request) {
+            switch (request.operation()) {
+                case READ, WRITE -> {
+                    if (request.blockCount() <= 0
+                            || !blocks.isDirectlyUsable(offsetBytes(request), request.buffer())) {
+                        return false;
+                    }
+                }
+                case FLUSH, UNMAP, WRITE_ZEROES, COMPARE_AND_WRITE -> {
+                    return false;
+                }
+            }
+            try {
+                request.check(FileDevice.this);
+                return true;
+            } catch (StorageException _) {
+                return false; // a worker tells it
+            }
+        }
+
+        @Override
+        public long offsetBytes(BlockRequest request) {
+            return request.lba() * geometry.blockSize();
+        }
+
+        @Override
+        public AloneLock alone() { return alone; }
+
+        @Override
+        public void submitToWorkers(BlockRequest request) { workers.submit(request); }
+
+        @Override
+        public String toString() { return name; }
     }
 
     @Override
@@ -360,6 +409,9 @@ public final class FileDevice implements BlockDevice {
     /** Ends what is in flight, fails what waits, and gives up the lock. Not stable without a flush before. */
     @Override
     public void close() throws StorageException {
+        if (shortcut != null) {
+            shortcut.close();
+        }
         workers.close();
         long stamp = gate.writeLock();
         try {

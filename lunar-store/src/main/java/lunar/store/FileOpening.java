@@ -124,7 +124,7 @@ final class FileOpening {
         var blocks = new FileBlocks(handle, options.io(), puncher(real, sizeBytes, options),
                 alignmentBytes);
         return new FileDevice("file:" + path, geometry, Identity.of("file", uuid), options,
-                blocks, Files.getFileStore(real));
+                blocks, Files.getFileStore(real), real);
     }
 
     static int alignmentBytes(Path real, long sizeBytes, FileOptions options) throws IOException {

@@ -8,13 +8,16 @@ package lunar.store;
  * @param createBytes size of a file that does not exist yet, 0 where it must exist
  * @param readOnly whether every change is refused
  * @param workers threads for submitted requests, 1 to {@value #MAX_WORKERS}
+ * @param ring whether {@link Io#DIRECT} may use an io_uring for submitted reads and writes, where the kernel has it
  */
-public record FileOptions(Io io, int blockSize, long createBytes, boolean readOnly, int workers) {
+public record FileOptions(Io io, int blockSize, long createBytes, boolean readOnly, int workers,
+        boolean ring) {
     /** Most worker threads of a device. */
     public static final int MAX_WORKERS = 256;
 
     /** Through the page cache, 512-byte blocks, 16 workers; the file must exist. */
-    public static final FileOptions BUFFERED = new FileOptions(Io.BUFFERED, 512, 0, false, 16);
+    public static final FileOptions BUFFERED = new FileOptions(Io.BUFFERED, 512, 0, false, 16,
+            true);
 
     /** The way of the data. */
     public enum Io {
@@ -50,23 +53,28 @@ public record FileOptions(Io io, int blockSize, long createBytes, boolean readOn
     }
 
     public FileOptions io(Io io) {
-        return new FileOptions(io, blockSize, createBytes, readOnly, workers);
+        return new FileOptions(io, blockSize, createBytes, readOnly, workers, ring);
     }
 
     public FileOptions blockSize(int blockSize) {
-        return new FileOptions(io, blockSize, createBytes, readOnly, workers);
+        return new FileOptions(io, blockSize, createBytes, readOnly, workers, ring);
     }
 
     /** Creates the file, sparse, with this size if it does not exist. */
     public FileOptions creating(long sizeBytes) {
-        return new FileOptions(io, blockSize, sizeBytes, readOnly, workers);
+        return new FileOptions(io, blockSize, sizeBytes, readOnly, workers, ring);
     }
 
     public FileOptions readOnly(boolean readOnly) {
-        return new FileOptions(io, blockSize, createBytes, readOnly, workers);
+        return new FileOptions(io, blockSize, createBytes, readOnly, workers, ring);
     }
 
     public FileOptions workers(int workers) {
-        return new FileOptions(io, blockSize, createBytes, readOnly, workers);
+        return new FileOptions(io, blockSize, createBytes, readOnly, workers, ring);
+    }
+
+    /** Off: workers do all. */
+    public FileOptions ring(boolean ring) {
+        return new FileOptions(io, blockSize, createBytes, readOnly, workers, ring);
     }
 }

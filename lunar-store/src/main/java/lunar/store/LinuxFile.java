@@ -67,11 +67,25 @@ final class LinuxFile implements AutoCloseable {
      */
     static Optional<LinuxFile> open(Path path, boolean writable, boolean exclusive)
             throws IOException {
+        return open(path, (writable ? O_RDWR : 0) | (exclusive ? O_EXCL : 0));
+    }
+
+    /** Opens a descriptor of our own for direct I/O; empty where the calls are not available. */
+    static Optional<LinuxFile> openDirect(Path path, boolean writable) throws IOException {
+        int direct = switch (System.getProperty("os.arch")) {
+            case "amd64" -> 0x4000; // O_DIRECT is not the same on every processor
+            case "aarch64" -> 0x10000;
+            default -> 0;
+        };
+        return direct == 0 ? Optional.empty() : open(path, direct | (writable ? O_RDWR : 0));
+    }
+
+    private static Optional<LinuxFile> open(Path path, int how) throws IOException {
         if (!isAvailable()) {
             return Optional.empty();
         }
         Calls calls = Calls.LOOKUP.orElseThrow();
-        int flags = O_CLOEXEC | (writable ? O_RDWR : 0) | (exclusive ? O_EXCL : 0);
+        int flags = O_CLOEXEC | how;
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(Calls.STATE);
             int descriptor;

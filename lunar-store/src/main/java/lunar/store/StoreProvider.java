@@ -24,12 +24,12 @@ public final class StoreProvider implements DeviceProvider {
             case "ram" -> memory(uri);
             case "file" -> {
                 uri.requireKnownOptions(
-                        Set.of("size", "io", "block-size", "read-only", "workers"));
+                        Set.of("size", "io", "block-size", "read-only", "workers", "ring"));
                 yield FileDevice.open(path(uri, "file:disk.img?size=1GiB"),
                         options(uri, FileOptions.BUFFERED));
             }
             case "disk" -> {
-                uri.requireKnownOptions(Set.of("io", "read-only", "workers"));
+                uri.requireKnownOptions(Set.of("io", "read-only", "workers", "ring"));
                 yield DiskDevice.open(path(uri, "disk:/dev/sdb"),
                         options(uri, FileOptions.BUFFERED.io(FileOptions.Io.DIRECT)));
             }
@@ -82,7 +82,8 @@ public final class StoreProvider implements DeviceProvider {
         if (workers != null) {
             options = options.workers(number("workers", workers));
         }
-        return options.blockSize(blockSize(uri)).readOnly(isTrue(uri, "read-only"));
+        return options.blockSize(blockSize(uri)).readOnly(isTrue(uri, "read-only", false))
+                .ring(isTrue(uri, "ring", true));
     }
 
     private static int blockSize(DeviceUri uri) {
@@ -102,8 +103,8 @@ public final class StoreProvider implements DeviceProvider {
         }
     }
 
-    private static boolean isTrue(DeviceUri uri, String name) {
-        String text = uri.option(name, "false").toLowerCase(Locale.ROOT);
+    private static boolean isTrue(DeviceUri uri, String name, boolean otherwise) {
+        String text = uri.option(name, Boolean.toString(otherwise)).toLowerCase(Locale.ROOT);
         return switch (text) {
             case "true" -> true;
             case "false" -> false;

@@ -96,14 +96,21 @@ final class Workers implements AutoCloseable {
         for (BlockRequest request : rest) {
             request.fail(new DeviceGoneException(request + ": " + device + " is closed"));
         }
-        boolean interrupted = false;
         for (Thread thread : running) {
-            while (!thread.equals(Thread.currentThread()) && thread.isAlive()) {
-                try {
-                    thread.join();
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                }
+            if (!thread.equals(Thread.currentThread())) {
+                awaitEnd(thread);
+            }
+        }
+    }
+
+    /** An interrupt waits until the thread has ended. */
+    static void awaitEnd(Thread thread) {
+        boolean interrupted = false;
+        while (thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                interrupted = true;
             }
         }
         if (interrupted) {

@@ -5,14 +5,17 @@
  *
  * <p>Threading: a memory device does everything on the calling thread. A file or disk executes on the calling
  * thread and runs submitted requests on its own daemon workers, as many as its option {@code workers} says; but
- * reads of up to 64 KiB that the page cache has are done by the submitter, whom that keeps waiting for nothing (Linux).
+ * reads of up to 64 KiB that the page cache has are done by the submitter, whom that keeps waiting for nothing (Linux),
+ * and with {@code io=direct}, as a disk has, reads and writes of aligned memory go through an io_uring, which one
+ * daemon thread serves, where Linux has it (5.7; from 6.1 on it is cheapest) and lets this process use it;
+ * {@code ring=false} switches that off.
  *
  * <p>All tell where they have holes ({@link lunar.block.BlockDevice#extent}) but disks, which do not know.
  *
- * <p>Java has no call for holes in files, for exclusive use of a disk and for reads that never wait; on Linux they are
- * reached through {@code java.lang.foreign} where {@code --enable-native-access=lunar.store} allows it. Without it
- * everything works except that files and disks have no UNMAP, zeroes are written instead of punched, and files tell
- * no holes.
+ * <p>Java has no call for holes in files, for exclusive use of a disk, for reads that never wait and for io_uring; they
+ * are reached on Linux through {@code java.lang.foreign} where {@code --enable-native-access=lunar.store} allows it.
+ * Without it everything works except that files and disks have no UNMAP, zeroes are written instead of punched, and
+ * files tell no holes.
  *
  * {@snippet :
  * try (BlockDevice disk = FileDevice.open(Path.of("disk.img"), FileOptions.BUFFERED.creating(1L << 30));

@@ -45,6 +45,13 @@ class FileDeviceContractTest {
         DirectWithSmallBlocks() { super(FileOptions.BUFFERED.io(FileOptions.Io.DIRECT)); }
     }
 
+    @Nested
+    class DirectByWorkers extends OnFile {
+        DirectByWorkers() {
+            super(FileOptions.BUFFERED.io(FileOptions.Io.DIRECT).blockSize(4096).ring(false));
+        }
+    }
+
     abstract static class OnFile extends BlockDeviceContract {
         @TempDir
         Path folder;

@@ -35,6 +35,9 @@ class StoreProviderTest {
             assertThat(device.limits().queueDepth()).isEqualTo(3);
             assertThat(device.limits().bufferAlignmentBytes()).isGreaterThan(1);
         }
+        try (BlockDevice device = Devices.open("file:" + file + "?io=direct&ring=false")) {
+            assertThat(((FileDevice) device).engine()).isEqualTo("workers");
+        }
         try (BlockDevice device = Devices.open("file:" + file + "?read-only=true")) {
             assertThat(device.readOnly()).isTrue();
             assertThat(device.blockSize()).isEqualTo(512);
@@ -61,6 +64,7 @@ class StoreProviderTest {
             "file:x?io=fast | not one of buffered, sendfile, mapped, direct, sync",
             "file:x?size=1000 | not a multiple", "file:x?workers=0 | not between 1 and",
             "file:x?workers=many | is not a number", "file:x?read-only=yes | not one of true",
+            "file:x?io=direct&ring=on | ring=on is not one of true, false",
             "disk:/dev/sdb?block-size=512 | unknown option", "disk: | needs a path",
             "verify:file:does-not-exist | does not exist"})
     void shouldSayInOneLineWhatIsWrong(String uri, String message) {

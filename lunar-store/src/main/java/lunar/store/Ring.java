@@ -1,0 +1,291 @@
+package lunar.store;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+
+/**
+ * The two rings of an io_uring(7) and its array of entries, in memory shared with the kernel. Entries are put, handed
+ * over by {@link #enter}, and their ends are read one after the other. All by one thread, from {@link #start} on, but
+ * {@link #wake}.
+ *
+ * <p>The layouts below were checked against C's offsetof of {@code linux/io_uring.h}. They assume the byte order of the
+ * processors that are known here, little endian.
+ */
+final class Ring implements AutoCloseable {
+    /** Names the end that {@link #wake} brings about. */
+    static final long WOKEN = -1;
+
+    // struct io_uring_params: 120 bytes; sq_off and cq_off stand at 40 and 80.
+    private static final int PARAMS_BYTES = 120;
+    private static final int PARAMS_SQ_ENTRIES = 0;
+    private static final int PARAMS_CQ_ENTRIES = 4;
+    private static final int PARAMS_FLAGS = 8;
+    private static final int PARAMS_FEATURES = 20;
+    // struct io_sqring_offsets
+    private static final int SQ_TAIL = 40 + 4;
+    private static final int SQ_MASK = 40 + 8;
+    private static final int SQ_ARRAY = 40 + 24;
+    // struct io_cqring_offsets
+    private static final int CQ_HEAD = 80;
+    private static final int CQ_TAIL = 80 + 4;
+    private static final int CQ_MASK = 80 + 8;
+    private static final int CQ_CQES = 80 + 20;
+    // struct io_uring_sqe: opcode u8 0, flags u8 1, ioprio u16 2, fd s32 4; len u32 24, rw_flags u32 28; the rest is 0
+    private static final int SQE_BYTES = 64;
+    private static final int SQE_OPCODE_AND_FD = 0;
+    private static final int SQE_OFFSET = 8;
+    private static final int SQE_ADDRESS = 16;
+    private static final int SQE_LENGTH_AND_FLAGS = 24;
+    private static final int SQE_USER_DATA = 32;
+    // struct io_uring_cqe
+    private static final int CQE_BYTES = 16;
+    private static final int CQE_USER_DATA = 0;
+    private static final int CQE_RESULT = 8;
+
+    private static final long OFFSET_RINGS = 0;
+    private static final long OFFSET_SQES = 0x10000000;
+    private static final int SETUP_R_DISABLED = 1 << 6;
+    private static final int SETUP_SUBMIT_ALL = 1 << 7;
+    private static final int SETUP_SINGLE_ISSUER = 1 << 12;
+    private static final int SETUP_DEFER_TASKRUN = 1 << 13;
+    private static final int REGISTER_ENABLE_RINGS = 12;
+    private static final int ENTER_GETEVENTS = 1;
+    private static final int OP_READ = 22;
+    private static final int OP_WRITE = 23;
+    private static final int RWF_DSYNC = 0x2;
+    /**
+     * IORING_FEAT_SINGLE_MMAP, NODROP, RW_CUR_POS and FAST_POLL, in Linux 5.7. Of these the third came together with
+     * IORING_OP_READ and WRITE, and the last lets a read of an eventfd wait without a thread of the kernel.
+     */
+    private static final int FEATURES = 1 | 1 << 1 | 1 << 3 | 1 << 5;
+
+    private static final int EPERM = 1;
+    private static final int EINTR = 4;
+    private static final int EAGAIN = 11;
+    private static final int EBUSY = 16;
+    private static final int EINVAL = 22;
+    private static final int ENOSYS = 38;
+
+    private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
+
+    private final RingCalls calls;
+    private final boolean deferred;
+    /** Memory of the collector: its accesses cost nothing extra, and it outlives a late write of the kernel's. */
+    private final MemorySegment state;
+    private final MemorySegment one;
+    private final MemorySegment wakes;
+    private final int descriptor;
+    private final int eventfd;
+    private final int entries;
+    private final MemorySegment rings;
+    private final MemorySegment sqes;
+    private final long sqTailAt;
+    private final int sqMask;
+    private final long cqHeadAt;
+    private final long cqTailAt;
+    private final int cqMask;
+    private final long cqesAt;
+    private int sqTail;
+    /** Entries put that the kernel has not taken. */
+    private int pending;
+    private int cqHead;
+    private int cqTail;
+    private long userData;
+    private int result;
+
+    private Ring(RingCalls calls, int entries) throws IOException {
+        this.calls = calls;
+        Arena arena = Arena.ofAuto();
+        this.state = arena.allocate(RingCalls.STATE);
+        this.one = arena.allocateFrom(ValueLayout.JAVA_LONG, 1);
+        this.wakes = arena.allocate(ValueLayout.JAVA_LONG);
+        MemorySegment params = arena.allocate(PARAMS_BYTES, Long.BYTES);
+        // Ends are worked on when this thread asks for them, and interrupt nobody: from Linux 6.1 on.
+        params.set(ValueLayout.JAVA_INT, PARAMS_FLAGS, SETUP_R_DISABLED | SETUP_SUBMIT_ALL
+                | SETUP_SINGLE_ISSUER | SETUP_DEFER_TASKRUN);
+        int opened = calls.setup(state, entries, params);
+        this.deferred = opened >= 0;
+        if (opened < 0 && RingCalls.errno(state) == EINVAL) {
+            params.fill((byte) 0);
+            opened = calls.setup(state, entries, params);
+        }
+        this.descriptor = require("io_uring_setup", opened);
+        int event = -1;
+        MemorySegment mapped = MemorySegment.NULL;
+        boolean complete = false;
+        try {
+            int features = params.get(ValueLayout.JAVA_INT, PARAMS_FEATURES);
+            if ((features & FEATURES) != FEATURES) {
+                throw new IOException("io_uring is too old, with features "
+                        + Integer.toHexString(features) + "h");
+            }
+            this.entries = params.get(ValueLayout.JAVA_INT, PARAMS_SQ_ENTRIES);
+            int cqEntries = params.get(ValueLayout.JAVA_INT, PARAMS_CQ_ENTRIES);
+            long arrayAt = params.get(ValueLayout.JAVA_INT, SQ_ARRAY);
+            this.cqesAt = params.get(ValueLayout.JAVA_INT, CQ_CQES);
+            event = require("eventfd", calls.eventfd(state));
+            mapped = map(OFFSET_RINGS, Math.max(arrayAt + this.entries * (long) Integer.BYTES,
+                    cqesAt + cqEntries * (long) CQE_BYTES));
+            this.sqes = map(OFFSET_SQES, this.entries * (long) SQE_BYTES);
+            this.sqTailAt = params.get(ValueLayout.JAVA_INT, SQ_TAIL);
+            this.cqHeadAt = params.get(ValueLayout.JAVA_INT, CQ_HEAD);
+            this.cqTailAt = params.get(ValueLayout.JAVA_INT, CQ_TAIL);
+            this.sqMask = mapped.get(ValueLayout.JAVA_INT,
+                    params.get(ValueLayout.JAVA_INT, SQ_MASK));
+            this.cqMask = mapped.get(ValueLayout.JAVA_INT,
+                    params.get(ValueLayout.JAVA_INT, CQ_MASK));
+            for (int i = 0; i < this.entries; i++) { // each place of the ring has its own entry for good
+                mapped.set(ValueLayout.JAVA_INT, arrayAt + i * (long) Integer.BYTES, i);
+            }
+            complete = true;
+        } finally {
+            if (!complete) {
+                if (!mapped.equals(MemorySegment.NULL)) {
+                    calls.unmap(mapped);
+                }
+                if (event >= 0) {
+                    calls.close(event);
+                }
+                calls.close(descriptor);
+            }
+        }
+        this.rings = mapped;
+        this.eventfd = event;
+    }
+
+    /**
+     * A ring of its own.
+     *
+     * @param entries requests that it can hold, one of which {@link #wake} needs
+     * @throws IOException when the kernel has none, or none for this process, with the reason
+     */
+    static Ring open(int entries) throws IOException {
+        RingCalls calls = RingCalls.LOOKUP
+                .orElseThrow(() -> new IOException("no native access to Linux"));
+        return new Ring(calls, entries);
+    }
+
+    private int require(String call, int returned) throws IOException {
+        if (returned < 0) {
+            int errno = RingCalls.errno(state);
+            throw new IOException(call + ": " + switch (errno) {
+                case ENOSYS -> "this kernel has no such call";
+                case EPERM -> "not permitted to this process";
+                default -> "error " + errno;
+            });
+        }
+        return returned;
+    }
+
+    private MemorySegment map(long offset, long bytes) throws IOException {
+        long address = calls.mmap(state, descriptor, offset, bytes);
+        require("mmap of io_uring", address == -1 ? -1 : 0);
+        return RingCalls.at(address, bytes);
+    }
+
+    /** Makes this thread the one that uses the ring. */
+    void start() throws IOException {
+        if (deferred) {
+            require("io_uring_register", calls.register(state, descriptor, REGISTER_ENABLE_RINGS));
+        }
+        expectWake();
+    }
+
+    int entries() { return entries; }
+
+    /** Entries that were put and not taken by the kernel yet. */
+    boolean hasPending() {
+        return pending > 0;
+    }
+
+    void read(int file, long offsetBytes, long address, int bytes, long named) {
+        put(OP_READ | (long) file << 32, offsetBytes, address, bytes, named);
+    }
+
+    /** @param stable whether the data are to be on stable storage when it ends */
+    void write(int file, long offsetBytes, long address, int bytes, boolean stable, long named) {
+        put(OP_WRITE | (long) file << 32, offsetBytes, address,
+                stable ? (long) RWF_DSYNC << 32 | bytes : bytes, named);
+    }
+
+    /** Puts the entry that {@link #wake} ends; to be put again after each such end. */
+    void expectWake() {
+        read(eventfd, 0, wakes.address(), Long.BYTES, WOKEN);
+    }
+
+    private void put(long opcodeAndFd, long offset, long address, long lengthAndFlags,
+            long named) {
+        long at = (sqTail & sqMask) * (long) SQE_BYTES;
+        sqes.set(ValueLayout.JAVA_LONG, at + SQE_OPCODE_AND_FD, opcodeAndFd);
+        sqes.set(ValueLayout.JAVA_LONG, at + SQE_OFFSET, offset);
+        sqes.set(ValueLayout.JAVA_LONG, at + SQE_ADDRESS, address);
+        sqes.set(ValueLayout.JAVA_LONG, at + SQE_LENGTH_AND_FLAGS, lengthAndFlags);
+        sqes.set(ValueLayout.JAVA_LONG, at + SQE_USER_DATA, named);
+        sqTail++;
+        pending++;
+    }
+
+    /** Makes the thread of this ring return from {@link #enter}; any thread may, until it is closed. */
+    void wake() {
+        calls.signal(eventfd, one);
+    }
+
+    /**
+     * Hands over what was put, and waits until something has ended. May return earlier.
+     *
+     * @throws IOException when the ring is of no use any more
+     */
+    void enter() throws IOException {
+        INT.setRelease(rings, sqTailAt, sqTail);
+        int taken = calls.enter(state, descriptor, pending, 1, ENTER_GETEVENTS);
+        if (taken >= 0) {
+            pending -= taken;
+            return;
+        }
+        switch (RingCalls.errno(state)) {
+            case EINTR, EBUSY, EAGAIN -> {
+                // Nothing was taken: a signal, ends that are to be read first, or no memory in the kernel now.
+            }
+            default -> require("io_uring_enter", taken);
+        }
+    }
+
+    /** Whether an end waits to be read. */
+    boolean hasEnd() {
+        if (cqHead == cqTail) {
+            cqTail = (int) INT.getAcquire(rings, cqTailAt);
+        }
+        return cqHead != cqTail;
+    }
+
+    /** Reads the next end, if there is one: see {@link #named} and {@link #result}. */
+    boolean nextEnd() {
+        if (!hasEnd()) {
+            return false;
+        }
+        long at = cqesAt + (cqHead & cqMask) * (long) CQE_BYTES;
+        userData = rings.get(ValueLayout.JAVA_LONG, at + CQE_USER_DATA);
+        result = rings.get(ValueLayout.JAVA_INT, at + CQE_RESULT);
+        cqHead++;
+        INT.setRelease(rings, cqHeadAt, cqHead);
+        return true;
+    }
+
+    /** The name of what has ended. */
+    long named() { return userData; }
+
+    /** Bytes that were moved, or an errno, negative. */
+    int result() { return result; }
+
+    /** What is still in the ring is cancelled. */
+    @Override
+    public void close() {
+        calls.close(descriptor);
+        calls.unmap(sqes);
+        calls.unmap(rings);
+        calls.close(eventfd);
+    }
+}

@@ -1,0 +1,143 @@
+package lunar.store;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.VarHandle;
+import java.util.Optional;
+
+/**
+ * The functions of libc that a ring needs. It has none for io_uring itself, which is reached by syscall(2). What may
+ * fail leaves its errno in a segment of the caller's.
+ */
+record RingCalls(MethodHandle syscallHandle, MethodHandle mmapHandle, MethodHandle munmapHandle,
+        MethodHandle eventfdHandle, MethodHandle writeHandle, MethodHandle closeHandle) {
+    static final MemoryLayout STATE = Linker.Option.captureStateLayout();
+    static final Optional<RingCalls> LOOKUP = lookup();
+
+    private static final VarHandle ERRNO = STATE
+            .varHandle(MemoryLayout.PathElement.groupElement("errno"));
+    /** The numbers of these are the same on every processor but Alpha. */
+    private static final long SETUP = 425;
+    private static final long ENTER = 426;
+    private static final long REGISTER = 427;
+    private static final int PROT_READ_WRITE = 0x1 | 0x2;
+    private static final int MAP_SHARED_POPULATE = 0x01 | 0x8000;
+    private static final int EFD_CLOEXEC = 0x80000;
+
+    @SuppressWarnings("restricted")
+    private static Optional<RingCalls> lookup() {
+        if (!LinuxFile.isAvailable()) {
+            return Optional.empty();
+        }
+        Linker linker = Linker.nativeLinker();
+        SymbolLookup symbols = linker.defaultLookup();
+        var syscall = symbols.find("syscall");
+        var mmap = symbols.find("mmap");
+        var munmap = symbols.find("munmap");
+        var eventfd = symbols.find("eventfd");
+        var write = symbols.find("write");
+        var close = symbols.find("close");
+        if (syscall.isEmpty() || mmap.isEmpty() || munmap.isEmpty() || eventfd.isEmpty()
+                || write.isEmpty() || close.isEmpty()) {
+            return Optional.empty();
+        }
+        var number = ValueLayout.JAVA_INT;
+        var word = ValueLayout.JAVA_LONG;
+        Linker.Option errno = Linker.Option.captureCallState("errno");
+        return Optional.of(new RingCalls(
+                linker.downcallHandle(syscall.get(),
+                        FunctionDescriptor.of(word, word, word, word, word, word, word, word),
+                        errno, Linker.Option.firstVariadicArg(1)),
+                linker.downcallHandle(mmap.get(),
+                        FunctionDescriptor.of(word, word, word, number, number, number, word),
+                        errno),
+                linker.downcallHandle(munmap.get(), FunctionDescriptor.of(number, word, word)),
+                linker.downcallHandle(eventfd.get(),
+                        FunctionDescriptor.of(number, number, number), errno),
+                linker.downcallHandle(write.get(),
+                        FunctionDescriptor.of(word, number, word, word)),
+                linker.downcallHandle(close.get(), FunctionDescriptor.of(number, number))));
+    }
+
+    static int errno(MemorySegment state) { return (int) ERRNO.get(state, 0L); }
+
+    /** io_uring_setup(2): a descriptor, or negative. */
+    int setup(MemorySegment state, int entries, MemorySegment params) {
+        return (int) syscall(state, SETUP, entries, params.address(), 0, 0);
+    }
+
+    /** io_uring_enter(2): requests taken, or negative. */
+    int enter(MemorySegment state, int ring, int submit, int minComplete, int flags) {
+        return (int) syscall(state, ENTER, ring, submit, minComplete, flags);
+    }
+
+    /** io_uring_register(2) without arguments of the operation: negative where it failed. */
+    int register(MemorySegment state, int ring, int operation) {
+        return (int) syscall(state, REGISTER, ring, operation, 0, 0);
+    }
+
+    private long syscall(MemorySegment state, long call, long first, long second, long third,
+            long fourth) {
+        try {
+            return (long) syscallHandle.invokeExact(state, call, first, second, third, fourth, 0L,
+                    0L);
+        } catch (Throwable e) {
+            throw new AssertionError("syscall(2)", e);
+        }
+    }
+
+    /** Maps memory that is shared with the kernel: its address, or -1. */
+    long mmap(MemorySegment state, int descriptor, long offset, long bytes) {
+        try {
+            return (long) mmapHandle.invokeExact(state, 0L, bytes, PROT_READ_WRITE,
+                    MAP_SHARED_POPULATE, descriptor, offset);
+        } catch (Throwable e) {
+            throw new AssertionError("mmap(2)", e);
+        }
+    }
+
+    /** Mapped memory as a segment, which nobody may use after {@link #unmap}. */
+    @SuppressWarnings("restricted")
+    static MemorySegment at(long address, long bytes) {
+        return MemorySegment.ofAddress(address).reinterpret(bytes);
+    }
+
+    void unmap(MemorySegment mapped) {
+        try {
+            int _ = (int) munmapHandle.invokeExact(mapped.address(), mapped.byteSize());
+        } catch (Throwable e) {
+            throw new AssertionError("munmap(2)", e);
+        }
+    }
+
+    /** eventfd(2): a descriptor, or negative. */
+    int eventfd(MemorySegment state) {
+        try {
+            return (int) eventfdHandle.invokeExact(state, 0, EFD_CLOEXEC);
+        } catch (Throwable e) {
+            throw new AssertionError("eventfd(2)", e);
+        }
+    }
+
+    /** Adds a number of eight bytes to an eventfd, which fails only where it is none. */
+    void signal(int eventfd, MemorySegment number) {
+        try {
+            long _ = (long) writeHandle.invokeExact(eventfd, number.address(), 8L);
+        } catch (Throwable e) {
+            throw new AssertionError("write(2)", e);
+        }
+    }
+
+    void close(int descriptor) {
+        try {
+            int _ = (int) closeHandle.invokeExact(descriptor);
+        } catch (Throwable e) {
+            throw new AssertionError("close(2)", e);
+        }
+    }
+}

@@ -1,0 +1,336 @@
+package lunar.store;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import lunar.block.BlockRequest;
+import lunar.block.BusyException;
+import lunar.block.DeviceGoneException;
+import lunar.block.StorageException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs the aligned reads and writes that are submitted to a device through an io_uring. One thread owns it: it hands
+ * over in one system call all that has come since the last one, and waits for ends in the same call, so that the busier
+ * it is, the more each call does. Who submits makes a system call only to wake it.
+ *
+ * <p>What does not succeed entirely goes to the device's workers, who do all of it once more and find the words for
+ * what is wrong: a read or a write may be done twice.
+ */
+final class RingEngine implements Shortcut {
+    /** Requests that may wait before submit refuses more with {@link BusyException}. */
+    static final int MAX_WAITING = Workers.MAX_WAITING;
+    /** Requests in the ring at once; one entry less, which is there to wake it. */
+    static final int ENTRIES = 512;
+
+    private static final System.Logger LOG = System.getLogger(RingEngine.class.getName());
+    private static final int AWAKE = 0;
+    private static final int ASLEEP = 1;
+
+    /** The device's part: what may go through a ring, and where the rest goes. */
+    interface Device {
+        /** Whether the request is a read or write of this device that needs no copy. */
+        boolean isDirect(BlockRequest request);
+
+        /** The place of its first byte. */
+        long offsetBytes(BlockRequest request);
+
+        /** What a request in flight holds a share of. */
+        AloneLock alone();
+
+        /** Runs a request the blocking way. */
+        void submitToWorkers(BlockRequest request);
+    }
+
+    /** How a ring is come by. */
+    @FunctionalInterface
+    interface Opener {
+        Ring open() throws IOException;
+    }
+
+    private final Device device;
+    private final Ring ring;
+    /** Opened for direct I/O, which the ring's requests use. */
+    private final LinuxFile file;
+    private final Thread thread;
+    private final RequestQueue waiting = new RequestQueue(MAX_WAITING);
+    /** Whether the thread has to be woken. Whoever changes it to AWAKE for the thread must then wake it. */
+    private final AtomicInteger state = new AtomicInteger(AWAKE);
+    private final AtomicBoolean fileClosed = new AtomicBoolean();
+
+    // These are the thread's own.
+    private final @Nullable BlockRequest[] running;
+    /** Places of {@link #running} that are free, as many as {@link #free} says. */
+    private final int[] freePlaces;
+    private int free;
+    /** Of the lock, for all that is in flight. */
+    private long share;
+    /** Somebody has woken the thread, or is about to, and the end of it was not read yet. */
+    private boolean wakeOwed;
+    private boolean broken;
+
+    private RingEngine(Device device, Ring ring, LinuxFile file) {
+        this.device = device;
+        this.ring = ring;
+        this.file = file;
+        this.free = ring.entries() - 1;
+        this.running = new BlockRequest[free];
+        this.freePlaces = new int[free];
+        for (int i = 0; i < free; i++) {
+            freePlaces[i] = i;
+        }
+        this.thread = Thread.ofPlatform().daemon().name("lunar " + device + " ring")
+                .unstarted(this::run);
+    }
+
+    /** An engine for the file of a device, or none where the kernel or the options have none. */
+    static Optional<Shortcut> open(Device device, Path path, FileOptions options) {
+        return open(device, path, options, () -> Ring.open(ENTRIES));
+    }
+
+    static Optional<Shortcut> open(Device device, Path path, FileOptions options, Opener opener) {
+        String why;
+        if (options.io() != FileOptions.Io.DIRECT) {
+            why = "it is not opened with io=direct";
+        } else if (!options.ring()) {
+            why = "it is opened with ring=false";
+        } else {
+            try {
+                Ring ring = opener.open();
+                // After the ring: once open it stays open as long as the device, for the sake of its lock.
+                LinuxFile file = openFile(path, options, ring);
+                var engine = new RingEngine(device, ring, file);
+                engine.thread.start();
+                LOG.log(System.Logger.Level.DEBUG, "{0}: reads and writes by io_uring", device);
+                return Optional.of(engine);
+            } catch (IOException e) {
+                why = String.valueOf(e.getMessage());
+            }
+        }
+        LOG.log(System.Logger.Level.DEBUG, "{0}: reads and writes by workers: {1}", device, why);
+        return Optional.empty();
+    }
+
+    private static LinuxFile openFile(Path path, FileOptions options, Ring ring)
+            throws IOException {
+        boolean opened = false;
+        try {
+            LinuxFile file = LinuxFile.openDirect(path, !options.readOnly())
+                    .orElseThrow(() -> new IOException("not known on this processor"));
+            opened = true;
+            return file;
+        } finally {
+            if (!opened) {
+                ring.close();
+            }
+        }
+    }
+
+    @Override
+    public boolean submit(BlockRequest request) {
+        MemorySegment buffer = request.buffer();
+        // The thread that asks is told by a worker what is wrong with memory that is closed or another thread's.
+        if (!device.isDirect(request) || !buffer.isAccessibleBy(thread)
+                || !buffer.scope().isAlive()) {
+            return false;
+        }
+        return switch (waiting.offer(request)) {
+            case TAKEN -> {
+                wake();
+                yield true;
+            }
+            case FULL -> {
+                request.fail(new BusyException(
+                        request + ": " + MAX_WAITING + " requests wait already"));
+                yield true;
+            }
+            case CLOSED -> false;
+        };
+    }
+
+    private void wake() {
+        if (state.get() == ASLEEP && state.compareAndSet(ASLEEP, AWAKE)) {
+            ring.wake();
+        }
+    }
+
+    private void run() {
+        try {
+            ring.start();
+            serve();
+        } catch (IOException e) {
+            giveUp(e);
+        }
+        if (!broken) { // then somebody may be about to wake it
+            ring.close();
+        }
+    }
+
+    /** Until it is closed and nothing is left. A completion may close the device, and so call this once more. */
+    private void serve() throws IOException {
+        while (!waiting.isClosed() || !waiting.isEmpty() || isBusy()) {
+            begin();
+            await();
+            finish();
+        }
+    }
+
+    private boolean isBusy() { return free < running.length || wakeOwed; }
+
+    /** Puts into the ring what waits and has room. */
+    private void begin() {
+        boolean closed = waiting.isClosed();
+        while (closed || free > 0) {
+            BlockRequest request = waiting.poll();
+            if (request == null) {
+                return;
+            }
+            if (closed) {
+                end(request, new DeviceGoneException(request + ": " + device + " is closed"));
+            } else if (mayBegin()) {
+                put(request);
+            } else {
+                device.submitToWorkers(request); // where it can wait
+            }
+        }
+    }
+
+    /** All in flight have one share, which is given back as soon as somebody waits to be alone. */
+    private boolean mayBegin() {
+        if (free < running.length) {
+            return !device.alone().isAwaited();
+        }
+        share = device.alone().tryReadLock();
+        return share != 0;
+    }
+
+    private void put(BlockRequest request) {
+        int place = freePlaces[--free];
+        running[place] = request;
+        long at = device.offsetBytes(request);
+        long address = request.buffer().address();
+        int bytes = (int) request.buffer().byteSize();
+        if (request.operation() == BlockRequest.Operation.READ) {
+            ring.read(file.descriptor(), at, address, bytes, place);
+        } else {
+            ring.write(file.descriptor(), at, address, bytes, request.fua(), place);
+        }
+    }
+
+    /** Hands over what was put, and waits for an end or a new request, unless there is one. */
+    private void await() throws IOException {
+        if (ring.hasEnd() && !ring.hasPending()) {
+            return;
+        }
+        boolean wakeable = !wakeOwed && free > 0 && !waiting.isClosed();
+        if (!wakeable) {
+            if (isBusy()) { // something will end
+                ring.enter();
+            }
+            return;
+        }
+        // Whoever brings a request after this sees it; what was brought before is seen here.
+        state.set(ASLEEP);
+        try {
+            if (waiting.isEmpty() && !waiting.isClosed()) {
+                ring.enter();
+            }
+        } finally {
+            wakeOwed = !state.compareAndSet(ASLEEP, AWAKE);
+        }
+    }
+
+    private void finish() {
+        while (ring.nextEnd()) {
+            long named = ring.named();
+            int result = ring.result();
+            if (named != Ring.WOKEN) {
+                ended((int) named, result);
+                continue;
+            }
+            if (result == Long.BYTES) {
+                wakeOwed = false;
+            }
+            ring.expectWake();
+        }
+    }
+
+    private void ended(int place, int result) {
+        BlockRequest request = take(place);
+        if (request == null) {
+            throw new AssertionError("an end of nothing at " + place);
+        }
+        if (result == request.buffer().byteSize()) {
+            end(request, null);
+        } else {
+            device.submitToWorkers(request);
+        }
+    }
+
+    private @Nullable BlockRequest take(int place) {
+        BlockRequest request = running[place];
+        if (request != null) {
+            running[place] = null;
+            freePlaces[free++] = place;
+            if (free == running.length) {
+                device.alone().unlock(share);
+            }
+        }
+        return request;
+    }
+
+    private void end(BlockRequest request, @Nullable StorageException failure) {
+        try {
+            request.end(failure);
+        } catch (RuntimeException | Error e) {
+            // A completion must not throw; the other requests are not to suffer for it.
+            LOG.log(System.Logger.Level.ERROR, "the completion of a request on " + device
+                    + " failed", e);
+        }
+    }
+
+    /** The kernel does not know the ring any more, which nobody could explain. The workers do all from now on. */
+    private void giveUp(IOException cause) {
+        LOG.log(System.Logger.Level.ERROR, device + ": workers go on without io_uring", cause);
+        broken = true;
+        waiting.close();
+        while (!waiting.isEmpty()) {
+            BlockRequest request = waiting.poll();
+            if (request != null) {
+                device.submitToWorkers(request);
+            }
+        }
+        for (int place = 0; place < running.length; place++) {
+            BlockRequest request = take(place);
+            if (request != null) {
+                device.submitToWorkers(request);
+            }
+        }
+        wakeOwed = false;
+    }
+
+    /** The ring's thread may close, too, from a completion: then it ends here what is in flight. */
+    @Override
+    public void close() {
+        waiting.close();
+        wake();
+        if (Thread.currentThread().equals(thread)) {
+            try {
+                serve();
+            } catch (IOException e) {
+                giveUp(e);
+            }
+        } else {
+            Workers.awaitEnd(thread);
+        }
+        if (fileClosed.compareAndSet(false, true)) {
+            file.close();
+        }
+    }
+
+    @Override
+    public String toString() { return "io_uring"; }
+}
