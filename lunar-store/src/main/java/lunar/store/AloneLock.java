@@ -38,9 +38,7 @@ final class AloneLock {
 
     void unlock(long stamp) { lock.unlock(stamp); }
 
-    void unlockRead(long stamp) {
-        lock.unlockRead(stamp);
-    }
+    void unlockRead(long stamp) { lock.unlockRead(stamp); }
 
     void unlockWrite(long stamp) { lock.unlockWrite(stamp); }
 }

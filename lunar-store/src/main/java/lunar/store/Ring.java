@@ -51,8 +51,15 @@ final class Ring implements AutoCloseable {
     private static final int SETUP_SUBMIT_ALL = 1 << 7;
     private static final int SETUP_SINGLE_ISSUER = 1 << 12;
     private static final int SETUP_DEFER_TASKRUN = 1 << 13;
+    // struct io_uring_getevents_arg, of which only the address of the time is set, and struct __kernel_timespec
+    private static final int GETEVENTS_ARG_BYTES = 24;
+    private static final int GETEVENTS_TIME = 16;
+    private static final int TIME_BYTES = 16;
+    private static final int TIME_NANOSECONDS = 8;
+
     private static final int REGISTER_ENABLE_RINGS = 12;
     private static final int ENTER_GETEVENTS = 1;
+    private static final int ENTER_EXT_ARG = 1 << 3;
     private static final int OP_READ = 22;
     private static final int OP_WRITE = 23;
     private static final int RWF_DSYNC = 0x2;
@@ -62,21 +69,28 @@ final class Ring implements AutoCloseable {
      */
     private static final int FEATURES = 1 | 1 << 1 | 1 << 3 | 1 << 5;
 
+    /** IORING_FEAT_EXT_ARG, in Linux 5.11: a wait may have an end. */
+    private static final int FEATURE_EXT_ARG = 1 << 8;
+
     private static final int EPERM = 1;
     private static final int EINTR = 4;
     private static final int EAGAIN = 11;
     private static final int EBUSY = 16;
     private static final int EINVAL = 22;
     private static final int ENOSYS = 38;
+    private static final int ETIME = 62;
 
     private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
 
     private final RingCalls calls;
     private final boolean deferred;
+    private final boolean timed;
     /** Memory of the collector: its accesses cost nothing extra, and it outlives a late write of the kernel's. */
     private final MemorySegment state;
     private final MemorySegment one;
     private final MemorySegment wakes;
+    private final MemorySegment time;
+    private final MemorySegment timeArgument;
     private final int descriptor;
     private final int eventfd;
     private final int entries;
@@ -102,6 +116,9 @@ final class Ring implements AutoCloseable {
         this.state = arena.allocate(RingCalls.STATE);
         this.one = arena.allocateFrom(ValueLayout.JAVA_LONG, 1);
         this.wakes = arena.allocate(ValueLayout.JAVA_LONG);
+        this.time = arena.allocate(TIME_BYTES, Long.BYTES);
+        this.timeArgument = arena.allocate(GETEVENTS_ARG_BYTES, Long.BYTES);
+        timeArgument.set(ValueLayout.JAVA_LONG, GETEVENTS_TIME, time.address());
         MemorySegment params = arena.allocate(PARAMS_BYTES, Long.BYTES);
         // Ends are worked on when this thread asks for them, and interrupt nobody: from Linux 6.1 on.
         params.set(ValueLayout.JAVA_INT, PARAMS_FLAGS, SETUP_R_DISABLED | SETUP_SUBMIT_ALL
@@ -122,6 +139,7 @@ final class Ring implements AutoCloseable {
                 throw new IOException("io_uring is too old, with features "
                         + Integer.toHexString(features) + "h");
             }
+            this.timed = (features & FEATURE_EXT_ARG) != 0;
             this.entries = params.get(ValueLayout.JAVA_INT, PARAMS_SQ_ENTRIES);
             int cqEntries = params.get(ValueLayout.JAVA_INT, PARAMS_CQ_ENTRIES);
             long arrayAt = params.get(ValueLayout.JAVA_INT, SQ_ARRAY);
@@ -238,16 +256,28 @@ final class Ring implements AutoCloseable {
      *
      * @throws IOException when the ring is of no use any more
      */
-    void enter() throws IOException {
+    void enter() throws IOException { enter(1, ENTER_GETEVENTS, MemorySegment.NULL); }
+
+    /** Whether {@link #enter(int, long)} can be used. */
+    boolean isTimed() { return timed; }
+
+    /** Hands over what was put, and waits until so many have ended, or the time is over. May return earlier. */
+    void enter(int ends, long nanoseconds) throws IOException {
+        time.set(ValueLayout.JAVA_LONG, TIME_NANOSECONDS, nanoseconds);
+        enter(ends, ENTER_GETEVENTS | ENTER_EXT_ARG, timeArgument);
+    }
+
+    private void enter(int ends, int flags, MemorySegment argument) throws IOException {
         INT.setRelease(rings, sqTailAt, sqTail);
-        int taken = calls.enter(state, descriptor, pending, 1, ENTER_GETEVENTS);
+        int taken = calls.enter(state, descriptor, pending, ends, flags, argument);
         if (taken >= 0) {
             pending -= taken;
             return;
         }
         switch (RingCalls.errno(state)) {
-            case EINTR, EBUSY, EAGAIN -> {
-                // Nothing was taken: a signal, ends that are to be read first, or no memory in the kernel now.
+            case EINTR, EBUSY, EAGAIN, ETIME -> {
+                // Nothing was taken: a signal, ends that are to be read first, no memory in the kernel now; or the time
+                // is over, and there was nothing to take.
             }
             default -> require("io_uring_enter", taken);
         }

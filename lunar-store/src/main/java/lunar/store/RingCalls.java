@@ -68,24 +68,30 @@ record RingCalls(MethodHandle syscallHandle, MethodHandle mmapHandle, MethodHand
 
     /** io_uring_setup(2): a descriptor, or negative. */
     int setup(MemorySegment state, int entries, MemorySegment params) {
-        return (int) syscall(state, SETUP, entries, params.address(), 0, 0);
+        return (int) syscall(state, SETUP, entries, params.address(), 0, 0, 0, 0);
     }
 
-    /** io_uring_enter(2): requests taken, or negative. */
-    int enter(MemorySegment state, int ring, int submit, int minComplete, int flags) {
-        return (int) syscall(state, ENTER, ring, submit, minComplete, flags);
+    /**
+     * io_uring_enter(2): requests taken, or negative.
+     *
+     * @param argument struct io_uring_getevents_arg where the flags say so, else 0 bytes
+     */
+    int enter(MemorySegment state, int ring, int submit, int minComplete, int flags,
+            MemorySegment argument) {
+        return (int) syscall(state, ENTER, ring, submit, minComplete, flags, argument.address(),
+                argument.byteSize());
     }
 
     /** io_uring_register(2) without arguments of the operation: negative where it failed. */
     int register(MemorySegment state, int ring, int operation) {
-        return (int) syscall(state, REGISTER, ring, operation, 0, 0);
+        return (int) syscall(state, REGISTER, ring, operation, 0, 0, 0, 0);
     }
 
     private long syscall(MemorySegment state, long call, long first, long second, long third,
-            long fourth) {
+            long fourth, long fifth, long sixth) {
         try {
-            return (long) syscallHandle.invokeExact(state, call, first, second, third, fourth, 0L,
-                    0L);
+            return (long) syscallHandle.invokeExact(state, call, first, second, third, fourth,
+                    fifth, sixth);
         } catch (Throwable e) {
             throw new AssertionError("syscall(2)", e);
         }
