@@ -27,7 +27,7 @@ vm: ## the Linux kernel's initiator on our target, in a QEMU guest
 format: ## format the sources
 	$(MVN) -q spotless:apply
 
-bench: ## Lunar beside tgtd and libiscsi in one interleaved run; ARGS=filters|lucene|scale|jmh for others
+bench: ## Lunar beside tgtd, libiscsi and the model loop, interleaved; ARGS='steady', 'paths', 'compare COMMIT' ...
 	./scripts/bench
 
 sessions: ## what sessions cost the server, idle and at work

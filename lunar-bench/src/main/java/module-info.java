@@ -4,6 +4,9 @@ module lunar.bench {
     requires commons.logging; // jSCSI's
     requires initiator; // org.jscsi:initiator
     requires java.management;
+    requires java.management.rmi; // what a server's JVM has allocated is asked through it
+    requires jdk.attach;
+    requires jdk.management;
     requires lunar.block;
     requires lunar.initiator;
     requires lunar.iscsi;

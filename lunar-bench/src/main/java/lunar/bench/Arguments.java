@@ -1,9 +1,11 @@
 package lunar.bench;
 
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeSet;
 
 /** Arguments of a bench: {@code --name=value}, with a default for each. */
@@ -23,6 +25,14 @@ final class Arguments {
             }
         }
         return new Arguments(values);
+    }
+
+    /** Those arguments that have one of these names, or those that do not, for two that look for them. */
+    static String[] select(Set<String> names, boolean having, String... args) {
+        return Arrays.stream(args)
+                .filter(arg -> names
+                        .contains(arg.split("=", 2)[0].replaceFirst("--", "")) == having)
+                .toArray(String[]::new);
     }
 
     String text(String name) { return Objects.requireNonNull(values.get(name)); }

@@ -17,10 +17,14 @@ final class BackingFile {
 
     /** Makes the file unless it is there, stable, and reads it once. */
     static Path prepare(Path directory, long seed) throws BenchException {
-        Path file = directory.resolve("backing.img");
+        return prepare(directory.resolve("backing.img"), BYTES, seed);
+    }
+
+    /** The same for another file, of a multiple of 1 MiB. */
+    static Path prepare(Path file, long bytes, long seed) throws BenchException {
         try {
-            if (!Files.exists(file) || Files.size(file) != BYTES) {
-                fill(file, seed);
+            if (!Files.exists(file) || Files.size(file) != bytes) {
+                fill(file, bytes, seed);
             }
             var buffer = ByteBuffer.allocateDirect(PIECE_BYTES);
             try (var channel = FileChannel.open(file)) {
@@ -34,12 +38,12 @@ final class BackingFile {
         }
     }
 
-    private static void fill(Path file, long seed) throws IOException {
+    private static void fill(Path file, long bytes, long seed) throws IOException {
         var random = new Random(seed);
         var piece = new byte[PIECE_BYTES];
         try (var channel = FileChannel.open(file, StandardOpenOption.CREATE,
                 StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
-            for (long at = 0; at < BYTES; at += PIECE_BYTES) {
+            for (long at = 0; at < bytes; at += PIECE_BYTES) {
                 random.nextBytes(piece);
                 var buffer = ByteBuffer.wrap(piece);
                 while (buffer.hasRemaining()) {

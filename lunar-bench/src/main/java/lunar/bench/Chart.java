@@ -22,6 +22,7 @@ record Chart(String title, String subtitle, String yTitle, List<Panel> panels) {
     private static final int TOP = 84;
     private static final int BOTTOM = 92;
     private static final int WHISKER = 4;
+    private static final int LEGEND_ROW = 18;
     private static final double MARK = 4.5;
     /** Okabe and Ito's colours, which the colour-blind can tell apart too. */
     private static final List<String> COLOURS = List.of("#0072b2", "#d55e00", "#009e73", "#cc79a7",
@@ -48,7 +49,7 @@ record Chart(String title, String subtitle, String yTitle, List<Panel> panels) {
 
     String svg() {
         int width = LEFT + panels.size() * (PANEL_WIDTH + GAP);
-        int height = TOP + PANEL_HEIGHT + BOTTOM;
+        int height = TOP + PANEL_HEIGHT + BOTTOM + LEGEND_ROW * (legendRows(width) - 1);
         var text = new Formatter(Locale.ROOT);
         text.format("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
                 + "height=\"%d\" font-family=\"system-ui, 'DejaVu Sans', sans-serif\" font-size=\"12\" "
@@ -66,7 +67,7 @@ record Chart(String title, String subtitle, String yTitle, List<Panel> panels) {
         for (int i = 0; i < panels.size(); i++) {
             panel(text, panels.get(i), y, LEFT + i * (PANEL_WIDTH + GAP), i == 0);
         }
-        legend(text, height - 18);
+        legend(text, TOP + PANEL_HEIGHT + BOTTOM - 18, width);
         return text.format("</svg>%n").toString();
     }
 
@@ -197,15 +198,38 @@ record Chart(String title, String subtitle, String yTitle, List<Panel> panels) {
     }
 
     /** Of the first panel's series; the others have the same, in the same order. */
-    private void legend(Formatter text, int y) {
+    private void legend(Formatter text, int top, int width) {
         double x = LEFT;
+        int y = top;
         List<Series> all = panels.getFirst().series;
         for (int i = 0; i < all.size(); i++) {
+            String name = all.get(i).name;
+            if (x > LEFT && x + legendWidth(name) > width) {
+                x = LEFT;
+                y += LEGEND_ROW;
+            }
             mark(text, x + MARK, y - MARK + 0.5, COLOURS.get(i % COLOURS.size()), i);
-            text.format("<text x=\"%.1f\" y=\"%d\">%s</text>%n", x + 16, y,
-                    escape(all.get(i).name));
-            x += 40 + 7 * all.get(i).name.length(); // near enough the width of that much text
+            text.format("<text x=\"%.1f\" y=\"%d\">%s</text>%n", x + 16, y, escape(name));
+            x += legendWidth(name);
         }
+    }
+
+    private int legendRows(int width) {
+        int rows = 1;
+        int x = LEFT;
+        for (Series series : panels.getFirst().series) {
+            if (x > LEFT && x + legendWidth(series.name) > width) {
+                x = LEFT;
+                rows++;
+            }
+            x += legendWidth(series.name);
+        }
+        return rows;
+    }
+
+    /** Near enough. */
+    private static int legendWidth(String name) {
+        return 40 + 7 * name.length();
     }
 
     private static String number(double value) {

@@ -82,8 +82,17 @@ final class CpuSampler implements AutoCloseable {
      */
     Cores window(double seconds, double margin) throws BenchException {
         long endNs = lastBusyNs();
-        Sample from = at(endNs - (long) ((seconds + margin) * 1e9));
-        Sample to = at(endNs - (long) (margin * 1e9));
+        return between(endNs - (long) ((seconds + margin) * 1e9), endNs - (long) (margin * 1e9));
+    }
+
+    /** The cores used between two times of {@link System#nanoTime()}, in which both ends did nothing but work. */
+    Cores between(long fromNs, long toNs) throws BenchException {
+        Sample from = at(fromNs);
+        Sample to = samples.reversed().stream().filter(sample -> sample.atNs <= toNs).findFirst()
+                .orElse(from);
+        if (to.atNs <= from.atNs) {
+            throw new BenchException("the measurement ended before its time");
+        }
         double time = (to.atNs - from.atNs) / 1e9;
         double server = (to.server - from.server) / time;
         double client = (to.client - from.client) / time;

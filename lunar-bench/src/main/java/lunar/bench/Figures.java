@@ -31,7 +31,7 @@ public final class Figures {
     /** A run with many requests in flight is so much longer, lest it end before it has come to speed. */
     private static final int DEEP_FACTOR = 10;
     private static final long SEED = 1;
-    private static final String PERF = Client.ISCSI_PERF.toString();
+    private static final String PERF = IscsiPerf.PROGRAM;
 
     /**
      * What the command line asks for.
@@ -166,7 +166,7 @@ public final class Figures {
     private void measure(Server server) throws BenchException, InterruptedException {
         List<Cell> cells = cells();
         var order = new ArrayList<>(entries);
-        boolean perf = Client.ISCSI_PERF.isInstalled();
+        boolean perf = IscsiPerf.isInstalled();
         if (!perf) {
             out.println("iscsi-perf is not installed (Debian's libiscsi-bin): left out");
         }
@@ -209,9 +209,11 @@ public final class Figures {
 
     private void perf(Server server, Cell cell) throws BenchException, InterruptedException {
         Path log = plan.directory.resolve("iscsi-perf.log");
-        double iops = Client.ISCSI_PERF.parse(Processes.run(log, plan.seconds + 60,
-                Client.ISCSI_PERF.command(plan.lunar, server.uri(0), new Work("",
-                        Stamps.BYTES, true, cell.depth, false), plan.seconds)))
+        var client = new IscsiPerf(log);
+        var work = new Work("", Work.Operation.READ, Stamps.BYTES, true, cell.depth, false);
+        double iops = client.parse(Processes.run(log, plan.seconds + 60,
+                client.command(new LoadOrder(server.uri(0), DISK_BYTES, work, 1,
+                        Pair.Terms.USUAL, 0, plan.seconds * 1000))))
                 .iops();
         add(cell, PERF, 1e6 / iops);
     }

@@ -137,7 +137,7 @@ final class FiguresReport {
         var series = new ArrayList<Series>();
         for (String label : labels) {
             var points = new ArrayList<Point>();
-            if (!label.equals(Client.ISCSI_PERF.toString())) { // it has one thread
+            if (!label.equals(IscsiPerf.PROGRAM)) { // it has one thread
                 cells.forEach(cell -> estimate(cell, label)
                         .ifPresent(one -> points.add(new Point(cell.threads(), one))));
             }

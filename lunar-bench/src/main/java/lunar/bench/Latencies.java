@@ -19,6 +19,13 @@ final class Latencies {
         buckets.incrementAndGet(Math.min(octave * PARTS + part, buckets.length() - 1));
     }
 
+    /** Adds what another has counted, which does not count any more. */
+    void addAll(Latencies other) {
+        for (int i = 0; i < buckets.length(); i++) {
+            buckets.addAndGet(i, other.buckets.get(i));
+        }
+    }
+
     long count() {
         long sum = 0;
         for (int i = 0; i < buckets.length(); i++) {

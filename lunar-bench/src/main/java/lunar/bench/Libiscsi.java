@@ -23,7 +23,6 @@ final class Libiscsi {
     private static final int SESSION_NORMAL = 2;
     private static final int DIGEST_NONE = 0;
     private static final int STATUS_GOOD = 0;
-    private static final int LUN = 0;
     private static final long MAX_TEXT_BYTES = 4096;
 
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
@@ -107,7 +106,7 @@ final class Libiscsi {
     }
 
     /** Logs in, and waits until the LUN has told its unit attentions. */
-    static MemorySegment connect(String portal, String target, String initiator)
+    static MemorySegment connect(String portal, String target, String initiator, int lun)
             throws BenchException {
         try (Arena arena = Arena.ofConfined()) {
             var context = (MemorySegment) CREATE_CONTEXT
@@ -117,7 +116,7 @@ final class Libiscsi {
             check(context, (int) SET_HEADER_DIGEST.invokeExact(context, DIGEST_NONE));
             SET_NO_RECONNECT.invokeExact(context, 1); // it spins while it finds nobody
             check(context,
-                    (int) FULL_CONNECT.invokeExact(context, arena.allocateFrom(portal), LUN));
+                    (int) FULL_CONNECT.invokeExact(context, arena.allocateFrom(portal), lun));
             return context;
         } catch (BenchException e) {
             throw e;
@@ -136,11 +135,11 @@ final class Libiscsi {
     }
 
     /** @param vector that describes where the data go */
-    static void read(MemorySegment context, long lba, int bytes, int blockBytes,
+    static void read(MemorySegment context, int lun, long lba, int bytes, int blockBytes,
             MemorySegment vector) throws BenchException {
         MemorySegment task;
         try {
-            task = (MemorySegment) READ.invokeExact(context, LUN, lba, bytes, blockBytes, 0, 0, 0,
+            task = (MemorySegment) READ.invokeExact(context, lun, lba, bytes, blockBytes, 0, 0, 0,
                     0, 0, vector, 1);
         } catch (Throwable e) {
             throw broken(e);
@@ -148,11 +147,11 @@ final class Libiscsi {
         finish(context, task);
     }
 
-    static void write(MemorySegment context, long lba, MemorySegment data, int blockBytes)
-            throws BenchException {
+    static void write(MemorySegment context, int lun, long lba, MemorySegment data,
+            int blockBytes) throws BenchException {
         MemorySegment task;
         try {
-            task = (MemorySegment) WRITE.invokeExact(context, LUN, lba, data,
+            task = (MemorySegment) WRITE.invokeExact(context, lun, lba, data,
                     (int) data.byteSize(), blockBytes, 0, 0, 0, 0, 0);
         } catch (Throwable e) {
             throw broken(e);
@@ -197,10 +196,11 @@ final class Libiscsi {
         callback.ended(status == STATUS_GOOD, own.address());
     }
 
-    static void beginRead(MemorySegment context, long lba, int bytes, int blockBytes,
-            MemorySegment vector, MemorySegment callback, long token) throws BenchException {
+    static void beginRead(MemorySegment context, int lun, long lba, int bytes,
+            int blockBytes, MemorySegment vector, MemorySegment callback, long token)
+            throws BenchException {
         try {
-            var task = (MemorySegment) BEGIN_READ.invokeExact(context, LUN, lba, bytes, blockBytes,
+            var task = (MemorySegment) BEGIN_READ.invokeExact(context, lun, lba, bytes, blockBytes,
                     0, 0, 0, 0, 0, callback, MemorySegment.ofAddress(token), vector, 1);
             check(context, task.address() == 0 ? -1 : 0);
         } catch (BenchException e) {
@@ -210,10 +210,10 @@ final class Libiscsi {
         }
     }
 
-    static void beginWrite(MemorySegment context, long lba, MemorySegment data, int blockBytes,
-            MemorySegment callback, long token) throws BenchException {
+    static void beginWrite(MemorySegment context, int lun, long lba, MemorySegment data,
+            int blockBytes, MemorySegment callback, long token) throws BenchException {
         try {
-            var task = (MemorySegment) BEGIN_WRITE.invokeExact(context, LUN, lba, data,
+            var task = (MemorySegment) BEGIN_WRITE.invokeExact(context, lun, lba, data,
                     (int) data.byteSize(), blockBytes, 0, 0, 0, 0, 0, callback,
                     MemorySegment.ofAddress(token));
             check(context, task.address() == 0 ? -1 : 0);

@@ -8,6 +8,8 @@ import java.util.List;
 
 /** libiscsi, called from Java: each thread has a session of its own, as the library demands. */
 final class LibiscsiContender implements Contender {
+    private static final int LUN = 0;
+
     private final Arena arena = Arena.ofShared();
     private final int port;
     private final String target;
@@ -29,7 +31,7 @@ final class LibiscsiContender implements Contender {
     /** With a name of its own, lest the target take one session for the return of another. */
     private MemorySegment connect() throws BenchException {
         MemorySegment context = Libiscsi.connect(Server.HOST + ":" + port, target,
-                "iqn.2026-11.org.lunar:libiscsi-" + contexts.size());
+                "iqn.2026-11.org.lunar:libiscsi-" + contexts.size(), LUN);
         contexts.add(context);
         return context;
     }
@@ -53,9 +55,9 @@ final class LibiscsiContender implements Contender {
                 long lba = (long) place * blocks;
                 if (write) {
                     Stamps.put(buffer, place);
-                    Libiscsi.write(context, lba, buffer, blockBytes);
+                    Libiscsi.write(context, LUN, lba, buffer, blockBytes);
                 } else {
-                    Libiscsi.read(context, lba, Stamps.BYTES, blockBytes, vector);
+                    Libiscsi.read(context, LUN, lba, Stamps.BYTES, blockBytes, vector);
                     Stamps.check(buffer, place);
                 }
             }
@@ -112,9 +114,10 @@ final class LibiscsiContender implements Contender {
             long lba = (long) place * blocks;
             if (writing) {
                 Stamps.put(buffers[slot], place);
-                Libiscsi.beginWrite(context, lba, buffers[slot], blockBytes, callback, slot);
+                Libiscsi.beginWrite(context, LUN, lba, buffers[slot], blockBytes, callback, slot);
             } else {
-                Libiscsi.beginRead(context, lba, Stamps.BYTES, blockBytes, vectors[slot], callback,
+                Libiscsi.beginRead(context, LUN, lba, Stamps.BYTES, blockBytes, vectors[slot],
+                        callback,
                         slot);
             }
         }

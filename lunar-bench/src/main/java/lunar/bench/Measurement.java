@@ -4,33 +4,27 @@ package lunar.bench;
  * One measurement.
  *
  * @param round from 1
+ * @param work name of the work
+ * @param pair label of the pair
+ * @param iops operations per second
+ * @param megabytes of data per second, in millions of bytes
+ * @param p50Us median latency in microseconds, 0 where the client does not tell; so the other two
+ * @param slowestOfMean operations of the slowest session, as a part of what a session did on average
  * @param serverUs microseconds of processor time of the server for an operation
  * @param clientUs the same of the client
  * @param otherCores cores busy with neither of them
  * @param load the load average of one minute at its end
  */
-record Measurement(int round, Work work, Subject subject, Client client, Client.Outcome outcome,
-        double serverUs, double clientUs, double otherCores, double load) {
+record Measurement(int round, String work, String pair, double iops, double megabytes, double p50Us,
+        double p99Us, double p999Us, double slowestOfMean, double serverUs, double clientUs,
+        double otherCores, double load) {
 
-    /** A LUN of one of the servers. */
-    enum Subject {
-        TGTD_FILE("tgtd, file", 1), LUNAR_FILE("Lunar, file", 0), LUNAR_RAM("Lunar, memory", 1);
-
-        private final String label;
-        private final int lun;
-
-        Subject(String label, int lun) {
-            this.label = label;
-            this.lun = lun;
-        }
-
-        int lun() { return lun; }
-
-        boolean isLunar() { return this != TGTD_FILE; }
-
-        @Override
-        public String toString() { return label; }
+    static Measurement of(int round, Work work, Pair pair, Client.Counted counted, double load) {
+        Client.Outcome told = counted.outcome();
+        double usPerOperation = 1e6 / told.iops();
+        return new Measurement(round, work.name(), pair.label(), told.iops(),
+                told.iops() * work.requestBytes() / 1e6, told.p50Us(), told.p99Us(), told.p999Us(),
+                told.slowestOfMean(), counted.cores().server() * usPerOperation,
+                counted.cores().client() * usPerOperation, counted.cores().others(), load);
     }
-
-    double iops() { return outcome.iops(); }
 }

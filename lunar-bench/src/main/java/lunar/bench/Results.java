@@ -35,11 +35,16 @@ record Results(Settings settings, Map<String, String> machine) {
 
     /** Of figures of which each list has one per round, in the order of the rounds. */
     static <T> Spread ratio(List<T> over, List<T> under, ToDoubleFunction<T> figure) {
+        return Spread.of(ratios(over, under, figure));
+    }
+
+    /** The same, of each round. */
+    static <T> List<Double> ratios(List<T> over, List<T> under, ToDoubleFunction<T> figure) {
         var ratios = new ArrayList<Double>();
         for (int i = 0; i < over.size(); i++) {
             ratios.add(figure.applyAsDouble(over.get(i)) / figure.applyAsDouble(under.get(i)));
         }
-        return Spread.of(ratios);
+        return ratios;
     }
 
     static String json(Object tree) {

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
@@ -14,7 +15,7 @@ import java.util.regex.Pattern;
 final class Server implements AutoCloseable {
     static final String IQN = "iqn.2026-11.org.lunar:bench";
     static final String HOST = "127.0.0.1";
-    private static final int START_TRIES = 100;
+    private static final int START_TRIES = 300;
     private static final int TRY_MS = 100;
     private static final int TOOL_SECONDS = 10;
     private static final int CONTROL_NUMBERS = 30_000; // tgtd takes a positive short
@@ -28,10 +29,21 @@ final class Server implements AutoCloseable {
         this.port = port;
     }
 
-    /** Debian's tgtd; its LUN 1 is the backing file, through the page cache. */
-    static Server tgtd(Settings settings, Path backing)
+    /**
+     * A LUN of tgtd.
+     *
+     * @param flags {@code direct}, {@code sync} or nothing, which is through the page cache
+     */
+    record TgtdLun(Path backing, String flags) {}
+
+    /**
+     * Debian's tgtd; its LUNs are 1 and on.
+     *
+     * @param parameters iSCSI keys of its target that are to be other than by default
+     */
+    static Server tgtd(Path directory, List<TgtdLun> luns, Map<String, String> parameters)
             throws BenchException, InterruptedException {
-        Path log = settings.directory().resolve("tgtd.log");
+        Path log = directory.resolve("tgtd.log");
         int port = freePort();
         String control = String.valueOf(port % CONTROL_NUMBERS); // of no meaning, but other than of other tgtd
         try {
@@ -42,7 +54,7 @@ final class Server implements AutoCloseable {
         var server = new Server(Processes.start(log, List.of("tgtd", "-f", "-C", control,
                 "--iscsi", "portal=" + HOST + ":" + port)), port);
         try {
-            server.setUp(settings, control, backing);
+            server.setUp(directory, control, luns, parameters);
             return server;
         } catch (BenchException | InterruptedException e) {
             server.close();
@@ -50,11 +62,11 @@ final class Server implements AutoCloseable {
         }
     }
 
-    private void setUp(Settings settings, String control, Path backing)
-            throws BenchException, InterruptedException {
+    private void setUp(Path directory, String control, List<TgtdLun> luns,
+            Map<String, String> parameters) throws BenchException, InterruptedException {
         for (int tries = 0;; tries++) {
             try {
-                admin(settings, control, "--op", "show", "--mode", "sys");
+                admin(directory, control, "--op", "show", "--mode", "sys");
                 break;
             } catch (BenchException e) {
                 if (tries == START_TRIES || !process.isAlive()) {
@@ -63,24 +75,47 @@ final class Server implements AutoCloseable {
                 Thread.sleep(TRY_MS);
             }
         }
-        admin(settings, control, "--op", "new", "--mode", "target", "--tid", "1", "-T", IQN);
-        admin(settings, control, "--op", "new", "--mode", "logicalunit", "--tid", "1", "--lun",
-                "1", "-b", backing.toString());
-        admin(settings, control, "--op", "bind", "--mode", "target", "--tid", "1", "-I", "ALL");
+        admin(directory, control, "--op", "new", "--mode", "target", "--tid", "1", "-T", IQN);
+        for (var parameter : parameters.entrySet()) {
+            admin(directory, control, "--op", "update", "--mode", "target", "--tid", "1", "-n",
+                    parameter.getKey(), "-v", parameter.getValue());
+        }
+        for (int i = 0; i < luns.size(); i++) {
+            var command = new ArrayList<>(List.of("--op", "new", "--mode", "logicalunit", "--tid",
+                    "1", "--lun", "" + (i + 1), "-b", luns.get(i).backing.toString()));
+            if (!luns.get(i).flags.isEmpty()) {
+                command.addAll(List.of("--bsoflags", luns.get(i).flags));
+            }
+            admin(directory, control, command.toArray(String[]::new));
+        }
+        admin(directory, control, "--op", "bind", "--mode", "target", "--tid", "1", "-I", "ALL");
     }
 
-    private static void admin(Settings settings, String control, String... args)
+    private static void admin(Path directory, String control, String... args)
             throws BenchException, InterruptedException {
         var command = new ArrayList<>(List.of("tgtadm", "-C", control, "--lld", "iscsi"));
         command.addAll(List.of(args));
-        Processes.run(settings.directory().resolve("tgtadm.log"), TOOL_SECONDS, command);
+        Processes.run(directory.resolve("tgtadm.log"), TOOL_SECONDS, command);
     }
 
-    /** Lunar; its LUN 0 is the backing file, through the page cache, its LUN 1 as much memory with the same content. */
-    static Server lunar(Settings settings, Path backing, long bytes)
+    /**
+     * {@code lunar serve}.
+     *
+     * @param lunar the {@code lunar} command
+     * @param jvm options of its JVM
+     * @param serve options and devices
+     */
+    static Server lunar(Path lunar, Path log, List<String> jvm, List<String> serve)
             throws BenchException, InterruptedException {
-        return lunar(settings.directory().resolve("lunar.log"), List.of(
-                settings.lunar().toString(), "serve", "file:" + backing, "ram:" + bytes));
+        var command = new ArrayList<>(List.of("env", "LUNAR_JAVA_OPTS=" + String.join(" ", jvm),
+                lunar.toString(), "serve"));
+        command.addAll(serve);
+        return lunar(log, command);
+    }
+
+    /** {@link ModelServer}. */
+    static Server model(Path log) throws BenchException, InterruptedException {
+        return await(log, JavaCommand.of(ModelServer.class));
     }
 
     /** Lunar, whose JVM tells what native memory it uses; its LUN 0 is memory. */
@@ -93,12 +128,7 @@ final class Server implements AutoCloseable {
     /** {@link BenchTarget} with so many LUNs, with the options of the JVM that {@code lunar serve} has. */
     static Server bench(Path log, String device, int luns)
             throws BenchException, InterruptedException {
-        return lunar(log,
-                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-XX:+UseShenandoahGC", "-XX:ShenandoahGCMode=generational",
-                        "--module-path",
-                        System.getProperty("jdk.module.path", ""), "--module",
-                        "lunar.bench/" + BenchTarget.class.getName(), "" + luns, device));
+        return lunar(log, JavaCommand.of(BenchTarget.class, "" + luns, device));
     }
 
     /** What this command serves. */
@@ -106,6 +136,11 @@ final class Server implements AutoCloseable {
             throws BenchException, InterruptedException {
         var command = new ArrayList<>(serve);
         command.addAll(List.of("--portal", HOST + ":0", "--iqn", IQN));
+        return await(log, command);
+    }
+
+    private static Server await(Path log, List<String> command)
+            throws BenchException, InterruptedException {
         Process process = Processes.start(log, command);
         for (int tries = 0; tries < START_TRIES && process.isAlive(); tries++) {
             var ready = READY.matcher(Processes.read(log));
@@ -115,7 +150,7 @@ final class Server implements AutoCloseable {
             Thread.sleep(TRY_MS);
         }
         process.destroyForcibly();
-        throw new BenchException("lunar serve does not start, see lunar.log");
+        throw new BenchException("a server does not start, see " + log);
     }
 
     private static int freePort() throws BenchException {

@@ -1,0 +1,55 @@
+package lunar.bench;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Where one request after the other goes, and which way. For one thread at a time. */
+final class Places {
+    private final Work work;
+    private final long count;
+    /** Of the requests of one session, which take the places in order together. */
+    private final AtomicLong cursor;
+    private long state;
+
+    /**
+     * @param bytes of the LUN
+     * @param cursor where the places are not random: how many have been taken
+     */
+    Places(Work work, long bytes, long seed, AtomicLong cursor) {
+        this.work = work;
+        count = bytes / work.requestBytes();
+        this.cursor = cursor;
+        state = (seed + 1) * 0x9e37_79b9_7f4a_7c15L;
+    }
+
+    /** In units of the request's size. */
+    long next() {
+        return work.random()
+                ? Math.floorMod(random(), count)
+                : cursor.getAndIncrement() % count;
+    }
+
+    boolean nextWrites() {
+        return switch (work.operation()) {
+            case READ -> false;
+            case WRITE -> true;
+            case MIXED -> random() < 0;
+        };
+    }
+
+    /** Content that nobody can take for zeroes. */
+    void fill(MemorySegment buffer) {
+        for (long i = 0; i + Long.BYTES <= buffer.byteSize(); i += Long.BYTES) {
+            buffer.set(ValueLayout.JAVA_LONG_UNALIGNED, i, random());
+        }
+    }
+
+    /** Xorshift: enough for this, and fast. */
+    private long random() {
+        state ^= state << 13;
+        state ^= state >>> 7;
+        state ^= state << 17;
+        return state;
+    }
+}
