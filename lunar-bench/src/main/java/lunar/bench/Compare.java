@@ -51,11 +51,14 @@ public final class Compare {
             throws BenchException, IOException, InterruptedException {
         Path directory = settings.directory();
         Files.createDirectories(directory);
-        Path backing = BackingFile.prepare(directory, settings.seed());
+        // A file each: Lunar does not share one with another process.
+        Path one = BackingFile.prepare(directory, settings.seed());
+        Path other = BackingFile.prepare(directory.resolve("other.img"), BackingFile.BYTES,
+                settings.seed());
         Agenda agenda = agenda(before, after).choose(settings.works(), settings.pairs());
         List<Measurement> measured;
-        try (var first = server(settings, before, backing);
-                var second = server(settings, after, backing)) {
+        try (var first = server(settings, before, one);
+                var second = server(settings, after, other)) {
             var rig = new Rig(Map.of(before.name, first, after.name, second),
                     Map.of(before.name, client(settings, before), after.name,
                             client(settings, after)),

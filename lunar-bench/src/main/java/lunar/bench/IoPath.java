@@ -14,7 +14,9 @@ import java.util.List;
 record IoPath(String label, boolean tgtd, String option, List<String> serve) {
     /** All that are compared, in the order of the figures. */
     static final List<IoPath> ALL = List.of(
+            lunar("sendfile", "io=sendfile"),
             lunar("buffered", "io=buffered"),
+            lunar("mapped", "io=mapped"),
             lunar("direct", "io=direct"),
             lunar("sync", "io=sync"),
             new IoPath("tgtd", true, "", List.of()),

@@ -10,19 +10,21 @@ import java.util.Locale;
  * does with 94 %, and no narrower one is taken that does with less. It is slower if all of that interval is below
  * {@value #LIMIT}: by more than a tenth, and by more than the noise.
  *
+ * @param rounds how many ratios
  * @param ratios median and range
  * @param low lower end of the interval
  * @param high upper end of it
  */
-record Regression(Spread ratios, double low, double high) {
+record Regression(int rounds, Spread ratios, double low, double high) {
     static final double LIMIT = 0.9;
     /** What 5 values can give at most: 1 - 2 / 2^5. */
     private static final double CONFIDENCE = 0.93;
+    private static final int MIN_ROUNDS = 5;
 
     static Regression of(List<Double> ratios) {
         List<Double> sorted = ratios.stream().sorted().toList();
         int cut = cut(sorted.size());
-        return new Regression(Spread.of(ratios), sorted.get(cut),
+        return new Regression(sorted.size(), Spread.of(ratios), sorted.get(cut),
                 sorted.get(sorted.size() - 1 - cut));
     }
 
@@ -41,9 +43,15 @@ record Regression(Spread ratios, double low, double high) {
         }
     }
 
-    boolean found() { return high < LIMIT; }
+    /** Never by fewer rounds than the confidence takes. */
+    boolean found() {
+        return rounds >= MIN_ROUNDS && high < LIMIT;
+    }
 
     String verdict() {
+        if (rounds < MIN_ROUNDS) {
+            return "too few rounds";
+        }
         if (found()) {
             return "SLOWER";
         }

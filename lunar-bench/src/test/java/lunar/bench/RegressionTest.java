@@ -30,6 +30,12 @@ class RegressionTest {
     }
 
     @Test
+    void shouldNotJudgeByFewRounds() {
+        assertThat(Regression.of(List.of(0.5, 0.5, 0.5, 0.5)).found()).isFalse();
+        assertThat(Regression.of(List.of(0.5, 0.5)).verdict()).isEqualTo("too few rounds");
+    }
+
+    @Test
     void shouldNotMindATenth() {
         assertThat(Regression.of(List.of(0.91, 0.92, 0.91, 0.93, 0.9)).found()).isFalse();
     }
