@@ -132,7 +132,8 @@ public final class FileDevice implements BlockDevice {
      * for nothing. False where nothing has happened that counts.
      */
     private boolean readCached(BlockRequest request) {
-        if (request.operation() != BlockRequest.Operation.READ
+        if (options.io() == FileOptions.Io.DIRECT
+                || request.operation() != BlockRequest.Operation.READ
                 || request.buffer().byteSize() > MAX_CACHED_BYTES) {
             return false;
         }
