@@ -66,8 +66,9 @@ record ConfigFile(List<ServePlan.Listen> portals, List<ServePlan.Target> targets
             "mutual-chap", "discovery-chap", TargetTables.CHAP_ALGORITHMS, "allow-anonymous",
             "header-digest", "data-digest", "state", "isns", "limits", "target");
     private static final Set<String> LIMIT_KEYS = Set.of("sessions", "sessions-per-target",
-            "sessions-per-initiator", "connections", "connections-per-session");
+            "sessions-per-initiator", "connections", "connections-per-session", "loops");
     private static final int MAX_CONNECTIONS = 1 << 20;
+    static final int MAX_LOOPS = 1024;
     private static final int MAX_SESSION_CONNECTIONS = 0xffff;
 
     ConfigFile {
@@ -128,6 +129,7 @@ record ConfigFile(List<ServePlan.Listen> portals, List<ServePlan.Target> targets
                         .orElse(most.perInitiator())),
                 limits.number("connections", 1, MAX_CONNECTIONS).orElse(usual.connections()),
                 limits.number("connections-per-session", 1, MAX_SESSION_CONNECTIONS)
-                        .orElse(usual.connectionsPerSession()));
+                        .orElse(usual.connectionsPerSession()),
+                limits.number("loops", 1, MAX_LOOPS).orElse(usual.loops()));
     }
 }

@@ -104,6 +104,9 @@ final class RunningServer implements AutoCloseable {
         if (wanted.limits().connections() != plan.limits().connections()) {
             console.remark("another limit of 'connections' holds from the next start on");
         }
+        if (wanted.limits().loops() != plan.limits().loops()) {
+            console.remark("another number of 'loops' holds from the next start on");
+        }
         plan = wanted;
         isns.become(plan.isns());
         placed = List.copyOf(assembly.placed());
@@ -118,6 +121,7 @@ final class RunningServer implements AutoCloseable {
         TargetServer.Builder builder = TargetServer.builder()
                 .limits(ServerLimits.DEFAULT.withMaxConnections(plan.limits().connections()))
                 .sessionLimits(plan.limits().sessions())
+                .loops(plan.limits().loops())
                 .offer(TargetServer.DEFAULT_OFFER.with(offer -> offer
                         .maxConnections(plan.limits().connectionsPerSession())
                         .headerDigest(plan.headerDigest().choice())

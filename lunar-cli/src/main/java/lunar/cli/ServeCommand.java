@@ -77,6 +77,11 @@ final class ServeCommand extends DeviceCommand {
                     + "The port is 3205 if none is given. Default: nowhere.")
     private @Nullable IsnsServer isns;
 
+    @Option(names = "--loops", paramLabel = "COUNT",
+            description = "Threads that serve connections, each its share of them. As many as there "
+                    + "are connections: a thread for each. Default: one per processor, to 8.")
+    private @Nullable Integer loops;
+
     @Option(names = "--config", paramLabel = "FILE",
             description = "Targets and options from a TOML file; what the command line says "
                     + "goes first.")
@@ -126,6 +131,9 @@ final class ServeCommand extends DeviceCommand {
 
     /** The command line goes first, then the config file, then the defaults. */
     private ServePlan plan() throws Failure {
+        if (loops != null && (loops < 1 || loops > ConfigFile.MAX_LOOPS)) {
+            throw wrongUsage("--loops must be a number from 1 to " + ConfigFile.MAX_LOOPS);
+        }
         if (mutualChap != null && chap == null) {
             throw wrongUsage("--mutual-chap needs --chap too: the initiator proves itself first");
         }
@@ -166,7 +174,8 @@ final class ServeCommand extends DeviceCommand {
                 dataDigest == null ? file.dataDigest().orElse(Digest.ALLOW) : dataDigest,
                 Optional.ofNullable(state).or(file::state),
                 Optional.ofNullable(isns).or(file::isns), file.discoveryChap(),
-                algorithms.orElse(file.chapAlgorithms()), file.limits());
+                algorithms.orElse(file.chapAlgorithms()),
+                loops == null ? file.limits() : file.limits().withLoops(loops));
     }
 
     /** Portals of the command line are in the place of those at the top of the file; other groups stay. */

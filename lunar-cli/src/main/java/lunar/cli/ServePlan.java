@@ -45,11 +45,16 @@ record ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonym
      * @param sessions sessions
      * @param connections TCP connections at once
      * @param connectionsPerSession connections that a session may have
+     * @param loops threads that serve connections, each its share of them
      */
-    record Limits(SessionLimits sessions, int connections, int connectionsPerSession) {
+    record Limits(SessionLimits sessions, int connections, int connectionsPerSession, int loops) {
         static final Limits DEFAULT = new Limits(SessionLimits.DEFAULT,
                 ServerLimits.DEFAULT.maxConnections(),
-                TargetServer.DEFAULT_OFFER.maxConnections());
+                TargetServer.DEFAULT_OFFER.maxConnections(), TargetServer.DEFAULT_LOOPS);
+
+        Limits withLoops(int count) {
+            return new Limits(sessions, connections, connectionsPerSession, count);
+        }
     }
 
     /**

@@ -93,6 +93,7 @@ class ConfigFileTest {
                         sessions-per-initiator = 2
                         connections = 300
                         connections-per-session = 1
+                        loops = 3
 
                         [[portal-group]]
                         tag = 7
@@ -127,7 +128,7 @@ class ConfigFileTest {
                         maintenance = true
                         """));
         assertThat(config.limits())
-                .isEqualTo(new ServePlan.Limits(new SessionLimits(100, 0xffff, 2), 300, 1));
+                .isEqualTo(new ServePlan.Limits(new SessionLimits(100, 0xffff, 2), 300, 1, 3));
         assertThat(config.discoveryChap()).contains("who:@secret");
         Optional<TargetAddress> none = Optional.empty();
         assertThat(config.portals()).containsExactly(
@@ -178,6 +179,7 @@ class ConfigFileTest {
                     limits = {sessions = 0}                      | limits: 'sessions' must be a number from 1
                     limits = {session = 1}                       | unknown key 'session' of 'limits'
                     limits = {connections-per-session = 65536}   | 'connections-per-session' must be a number from 1 to 65535
+                    limits = {loops = 0}       | 'loops' must be a number from 1 to 1024
                     luns = [{removable = true}]                  | a LUN has no 'uri'
                     luns = [{uri = 'ram:1MiB', color = 1}]       | unknown key 'color' of a LUN
                     iqn = 'iqn.2026-11.org.example:x'            | needs 'luns'

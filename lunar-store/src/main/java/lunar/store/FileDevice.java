@@ -42,7 +42,7 @@ public final class FileDevice implements BlockDevice {
     /** Shorter reads cost less by a copy than by a system call of their own. */
     static final int MIN_TRANSFER_BYTES = 16 << 10;
 
-    /** Longer reads are left to the workers, which copy while the submitter does something else. */
+    /** Longer reads are left to the workers, for the submitter has others to serve. */
     static final int MAX_CACHED_BYTES = 64 << 10;
 
     private final String name;

@@ -57,6 +57,10 @@ public final class TargetServer implements AutoCloseable {
     /** Connections beyond the limit that are still told so in a Login Response. */
     private static final int REFUSED_POLITELY = 64;
 
+    /** Threads that serve connections where nothing else is said: one per processor, to 8. */
+    public static final int DEFAULT_LOOPS = Math.clamp(Runtime.getRuntime().availableProcessors(),
+            1, 8);
+
     private final ServerLimits limits;
     private final boolean announcesResets;
     private final Buffers buffers;
@@ -404,8 +408,7 @@ public final class TargetServer implements AutoCloseable {
         private Offer offer = DEFAULT_OFFER;
         private Optional<ChapPolicy> discoveryChap = Optional.empty();
         private boolean announcesResets = true;
-        private int loopCount = Math.max(1,
-                Math.min(8, Runtime.getRuntime().availableProcessors()));
+        private int loopCount = DEFAULT_LOOPS;
 
         private Builder() {}
 
@@ -466,7 +469,10 @@ public final class TargetServer implements AutoCloseable {
             return this;
         }
 
-        /** Threads that serve connections; by default one per processor, to 8. */
+        /**
+         * Threads that serve connections, each its share of them; by default {@link #DEFAULT_LOOPS}. As many as there
+         * are connections give each one a thread of its own, since they are dealt out in turn.
+         */
         public Builder loops(int count) {
             loopCount = count;
             return this;
