@@ -59,11 +59,11 @@ final class FuzzedServer implements AutoCloseable {
 
     /** Makes the device start all the threads that it will ever have, so that they are not taken for leaks. */
     private static void warmUp(BlockDevice device) {
-        var reads = new ArrayList<CompletableFuture<Void>>();
+        var writes = new ArrayList<CompletableFuture<Void>>(); // of which each goes to a worker
         for (int i = 0; i < MANY; i++) {
-            reads.add(device.submitRead(0, Arena.ofAuto().allocate(device.blockSize() * 64L)));
+            writes.add(device.submitWrite(0, Arena.ofAuto().allocate(device.blockSize() * 64L)));
         }
-        CompletableFuture.allOf(reads.toArray(CompletableFuture[]::new)).join();
+        CompletableFuture.allOf(writes.toArray(CompletableFuture[]::new)).join();
     }
 
     private TargetSpec spec(String name) {
