@@ -115,10 +115,9 @@ final class FileBlocks implements AutoCloseable {
         }
     }
 
-    /** Whether the page cache has these bytes and they are to be sent from there. */
-    boolean prefersTransfer(long offsetBytes, long countBytes) {
-        return io == FileOptions.Io.SENDFILE && mapping != null
-                && mapping.isResident(offsetBytes, countBytes);
+    /** Whether the page cache is known to have these bytes. */
+    boolean isResident(long offsetBytes, long countBytes) {
+        return mapping != null && mapping.isResident(offsetBytes, countBytes);
     }
 
     /** Reads if that needs no disk; returns whether it was so. */

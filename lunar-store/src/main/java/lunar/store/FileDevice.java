@@ -381,7 +381,7 @@ public final class FileDevice implements BlockDevice {
             return false;
         }
         try {
-            return !closed && blocks.prefersTransfer(offsetBytes, countBytes);
+            return !closed && blocks.isResident(offsetBytes, countBytes);
         } finally {
             gate.unlockRead(entered);
         }

@@ -105,13 +105,19 @@ final class FileHandle implements AutoCloseable {
         throw new UnsupportedOperationException("no direct I/O in this Java");
     }
 
-    long sizeBytes() throws IOException {
+    /** What is asked of the file as a whole. */
+    @FunctionalInterface
+    private interface Call<T> {
+        T on(FileChannel channel) throws IOException;
+    }
+
+    /** Asks until the answer is the file's and not that somebody was interrupted. */
+    private <T> T ask(Call<T> call) throws IOException {
         boolean interrupted = false;
         try {
             for (;;) {
-                FileChannel now = channel;
                 try {
-                    return now.size();
+                    return call.on(channel);
                 } catch (ClosedChannelException e) {
                     interrupted |= Thread.interrupted();
                     replace();
@@ -123,6 +129,8 @@ final class FileHandle implements AutoCloseable {
             }
         }
     }
+
+    long sizeBytes() throws IOException { return ask(FileChannel::size); }
 
     /** Fills the buffer from this place. */
     void read(ByteBuffer into, long offsetBytes) throws IOException {
@@ -165,43 +173,15 @@ final class FileHandle implements AutoCloseable {
 
     /** The first bytes of the file as memory that cannot be written, as long as anybody refers to it. */
     MemorySegment map(long sizeBytes) throws IOException {
-        boolean interrupted = false;
-        try {
-            for (;;) {
-                FileChannel now = channel;
-                try {
-                    return now.map(FileChannel.MapMode.READ_ONLY, 0, sizeBytes, Arena.ofAuto());
-                } catch (ClosedChannelException e) {
-                    interrupted |= Thread.interrupted();
-                    replace();
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
+        return ask(now -> now.map(FileChannel.MapMode.READ_ONLY, 0, sizeBytes, Arena.ofAuto()));
     }
 
     /** Makes written data stable. */
     void force() throws IOException {
-        boolean interrupted = false;
-        try {
-            for (;;) {
-                FileChannel now = channel;
-                try {
-                    now.force(false);
-                    return;
-                } catch (ClosedChannelException e) {
-                    interrupted |= Thread.interrupted();
-                    replace();
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
+        boolean _ = ask(now -> {
+            now.force(false);
+            return true;
+        });
     }
 
     /**

@@ -22,18 +22,22 @@ final class FileMapping {
 
     /** Whether the page cache has all of these bytes (mincore(2)). */
     boolean isResident(long offsetBytes, long countBytes) {
-        MemorySegment file = all;
+        return isResident(all, offsetBytes, countBytes);
+    }
+
+    private static boolean isResident(MemorySegment file, long offsetBytes, long countBytes) {
         return offsetBytes + countBytes <= file.byteSize()
                 && file.asSlice(offsetBytes, countBytes).isLoaded();
     }
 
     /** Reads if the page cache has it all; returns whether it has. */
     boolean read(long offsetBytes, MemorySegment into) throws IOException {
-        if (!isResident(offsetBytes, into.byteSize())) {
+        MemorySegment file = all;
+        if (!isResident(file, offsetBytes, into.byteSize())) {
             return false;
         }
         try {
-            MemorySegment.copy(all, offsetBytes, into, 0, into.byteSize());
+            MemorySegment.copy(file, offsetBytes, into, 0, into.byteSize());
             return true;
         } catch (InternalError e) { // SIGBUS: the file has become shorter
             throw new IOException("Input/output error", e);

@@ -318,8 +318,7 @@ final class FullFeature implements PduReceiver {
     @Override
     public void batchEnd() {
         inBatch = false;
-        unsentAnswers = 0;
-        transport.flush();
+        sendAnswers();
         backPressure.look();
     }
 
@@ -354,8 +353,7 @@ final class FullFeature implements PduReceiver {
         } else {
             answers.respond(task); // where the connection is lost, for whoever the task is reassigned to
             if (++unsentAnswers >= EARLY_ANSWERS && transport.queuedBytes() >= EARLY_BYTES) {
-                unsentAnswers = 0;
-                transport.flush();
+                sendAnswers();
             }
             scheduleFlush();
         }
@@ -392,6 +390,10 @@ final class FullFeature implements PduReceiver {
 
     private void flush() {
         flushScheduled = false;
+        sendAnswers();
+    }
+
+    private void sendAnswers() {
         unsentAnswers = 0;
         transport.flush();
     }
