@@ -13,6 +13,7 @@ module lunar.bench {
     requires lunar.lucene;
     requires lunar.scsi;
     requires lunar.target;
+    requires lunar.tcp;
     requires org.apache.commons.statistics.distribution;
     requires tools.jackson.databind;
     requires static jmh.core; // its benches run on the class path

@@ -32,8 +32,12 @@ record Agenda(List<Entry> entries) {
     static final Subject TGTD_FILE = new Subject("tgtd, file", TGTD, 1);
     static final Subject FILE = new Subject("Lunar, file", LUNAR, 0);
     static final Subject RAM = new Subject("Lunar, memory", LUNAR, 1);
+    /** Another file, sent from the page cache without a copy. */
+    static final Subject SENDFILE = new Subject("Lunar, file, sendfile", LUNAR, 2);
     /** {@link ModelServer}, which is no LUN: the same bytes go to and fro, and no more is done. */
     static final Subject CEILING = new Subject("model", MODEL, 0);
+    /** The same with the data in as much memory as the LUNs have, which no LUN can do without. */
+    static final Subject SPREAD_CEILING = new Subject("model, 1 GiB", MODEL, ModelLoad.SPREAD_LUN);
 
     static final Work ALONE = new Work("4 KiB random read, depth 1, one core", Operation.READ,
             4096, true, 1, true);
@@ -56,8 +60,10 @@ record Agenda(List<Entry> entries) {
             new Entry(ALONE, with(ISCSI_PERF)),
             new Entry(READS, and(with(ISCSI_PERF), Pair.of(RAM, LIBISCSI), digests(RAM))),
             new Entry(WRITES, with(LIBISCSI)),
-            new Entry(LARGE_READS, and(with(ISCSI_PERF), digests(RAM))),
-            new Entry(LARGE_WRITES, with(LIBISCSI)),
+            new Entry(LARGE_READS,
+                    and(with(ISCSI_PERF), digests(RAM), Pair.of(SENDFILE, ISCSI_PERF),
+                            Pair.of(SENDFILE, INITIATOR), Pair.of(SPREAD_CEILING, LOOP))),
+            new Entry(LARGE_WRITES, and(with(LIBISCSI), Pair.of(SPREAD_CEILING, LOOP))),
             new Entry(SESSIONS, List.of(sessions(RAM, FEW_SESSIONS), sessions(RAM, MANY_SESSIONS),
                     sessions(TGTD_FILE, FEW_SESSIONS), sessions(TGTD_FILE, MANY_SESSIONS)))));
 

@@ -3,19 +3,25 @@ package lunar.bench;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.Random;
 
-/** What both servers serve: a file of random bytes, which the page cache holds. */
+/**
+ * What both servers serve: a file of random bytes, which the page cache holds in pages, as they come by requests of
+ * 4 KiB. What is written, or read in, in large pieces lies there in pieces up to megabytes; each small write to such a
+ * one makes the file system look at all its blocks, whoever writes: some 50 us, which hide what a target takes.
+ */
 final class BackingFile {
     static final long BYTES = 1L << 30;
     private static final int PIECE_BYTES = 1 << 20;
+    private static final int PAGE_BYTES = 4096;
+    private static final int TOOL_SECONDS = 180;
 
     private BackingFile() {}
 
-    /** Makes the file unless it is there, stable, and reads it once. */
+    /** Makes the file anew, stable. */
     static Path prepare(Path directory, long seed) throws BenchException {
         return prepare(directory.resolve("backing.img"), BYTES, seed);
     }
@@ -23,19 +29,16 @@ final class BackingFile {
     /** The same for another file, of a multiple of 1 MiB. */
     static Path prepare(Path file, long bytes, long seed) throws BenchException {
         try {
-            if (!Files.exists(file) || Files.size(file) != bytes) {
-                fill(file, bytes, seed);
-            }
-            var buffer = ByteBuffer.allocateDirect(PIECE_BYTES);
-            try (var channel = FileChannel.open(file)) {
-                while (channel.read(buffer) >= 0) {
-                    buffer.clear();
-                }
-            }
+            fill(file, bytes, seed);
             return file;
         } catch (IOException e) {
             throw new BenchException(file + " cannot be made: " + e.getMessage(), e);
         }
+    }
+
+    /** Has everything on the disk, so that nothing is written back while something else is measured. */
+    static void writeBack(Path log) throws BenchException, InterruptedException {
+        String _ = Processes.run(log, TOOL_SECONDS, List.of("sync"));
     }
 
     private static void fill(Path file, long bytes, long seed) throws IOException {
@@ -45,9 +48,11 @@ final class BackingFile {
                 StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
             for (long at = 0; at < bytes; at += PIECE_BYTES) {
                 random.nextBytes(piece);
-                var buffer = ByteBuffer.wrap(piece);
-                while (buffer.hasRemaining()) {
-                    channel.write(buffer);
+                for (int page = 0; page < PIECE_BYTES; page += PAGE_BYTES) {
+                    var buffer = ByteBuffer.wrap(piece, page, PAGE_BYTES);
+                    while (buffer.hasRemaining()) {
+                        channel.write(buffer);
+                    }
                 }
             }
             channel.force(true);

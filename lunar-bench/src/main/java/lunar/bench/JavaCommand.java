@@ -13,7 +13,7 @@ final class JavaCommand {
         var command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:+UseShenandoahGC", "-XX:ShenandoahGCMode=generational",
-                "--enable-native-access=lunar.bench,lunar.store", "--module-path",
+                "--enable-native-access=lunar.bench,lunar.store,lunar.tcp", "--module-path",
                 System.getProperty("jdk.module.path", ""), "--add-modules",
                 "lunar.store,lunar.tcp", "--module", "lunar.bench/" + main.getName()));
         command.addAll(List.of(args));

@@ -7,19 +7,24 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import lunar.bench.LoadOrder.Window;
 import lunar.bench.Work.Operation;
 import lunar.initiator.IscsiUri;
 import lunar.iscsi.TargetAddress;
+import lunar.scsi.Lun;
+import lunar.tcp.Pacing;
 
 /**
  * The client of the model loop: what it takes to move the bytes of an exchange, and nothing else. A read is a request
  * of {@value #HEADER_BYTES} bytes and an answer of as many and the data; a write the other way round. All answers that
  * are there are taken at once, and followed by as many requests in one write. One buffer is written again and again,
- * another read into, both hot: no initiator can do less.
+ * another read into, both hot: no initiator can do less. Nor is the connection paced, see {@link Pacing}.
  */
 final class ModelLoad implements Load {
     static final int HEADER_BYTES = 48;
+    /** LUN whose data lie in much memory; those of any other in one hot buffer. */
+    static final int SPREAD_LUN = 1;
     /** Least and most that is received at once. */
     static final int MIN_RECEIVE_BYTES = 64 << 10;
     static final int MAX_RECEIVE_BYTES = 256 << 10;
@@ -30,11 +35,14 @@ final class ModelLoad implements Load {
         if (order.sessions() != 1 || work.operation() == Operation.MIXED) {
             throw new BenchException("the model loop has one connection, and goes one way");
         }
-        TargetAddress portal = IscsiUri.parse(order.uri()).sessionOptions().portal();
+        IscsiUri uri = IscsiUri.parse(order.uri());
+        TargetAddress portal = uri.sessionOptions().portal();
         try (var channel = SocketChannel
                 .open(new InetSocketAddress(portal.host(), portal.port()))) {
             channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-            var exchange = Exchange.of(work);
+            Pacing.off(channel);
+            var exchange = Exchange.of(work,
+                    uri.lun().equals(Optional.of(Lun.of(SPREAD_LUN))));
             exchange.tell(channel);
             return new Client(channel, exchange, order.window()).run();
         }
@@ -46,32 +54,35 @@ final class ModelLoad implements Load {
      * @param requestBytes of a message of the client
      * @param answerBytes of a message of the server
      * @param depth requests that are not answered
+     * @param spread whether the server has its data in much memory, as a LUN has, or in one hot buffer
      */
-    record Exchange(int requestBytes, int answerBytes, int depth) {
+    record Exchange(int requestBytes, int answerBytes, int depth, boolean spread) {
         static final int MAX_MESSAGE_BYTES = 16 << 20;
+        private static final int TOLD_BYTES = 4 * Integer.BYTES;
 
-        static Exchange of(Work work) {
+        static Exchange of(Work work, boolean spread) {
             int whole = HEADER_BYTES + work.requestBytes();
             return work.writes()
-                    ? new Exchange(whole, HEADER_BYTES, work.depth())
-                    : new Exchange(HEADER_BYTES, whole, work.depth());
+                    ? new Exchange(whole, HEADER_BYTES, work.depth(), spread)
+                    : new Exchange(HEADER_BYTES, whole, work.depth(), spread);
         }
 
         /** First of all, the client says what it will do. */
         void tell(SocketChannel channel) throws IOException {
-            writeAll(channel, ByteBuffer.allocate(3 * Integer.BYTES).putInt(requestBytes)
-                    .putInt(answerBytes).putInt(depth).flip());
+            writeAll(channel, ByteBuffer.allocate(TOLD_BYTES).putInt(requestBytes)
+                    .putInt(answerBytes).putInt(depth).putInt(spread ? 1 : 0).flip());
         }
 
         static Exchange receive(SocketChannel channel) throws IOException {
-            ByteBuffer told = ByteBuffer.allocate(3 * Integer.BYTES);
+            ByteBuffer told = ByteBuffer.allocate(TOLD_BYTES);
             while (told.hasRemaining()) {
                 if (channel.read(told) < 0) {
                     throw new IOException("the client has gone");
                 }
             }
             told.flip();
-            var exchange = new Exchange(told.getInt(), told.getInt(), told.getInt());
+            var exchange = new Exchange(told.getInt(), told.getInt(), told.getInt(),
+                    told.getInt() != 0);
             if (!isLength(exchange.requestBytes) || !isLength(exchange.answerBytes)
                     || exchange.depth < 1 || exchange.depth > 4096) {
                 throw new IOException("makes no sense: " + exchange);
@@ -101,7 +112,8 @@ final class ModelLoad implements Load {
             this.exchange = exchange;
             this.window = window;
             requests = ByteBuffer.allocateDirect(exchange.depth * exchange.requestBytes);
-            answers = receiveBuffer(exchange.depth * exchange.answerBytes);
+            answers = ByteBuffer
+                    .allocateDirect(receiveBytes(exchange.depth * exchange.answerBytes));
             startNs = new long[exchange.depth];
         }
 
@@ -138,8 +150,9 @@ final class ModelLoad implements Load {
         }
     }
 
-    static ByteBuffer receiveBuffer(int bytes) {
-        return ByteBuffer.allocateDirect(Math.clamp(bytes, MIN_RECEIVE_BYTES, MAX_RECEIVE_BYTES));
+    /** What is received at once, where so many bytes are on their way. */
+    static int receiveBytes(int bytes) {
+        return Math.clamp(bytes, MIN_RECEIVE_BYTES, MAX_RECEIVE_BYTES);
     }
 
     static void writeAll(SocketChannel channel, ByteBuffer buffer) throws IOException {

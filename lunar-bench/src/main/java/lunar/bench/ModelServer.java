@@ -4,6 +4,8 @@ import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
@@ -12,12 +14,17 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import lunar.bench.ModelLoad.Exchange;
+import lunar.tcp.Pacing;
 
 /**
  * The server of the model loop: a thread for each connection reads all that is there and answers whole requests
- * together, from a buffer that is always the same, with one write. Ends with its standard input.
+ * together, with one write: from a buffer that is always the same, or from {@value #SPREAD_BYTES} bytes of memory,
+ * place by place, as a LUN of that size would; what a client writes goes to such places too. Ends with its standard
+ * input.
  */
 public final class ModelServer implements AutoCloseable {
+    private static final int SPREAD_BYTES = 1 << 30;
+
     private final ServerSocketChannel listener;
 
     private ModelServer(ServerSocketChannel listener) { this.listener = listener; }
@@ -26,6 +33,7 @@ public final class ModelServer implements AutoCloseable {
     public static void main(String[] args) throws IOException {
         var out = new PrintStream(new FileOutputStream(FileDescriptor.out), true,
                 StandardCharsets.UTF_8);
+        MemorySegment _ = Ground.Spread.MEMORY; // which takes its time, before anybody comes
         var server = start();
         out.println("serving the model as lun 0 of none on " + Server.HOST + ":" + server.port());
         while (System.in.read() >= 0) {
@@ -60,22 +68,72 @@ public final class ModelServer implements AutoCloseable {
     private static void serve(SocketChannel channel) {
         try (channel) {
             channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+            Pacing.off(channel);
             Exchange exchange = Exchange.receive(channel);
-            ByteBuffer requests = ModelLoad
-                    .receiveBuffer(exchange.depth() * exchange.requestBytes());
-            ByteBuffer answers = ByteBuffer
-                    .allocateDirect(exchange.depth() * exchange.answerBytes());
+            boolean writes = exchange.requestBytes() > exchange.answerBytes();
+            boolean spread = exchange.spread();
+            Ground requests = spread && writes
+                    ? Ground.spread()
+                    : Ground.one(
+                            ModelLoad.receiveBytes(exchange.depth() * exchange.requestBytes()));
+            Ground answers = spread && !writes
+                    ? Ground.spread()
+                    : Ground.one(exchange.depth() * exchange.answerBytes());
+            int receiveBytes = ModelLoad
+                    .receiveBytes(exchange.depth() * exchange.requestBytes());
             int partBytes = 0;
-            for (int bytes = channel.read(requests.clear()); bytes >= 0; bytes = channel
-                    .read(requests.clear())) {
+            while (true) {
+                int bytes = channel.read(requests.next(receiveBytes));
+                if (bytes < 0) {
+                    return;
+                }
+                requests.taken(bytes);
                 partBytes += bytes;
                 int count = partBytes / exchange.requestBytes();
                 partBytes %= exchange.requestBytes();
-                ModelLoad.writeAll(channel,
-                        answers.clear().limit(count * exchange.answerBytes()));
+                ModelLoad.writeAll(channel, answers.next(count * exchange.answerBytes()));
+                answers.taken(count * exchange.answerBytes());
             }
         } catch (IOException _) {
             // The client leaves as it likes, with answers on their way.
+        }
+    }
+
+    /** Where data lie: always at the front, or one behind the other. */
+    private static final class Ground {
+        /** Made for the first who wants it. */
+        private static final class Spread {
+            static final MemorySegment MEMORY = Arena.global().allocate(SPREAD_BYTES);
+
+            static {
+                MEMORY.fill((byte) 1); // or all would be one page of zeroes
+            }
+        }
+
+        private final ByteBuffer memory;
+        private final boolean moves;
+        private int at;
+
+        private Ground(ByteBuffer memory, boolean moves) {
+            this.memory = memory;
+            this.moves = moves;
+        }
+
+        static Ground one(int bytes) { return new Ground(ByteBuffer.allocateDirect(bytes), false); }
+
+        static Ground spread() { return new Ground(Spread.MEMORY.asByteBuffer(), true); }
+
+        ByteBuffer next(int bytes) {
+            if (bytes > memory.capacity() - at) {
+                at = 0;
+            }
+            return memory.clear().position(at).limit(at + bytes);
+        }
+
+        void taken(int bytes) {
+            if (moves) {
+                at += bytes;
+            }
         }
     }
 

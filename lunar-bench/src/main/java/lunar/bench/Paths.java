@@ -22,7 +22,6 @@ import lunar.bench.Work.Operation;
 public final class Paths {
     static final List<Integer> SIZES = List.of(2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10);
 
-    private static final int SYNC_SECONDS = 120;
     private static final String CLIENT = Agenda.INITIATOR;
 
     /**
@@ -62,7 +61,7 @@ public final class Paths {
             out.println("preparing " + subjects.size() + " files");
             start(plan, List.copyOf(subjects.keySet()), servers);
             var rig = new Rig(servers, Map.of(CLIENT, client), plan.bytes,
-                    () -> writeBack(directory), out);
+                    () -> BackingFile.writeBack(directory.resolve("sync.log")), out);
             rig.warmUp(agenda);
             measured = rig.run(agenda, settings);
         } finally {
@@ -79,10 +78,6 @@ public final class Paths {
         out.println(report.markdown());
         out.println("written: paths-read.svg, paths-write.svg and paths.json in " + plan.out
                 + ", PATHS.md in " + directory);
-    }
-
-    private static void writeBack(Path directory) throws BenchException, InterruptedException {
-        String _ = Processes.run(directory.resolve("sync.log"), SYNC_SECONDS, List.of("sync"));
     }
 
     /** Each path's LUN: numbers count up at each server, from 1 at tgtd. */

@@ -49,11 +49,14 @@ public final class SideBySide {
         Path directory = settings.directory();
         out.println("preparing " + BackingFile.BYTES / (1 << 20) + " MiB of random content");
         Path backing = BackingFile.prepare(directory, settings.seed());
+        Path sent = BackingFile.prepare(directory.resolve("sent.img"), BackingFile.BYTES,
+                settings.seed());
         var clients = new HashMap<String, Client>();
         try (var tgtd = Server.tgtd(directory, List.of(new TgtdLun(backing, "")),
                 Map.of());
                 var lunar = Server.lunar(settings.lunar(), directory.resolve("lunar.log"),
-                        List.of(), List.of("file:" + backing, "ram:" + BackingFile.BYTES));
+                        List.of(), List.of("file:" + backing, "ram:" + BackingFile.BYTES,
+                                "file:" + sent + "?io=sendfile"));
                 var model = Server.model(directory.resolve("model.log"))) {
             clients.put(Agenda.ISCSI_PERF, new IscsiPerf(directory.resolve("iscsi-perf.log")));
             for (var agent : Map.of(Agenda.INITIATOR, "lunar", Agenda.LIBISCSI, "libiscsi",
@@ -62,7 +65,8 @@ public final class SideBySide {
                         directory.resolve(agent.getValue() + "-client.log")));
             }
             var rig = new Rig(Map.of(Agenda.TGTD, tgtd, Agenda.LUNAR, lunar, Agenda.MODEL, model),
-                    clients, BackingFile.BYTES, Rig.Before.NOTHING, out);
+                    clients, BackingFile.BYTES,
+                    () -> BackingFile.writeBack(directory.resolve("sync.log")), out);
             // Memory with content, lest reads be of pages that are not there.
             String _ = Processes.run(directory.resolve("copy.log"), COPY_SECONDS,
                     List.of(settings.lunar().toString(), "copy", lunar.uri(Agenda.FILE.lun()),

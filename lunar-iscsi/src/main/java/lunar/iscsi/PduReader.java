@@ -27,6 +27,10 @@ public final class PduReader {
     /** A rest of data shorter than this is read with what follows it and copied: cheaper than a read of its own. */
     private static final int STRAIGHT_BYTES = 8 * 1024;
 
+    /** After a data segment as long as this, little is staged: of one more like it only the start is then copied. */
+    private static final int LONG_BYTES = 64 * 1024;
+    private static final int LITTLE_BYTES = 4 * 1024;
+
     private static final ValueLayout.OfInt WIRE_INT = ValueLayout.JAVA_INT_UNALIGNED
             .withOrder(ByteOrder.BIG_ENDIAN);
 
@@ -51,6 +55,8 @@ public final class PduReader {
     private MemorySegment data = MemorySegment.NULL;
     /** Bytes of the data that are in their place, and in the digest. */
     private int filled;
+    /** Length of the latest data segment. */
+    private int latestLength;
     /** The data where the network is to write the rest of them, or null: a short one, or on the heap. */
     private @Nullable ByteBuffer destination;
 
@@ -83,6 +89,11 @@ public final class PduReader {
      * read into that.
      */
     public @Nullable ByteBuffer destination() { return destination; }
+
+    /** How much had better be read into the staging buffer behind what was restored, which has this much room. */
+    public int wanted(int room) {
+        return latestLength >= LONG_BYTES ? Math.min(room, LITTLE_BYTES) : room;
+    }
 
     /** Puts what the last turn left over at the front of the staging buffer; returns its length. */
     public int restore(MemorySegment staging) {
@@ -151,6 +162,7 @@ public final class PduReader {
             receiver.received(bhs, ahsSegment, MemorySegment.NULL);
             return headers;
         }
+        latestLength = dataLength;
         data = receiver.dataDestination(bhs, ahsSegment, dataLength);
         if (stopped) {
             data = MemorySegment.NULL;

@@ -42,7 +42,7 @@ final class ReaderShell implements PduReceiver {
                 destination.put(bytes, at, length);
                 at += length;
             }
-            int length = (int) Math.min(staging.byteSize() - restored, to - at);
+            int length = Math.min(reader.wanted((int) staging.byteSize() - restored), to - at);
             MemorySegment.copy(bytes, at, staging, ValueLayout.JAVA_BYTE, restored, length);
             at += length;
             reader.consume(staging, restored + length);

@@ -43,7 +43,8 @@ class SteadyStateTest {
     @ParameterizedTest
     @CsvSource({"ram:64MiB,'',false", "ram:64MiB,'',true",
             "ram:64MiB,'?header-digest=crc32c&data-digest=crc32c',false",
-            "ram:64MiB,'?header-digest=crc32c&data-digest=crc32c',true", "file,'',false"})
+            "ram:64MiB,'?header-digest=crc32c&data-digest=crc32c',true", "file,'',false",
+            "file,'',true"})
     void shouldMakeNoGarbage(String device, String options, boolean write) throws Exception {
         String uri = device.equals("file")
                 ? "file:" + folder.resolve("disk.img") + "?size=64MiB"

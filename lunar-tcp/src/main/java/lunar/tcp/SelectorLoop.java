@@ -9,9 +9,7 @@ import java.nio.channels.Selector;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.PriorityQueue;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -65,7 +63,7 @@ final class SelectorLoop implements EventLoop {
     }
 
     private final Selector selector = Selector.open();
-    private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+    private final TaskQueue tasks = new TaskQueue();
     private final PriorityQueue<Task> timers = new PriorityQueue<>(
             Comparator.<Task>comparingLong(task -> task.atMs)
                     .thenComparingLong(task -> task.number));

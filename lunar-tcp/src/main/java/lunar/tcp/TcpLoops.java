@@ -109,6 +109,7 @@ final class TcpLoops implements TransportProvider.Loops {
         channel.configureBlocking(false);
         channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
         channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
+        Pacing.off(channel);
         var transport = new TcpTransport(channel, loop, chunks);
         transport.start(receiver);
         return transport;

@@ -206,6 +206,7 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
             for (int i = 0; i < MAX_READS_PER_TURN && readingWanted && move == null
                     && ending == Ending.OPEN; i++) {
                 buffer.clear().position(from.restore(staging));
+                buffer.limit(buffer.position() + from.wanted(buffer.remaining()));
                 // One buffer for each read: for a scattering one the JDK makes objects.
                 ByteBuffer destination = from.destination();
                 ByteBuffer into = destination == null ? buffer : destination;

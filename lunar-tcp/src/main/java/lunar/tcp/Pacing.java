@@ -1,0 +1,184 @@
+package lunar.tcp;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.ByteOrder;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes the pacing off connections within one machine. A congestion control that paces, as BBR does, holds each segment
+ * until a timer fires, for the sake of queues in a network; on loopback there is none, and the timers, which in a
+ * virtual machine cost microseconds each, halve what a connection can carry. Such a connection gets {@code reno}, which
+ * every Linux has and lets everybody use, in the place of the system's choice (tcp(7), TCP_CONGESTION).
+ *
+ * <p>Java does not give the number of a socket, so it is looked for by its two addresses, which no other socket of the
+ * process has in this order. Linux only, and where native access is enabled for the module; nothing is done elsewhere.
+ */
+public final class Pacing {
+    private static final System.Logger LOG = System.getLogger("lunar.tcp");
+    private static final Path CHOICE = Path.of("/proc/sys/net/ipv4/tcp_congestion_control");
+    private static final String PACING = "bbr";
+    private static final String WITHOUT = "reno";
+
+    private static final int IPPROTO_TCP = 6;
+    private static final int TCP_CONGESTION = 13;
+    private static final short AF_INET = 2;
+    private static final short AF_INET6 = 10;
+    private static final int ADDRESS_BYTES = 128; // struct sockaddr_storage
+    private static final int PORT_AT = 2;
+    private static final int ADDRESS_AT = 4;
+    private static final int ADDRESS_6_AT = 8;
+    private static final int ADDRESS_LENGTH = 4;
+    private static final int ADDRESS_6_LENGTH = 16;
+
+    /** No process is asked for more sockets than this. */
+    private static final int MAX_DESCRIPTOR = 1 << 16;
+    /** Descriptors that are looked at above the highest that was found. */
+    private static final int AHEAD = 64;
+
+    private static final ValueLayout.OfShort PORT = ValueLayout.JAVA_SHORT_UNALIGNED
+            .withOrder(ByteOrder.BIG_ENDIAN);
+
+    /** The calls, where they are there. */
+    private record Calls(MethodHandle getsockname, MethodHandle getpeername,
+            MethodHandle setsockopt) {
+        @SuppressWarnings("restricted")
+        private static Optional<Calls> find() {
+            if (!System.getProperty("os.name", "").equals("Linux")
+                    || !Pacing.class.getModule().isNativeAccessEnabled()) {
+                return Optional.empty();
+            }
+            var linker = Linker.nativeLinker();
+            SymbolLookup symbols = linker.defaultLookup();
+            var name = FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT,
+                    ValueLayout.ADDRESS, ValueLayout.ADDRESS);
+            var option = FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT,
+                    ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.ADDRESS,
+                    ValueLayout.JAVA_INT);
+            return Optional.of(new Calls(
+                    linker.downcallHandle(symbols.findOrThrow("getsockname"), name),
+                    linker.downcallHandle(symbols.findOrThrow("getpeername"), name),
+                    linker.downcallHandle(symbols.findOrThrow("setsockopt"), option)));
+        }
+    }
+
+    /** Made when the first connection needs it. */
+    private static final class Native {
+        static final Optional<Calls> CALLS = Calls.find();
+    }
+
+    /** Where new sockets were found: their numbers mostly follow each other. */
+    private static int latest;
+    private static int highest;
+
+    private Pacing() {}
+
+    /** Lets a connected socket send what it has at once if its peer is on this machine; else does nothing. */
+    public static void off(SocketChannel channel) {
+        try {
+            if (isWithinMachine(channel) && isPaced()) {
+                OptionalInt found = descriptor(channel);
+                if (found.isPresent()) {
+                    off(found.getAsInt());
+                }
+            }
+        } catch (IOException e) {
+            LOG.log(System.Logger.Level.DEBUG, "pacing: {0}", e.toString());
+        }
+    }
+
+    private static boolean isWithinMachine(SocketChannel channel) throws IOException {
+        return channel.getLocalAddress() instanceof InetSocketAddress local
+                && channel.getRemoteAddress() instanceof InetSocketAddress remote
+                && (remote.getAddress().isLoopbackAddress()
+                        || remote.getAddress().equals(local.getAddress()));
+    }
+
+    private static boolean isPaced() throws IOException {
+        return Files.exists(CHOICE) && Files.readString(CHOICE).startsWith(PACING);
+    }
+
+    private static void off(int descriptor) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment name = arena.allocateFrom(WITHOUT, StandardCharsets.US_ASCII);
+            int result = (int) Native.CALLS.orElseThrow().setsockopt.invokeExact(descriptor,
+                    IPPROTO_TCP, TCP_CONGESTION, name, WITHOUT.length());
+            LOG.log(System.Logger.Level.DEBUG, "pacing off: {0}", result == 0);
+        } catch (Throwable e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** The number of a connected socket; empty where the calls are not available. */
+    static synchronized OptionalInt descriptor(SocketChannel channel) throws IOException {
+        if (Native.CALLS.isEmpty()) {
+            return OptionalInt.empty();
+        }
+        Calls calls = Native.CALLS.get();
+        SocketAddress local = channel.getLocalAddress();
+        SocketAddress remote = channel.getRemoteAddress();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment address = arena.allocate(ADDRESS_BYTES, Long.BYTES);
+            MemorySegment length = arena.allocate(ValueLayout.JAVA_INT);
+            int top = Math.min(MAX_DESCRIPTOR, highest + AHEAD);
+            for (int i = 0; i < MAX_DESCRIPTOR; i++) {
+                // First those up to the highest known, round from the latest; then all above.
+                int candidate = i < top ? (latest + 1 + i) % top : i;
+                if (local.equals(address(calls.getsockname, candidate, address, length))
+                        && remote.equals(
+                                address(calls.getpeername, candidate, address, length))) {
+                    latest = candidate;
+                    highest = Math.max(highest, candidate);
+                    return OptionalInt.of(candidate);
+                }
+            }
+            return OptionalInt.empty();
+        } catch (Throwable e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** What one of the two calls says; null where this is no socket of the Internet, or none at all. */
+    private static @Nullable InetSocketAddress address(MethodHandle call, int descriptor,
+            MemorySegment address, MemorySegment length) throws Throwable {
+        length.set(ValueLayout.JAVA_INT, 0, ADDRESS_BYTES);
+        if ((int) call.invokeExact(descriptor, address, length) != 0) {
+            return null;
+        }
+        int at;
+        int bytes;
+        switch (address.get(ValueLayout.JAVA_SHORT, 0)) {
+            case AF_INET -> {
+                at = ADDRESS_AT;
+                bytes = ADDRESS_LENGTH;
+            }
+            case AF_INET6 -> {
+                at = ADDRESS_6_AT;
+                bytes = ADDRESS_6_LENGTH;
+            }
+            default -> {
+                return null;
+            }
+        }
+        // An IPv4 address within IPv6 comes out as what it is.
+        return new InetSocketAddress(
+                InetAddress.getByAddress(
+                        address.asSlice(at, bytes).toArray(ValueLayout.JAVA_BYTE)),
+                Short.toUnsignedInt(address.get(PORT, PORT_AT)));
+    }
+}

@@ -1,0 +1,53 @@
+package lunar.tcp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.OptionalInt;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+
+class PacingTest {
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void shouldFindTheDescriptorOfEachSocket() throws Exception {
+        Set<Integer> found = new HashSet<>();
+        try (var server = ServerSocketChannel.open()
+                .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+                var first = SocketChannel.open(server.getLocalAddress());
+                SocketChannel firstPeer = server.accept();
+                var second = SocketChannel.open(server.getLocalAddress());
+                SocketChannel secondPeer = server.accept()) {
+            for (SocketChannel channel : new SocketChannel[]{second, first, secondPeer,
+                    firstPeer}) {
+                OptionalInt descriptor = Pacing.descriptor(channel);
+                assertThat(descriptor).isPresent();
+                assertThat(Files.readSymbolicLink(
+                        Path.of("/proc/self/fd", String.valueOf(descriptor.getAsInt())))
+                        .toString()).startsWith("socket:");
+                found.add(descriptor.getAsInt());
+            }
+        }
+        assertThat(found).hasSize(4);
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void shouldFindSocketsOfEitherFamily() throws Exception {
+        for (InetAddress address : InetAddress.getAllByName("localhost")) {
+            try (var server = ServerSocketChannel.open().bind(new InetSocketAddress(address, 0));
+                    var client = SocketChannel.open(server.getLocalAddress());
+                    SocketChannel _ = server.accept()) {
+                assertThat(Pacing.descriptor(client)).isPresent();
+            }
+        }
+    }
+}
