@@ -40,13 +40,13 @@ final class DataWatch {
         boolean waiting = false;
         for (Task task : connection.tasks()) {
             if (task.state == Task.State.RECEIVING && task.delivered) {
-                if (connection.heardMs() - task.heardMs >= limitMs) {
-                    connection.giveUp(task);
-                } else {
-                    if (connection.heardMs() - task.heardMs >= limitMs / 2) {
-                        connection.askAgain(task);
-                    }
+                long missingMs = connection.heardMs() - task.heardMs;
+                // Asked again before it is given up, even where this look comes late.
+                if (missingMs < limitMs / 2 || connection.askAgain(task)
+                        || missingMs < limitMs) {
                     waiting = true;
+                } else {
+                    connection.giveUp(task);
                 }
             }
         }

@@ -400,14 +400,19 @@ final class FullFeature implements PduReceiver {
 
     // --- ending ---
 
-    /** The data of a task have not come for some time: asks for them once more, where that is agreed (section 7.5). */
-    void askAgain(Task task) {
-        if (recovers && !task.askedAgain) {
-            task.askedAgain = true;
-            task.transfer().interrupted();
-            advance(task);
-            scheduleFlush();
+    /**
+     * The data of a task have not come for some time: asks for them once more, where that is agreed (section 7.5).
+     * Returns whether it did.
+     */
+    boolean askAgain(Task task) {
+        if (!recovers || task.askedAgain) {
+            return false;
         }
+        task.askedAgain = true;
+        task.transfer().interrupted();
+        advance(task);
+        scheduleFlush();
+        return true;
     }
 
     /** The data of a task have not come for too long: nobody waits for them any longer. */
