@@ -11,6 +11,7 @@ module lunar.bench {
     requires lunar.initiator;
     requires lunar.iscsi;
     requires lunar.lucene;
+    requires lunar.raid;
     requires lunar.scsi;
     requires lunar.target;
     requires lunar.tcp;

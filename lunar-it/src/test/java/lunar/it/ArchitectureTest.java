@@ -32,6 +32,7 @@ class ArchitectureTest {
             Map.entry("tcp", new Rule(List.of("iscsi", "scsi"))),
             Map.entry("isns", new Rule(List.of())),
             Map.entry("fs", new Rule(List.of("block"))),
+            Map.entry("raid", new Rule(List.of("block"))), // never what its members are
             Map.entry("store", new Rule(List.of("block"), "com.sun.nio.file")), // the option for direct I/O
             Map.entry("initiator", new Rule(List.of("block", "scsi", "iscsi"))),
             Map.entry("lucene", new Rule(List.of("block"), "org.apache.lucene..")),
@@ -55,7 +56,8 @@ class ArchitectureTest {
     void shouldSeeEveryModule() {
         assertThat(lunar).extracting(one -> one.getPackageName()).contains("lunar.block",
                 "lunar.scsi", "lunar.iscsi", "lunar.iscsi.spi", "lunar.tcp", "lunar.isns",
-                "lunar.fs", "lunar.store", "lunar.target", "lunar.testkit", "lunar.lucene");
+                "lunar.fs", "lunar.raid", "lunar.raid.layout", "lunar.store", "lunar.target",
+                "lunar.testkit", "lunar.lucene");
     }
 
     @ParameterizedTest
@@ -80,6 +82,20 @@ class ArchitectureTest {
                 .dependOnClassesThat(resideInAnyPackage("java.net..", "java.nio.channels..",
                         "java.util.concurrent.locks..").or(assignableTo(Thread.class))
                         .or(assignableTo(Executor.class)).or(assignableTo(SecureRandom.class)))
+                .orShould().callMethod(System.class, "nanoTime")
+                .orShould().callMethod(System.class, "currentTimeMillis").check(lunar);
+    }
+
+    /** Members complete requests on their threads, and whoever has a clock ticks: so a seed replays a whole volume. */
+    @Test
+    void shouldKeepClocksAndThreadsOutOfVolumes() {
+        noClasses().that().resideInAPackage("lunar.raid..").should()
+                .dependOnClassesThat(resideInAnyPackage("java.net..", "java.nio.channels..")
+                        .or(assignableTo(SecureRandom.class)))
+                .orShould().callMethod(Thread.class, "sleep", long.class)
+                .orShould().callMethod(Thread.class, "ofPlatform")
+                .orShould().callMethod(Thread.class, "ofVirtual")
+                .orShould().callConstructor(Thread.class, Runnable.class)
                 .orShould().callMethod(System.class, "nanoTime")
                 .orShould().callMethod(System.class, "currentTimeMillis").check(lunar);
     }

@@ -1,0 +1,268 @@
+package lunar.raid;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import lunar.block.BusyException;
+import lunar.block.DeadlineException;
+import lunar.block.DeviceGoneException;
+import lunar.block.MediumException;
+import lunar.block.MiscompareException;
+import lunar.block.StorageException;
+import lunar.raid.layout.Layout;
+import lunar.raid.layout.Planner;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the requests and walks of a volume share: layout, slots, locks, and bounded pools of what does the work. A
+ * request that finds none free waits, first come, first served.
+ */
+final class Engine {
+    /** Requests that wait before more are refused. */
+    private static final int MAX_WAITING = 1 << 16;
+
+    final Layout layout;
+    final Planner planner;
+    final RaidOptions options;
+    final StripeLocks locks = new StripeLocks();
+    final Membership membership;
+    private final int blockSize;
+    private final int changeBlocks;
+    private volatile boolean closed;
+    private volatile int now;
+
+    /** Guarded by itself: every request to a member that was ever made, to find those that stall. */
+    private final List<MemberIo> ios = new ArrayList<>();
+    /** Guarded by itself, as the next two. */
+    private final ArrayDeque<StripeTask> freeTasks = new ArrayDeque<>();
+    private final ArrayDeque<VolumeRequest> seekers = new ArrayDeque<>();
+    private int madeTasks;
+    /** Guarded by itself. */
+    private final ArrayDeque<MemberIo> freeIos = new ArrayDeque<>();
+    private volatile @Nullable MemorySegment zeroes;
+
+    Engine(Layout layout, Planner planner, List<RaidMember> members, RaidOptions options) {
+        this.layout = layout;
+        this.planner = planner;
+        this.options = options;
+        this.blockSize = layout.shape().blockSize();
+        changeBlocks = changeBlocks(options.guard().maxBytes());
+        membership = new Membership(layout, Slots.of(members, options.stale(), layout), options);
+    }
+
+    Slots slots() { return membership.slots(); }
+
+    FailurePolicy policy() { return options.policy(); }
+
+    int blockSize() { return blockSize; }
+
+    private int changeBlocks(int maxBytes) {
+        int parities = layout.units() - layout.dataUnits();
+        long whole = layout.stripeBlocks() + (long) parities * layout.chunkBlocks();
+        return whole * blockSize <= maxBytes
+                ? layout.stripeBlocks()
+                : Math.max(1, maxBytes / blockSize / (1 + parities));
+    }
+
+    /** Blocks of data that a change of a stripe with parity may have which is not a full stripe. */
+    int changeBlocks() {
+        return changeBlocks;
+    }
+
+    int now() { return now; }
+
+    boolean isClosed() { return closed; }
+
+    /** From now on nothing begins, and failures are nobody's. */
+    void close() { closed = true; }
+
+    StorageException gone(Object what) {
+        return new DeviceGoneException(what + ": the volume is closed");
+    }
+
+    // --- failures ---
+
+    /** Whether the range is at fault, not the member. */
+    static boolean isMedium(StorageException failure) {
+        return failure instanceof MediumException || failure instanceof MiscompareException;
+    }
+
+    /** Gives a member up, if there is any redundancy; false where the volume cannot do without. */
+    boolean fail(Member member, StorageException cause) {
+        if (closed || !layout.shape().level().isRedundant()) {
+            return false;
+        }
+        return membership.fail(member, cause);
+    }
+
+    /** Counts a repair; too many of them are a failure. */
+    void repaired(Member member, long memberBlock, long blocks) {
+        options.listener().repaired(member.slot, memberBlock, blocks);
+        if (member.repaired() > policy().maxRepairs()) {
+            boolean _ = fail(member, new MediumException(
+                    member + " had to be repaired more than " + policy().maxRepairs() + " times"));
+        }
+    }
+
+    /** Time goes on: members that have not answered for too long are failed, and closed, which ends their requests. */
+    void tick() {
+        int time = now + 1;
+        now = time;
+        int ticks = policy().stallTicks();
+        if (ticks == 0) {
+            return;
+        }
+        var stalled = new ArrayList<Member>();
+        synchronized (ios) {
+            for (MemberIo io : ios) {
+                if (io.hasStalled(time, ticks) && !stalled.contains(io.member())) {
+                    stalled.add(io.member());
+                }
+            }
+        }
+        Executor closer = options.closer();
+        for (Member member : stalled) {
+            var cause = new DeadlineException(member + " has not answered for " + ticks + " ticks");
+            if (fail(member, cause)) {
+                closer.execute(() -> closeQuietly(member));
+            }
+        }
+    }
+
+    static void closeQuietly(Member member) {
+        try {
+            member.device.close();
+        } catch (StorageException _) {
+            // It has failed already.
+        }
+    }
+
+    /** Whether content of a range of a stripe is lost, with blocks counted in the stripe's data. */
+    boolean hasLost(long stripe, int from, long blocks) {
+        if (!layout.code().isParity()) { // the copy that is read counts
+            return false;
+        }
+        int chunk = layout.chunkBlocks();
+        for (int at = from; at < from + blocks;) {
+            int next = (int) Math.min(from + blocks, (at / chunk + 1L) * chunk);
+            if (options.lost().overlaps(layout.slot(stripe, at / chunk),
+                    layout.memberBlock(stripe, at / chunk) + at % chunk, next - at)) {
+                return true;
+            }
+            at = next;
+        }
+        return false;
+    }
+
+    StorageException lost(Object what) {
+        return new MediumException(what + ": some of the blocks were lost in a crash");
+    }
+
+    // --- pools ---
+
+    MemberIo newIo() {
+        var io = new MemberIo(this);
+        synchronized (ios) {
+            ios.add(io);
+        }
+        return io;
+    }
+
+    MemberIo takeIo() {
+        synchronized (freeIos) {
+            MemberIo free = freeIos.poll();
+            if (free != null) {
+                return free;
+            }
+        }
+        return newIo();
+    }
+
+    void giveBack(MemberIo io) {
+        synchronized (freeIos) {
+            freeIos.push(io);
+        }
+    }
+
+    /** Gives a request stripe tasks for all its ranges, now or as they come free. */
+    void seek(VolumeRequest request) {
+        while (true) {
+            StripeTask task;
+            synchronized (freeTasks) {
+                if (!seekers.isEmpty()) {
+                    seekers.add(request);
+                    return;
+                }
+                task = freeTasks.poll();
+                if (task == null && madeTasks == options.stripeTasks()) {
+                    seekers.add(request);
+                    return;
+                }
+                if (task == null) {
+                    madeTasks++;
+                }
+            }
+            if (!request.take(task == null ? new StripeTask(this) : task)) {
+                return;
+            }
+        }
+    }
+
+    /** A task has come free; whoever waits first gets it. */
+    void giveBack(StripeTask task) {
+        VolumeRequest next;
+        synchronized (freeTasks) {
+            next = seekers.poll();
+            if (next == null) {
+                freeTasks.push(task);
+                return;
+            }
+        }
+        if (next.take(task)) {
+            synchronized (freeTasks) {
+                seekers.addFirst(next);
+            }
+            feed();
+        }
+    }
+
+    /** A task may have come free while nobody was seen to wait. */
+    private void feed() {
+        while (true) {
+            StripeTask task;
+            VolumeRequest next;
+            synchronized (freeTasks) {
+                if (seekers.isEmpty() || freeTasks.isEmpty()) {
+                    return;
+                }
+                task = freeTasks.remove();
+                next = seekers.remove();
+            }
+            if (next.take(task)) {
+                synchronized (freeTasks) {
+                    seekers.addFirst(next);
+                }
+            }
+        }
+    }
+
+    /** A stripe's data of zeroes. */
+    MemorySegment zeroes() {
+        MemorySegment there = zeroes;
+        if (there == null) {
+            there = Arena.ofAuto().allocate((long) layout.stripeBlocks() * blockSize, 4096)
+                    .asReadOnly();
+            zeroes = there;
+        }
+        return there;
+    }
+
+    static StorageException busy(Object what) {
+        return new BusyException(what + ": " + MAX_WAITING + " requests wait already");
+    }
+
+    static boolean isTooMany(int waiting) { return waiting >= MAX_WAITING; }
+}

@@ -1,0 +1,135 @@
+package lunar.raid;
+
+import java.lang.foreign.MemorySegment;
+import lunar.block.BlockRequest;
+import lunar.block.BlockRequest.Operation;
+import lunar.block.Limits;
+import lunar.block.StorageException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A request to a member, in as many pieces as the member's limits want, one after the other, each tried again where
+ * that may help. Reused.
+ */
+final class MemberIo implements BlockRequest.Completion, Runnable {
+    /** Told when it has ended. */
+    interface Owner {
+        void ended(MemberIo io);
+    }
+
+    private final Engine engine;
+    private final BlockRequest request = new BlockRequest();
+    private Owner owner = _ -> {};
+    private @Nullable Member member;
+    private Operation operation = Operation.FLUSH;
+    private long memberBlock;
+    private long blocks;
+    private MemorySegment buffer = MemorySegment.NULL;
+    private boolean fua;
+    private long done;
+    private long piece;
+    private int retriesLeft;
+    private @Nullable StorageException failure;
+    /** What it is for its owner. */
+    private long tag;
+    private volatile boolean isRunning;
+    private volatile int startTick;
+
+    MemberIo(Engine engine) { this.engine = engine; }
+
+    /** Begins. The buffer is for data; UNMAP and WRITE_ZEROES have none. */
+    void start(Owner owner, long tag, Member member, Operation operation, long memberBlock,
+            long blocks, MemorySegment buffer, boolean fua) {
+        this.owner = owner;
+        this.tag = tag;
+        this.member = member;
+        this.operation = operation;
+        this.memberBlock = memberBlock;
+        this.blocks = blocks;
+        this.buffer = buffer;
+        this.fua = fua;
+        done = 0;
+        failure = null;
+        retriesLeft = engine.policy().retries();
+        member.began();
+        startTick = engine.now();
+        isRunning = true;
+        run();
+    }
+
+    /** Submits the next piece, or the same again. */
+    @Override
+    public void run() {
+        Member to = member();
+        long at = to.deviceBlock(memberBlock) + done;
+        Limits limits = to.device.limits();
+        switch (operation) {
+            case READ, WRITE -> {
+                piece = Math.min(blocks - done, limits.maxTransferBlocks());
+                int blockSize = engine.blockSize();
+                MemorySegment data = piece == blocks
+                        ? buffer
+                        : buffer.asSlice(done * blockSize, piece * blockSize);
+                if (operation == Operation.READ) {
+                    request.asRead(at, piece, data);
+                } else {
+                    request.asWrite(at, piece, data, fua);
+                }
+            }
+            case UNMAP -> {
+                piece = Math.min(blocks - done, limits.maxUnmapBlocks());
+                request.asUnmap(at, piece);
+            }
+            case WRITE_ZEROES -> {
+                piece = Math.min(blocks - done, limits.maxWriteZeroesBlocks());
+                request.asWriteZeroes(at, piece, fua);
+            }
+            case FLUSH -> request.asFlush();
+            case COMPARE_AND_WRITE -> throw new IllegalStateException("members are not asked so");
+        }
+        to.device.submit(request.onCompletion(this));
+    }
+
+    @Override
+    public void completed(BlockRequest ended, @Nullable StorageException failure) {
+        if (failure == null) {
+            done += piece;
+            retriesLeft = engine.policy().retries();
+            if (operation != Operation.FLUSH && done < blocks) {
+                Trampoline.run(this);
+                return;
+            }
+        } else if (failure.retryable() && retriesLeft > 0 && !engine.isClosed()) {
+            retriesLeft--;
+            Trampoline.run(this);
+            return;
+        }
+        this.failure = failure;
+        isRunning = false;
+        member().ended();
+        owner.ended(this);
+    }
+
+    Member member() {
+        Member there = member;
+        if (there == null) {
+            throw new IllegalStateException("not started");
+        }
+        return there;
+    }
+
+    /** Why it failed; null where it did not. */
+    @Nullable
+    StorageException failure() { return failure; }
+
+    long tag() { return tag; }
+
+    long memberBlock() { return memberBlock; }
+
+    long blocks() { return blocks; }
+
+    /** Whether it has taken so many ticks or more. */
+    boolean hasStalled(int now, int ticks) {
+        return isRunning && now - startTick >= ticks;
+    }
+}

@@ -1,0 +1,142 @@
+package lunar.raid;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.UnaryOperator;
+import lunar.block.DeviceGoneException;
+import lunar.block.StorageException;
+import lunar.raid.layout.Layout;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Changes who is in the slots, and has each change made stable before writes that rely on it are acknowledged. Changes
+ * that come while one is being made stable go together in the next.
+ */
+final class Membership {
+    private final Layout layout;
+    private final StateKeeper keeper;
+    private final RaidListener listener;
+    private volatile Slots slots;
+    /** Guarded by this, as the next three: changes so far, and how many of them are stable. */
+    private long changes;
+    private long stable;
+    private boolean keeping;
+    private final List<Waiter> waiters = new ArrayList<>();
+    /** Why no write is taken any more. */
+    private volatile @Nullable StorageException end;
+
+    /** Waits until so many changes are stable. */
+    private record Waiter(long change, Runnable work) {}
+
+    Membership(Layout layout, Slots slots, RaidOptions options) {
+        this.layout = layout;
+        this.slots = slots;
+        this.keeper = options.keeper();
+        this.listener = options.listener();
+        if (!slots.isServing()) {
+            end = new DeviceGoneException("too few members: " + slots.view());
+        }
+    }
+
+    Slots slots() { return slots; }
+
+    /** Why no write is taken any more; null while they are. */
+    @Nullable
+    StorageException end() { return end; }
+
+    /**
+     * A member is given up. What is read and written from then on does without.
+     *
+     * @return whether the volume can do without it; if not, it takes no writes from now on, and the loss is not kept:
+     *         the member has missed no write that was acknowledged
+     */
+    boolean fail(Member member, StorageException cause) {
+        boolean survives;
+        synchronized (this) {
+            Slots before = slots;
+            if (!before.holds(member) || before.state(member.slot) == SlotState.FAILED) {
+                return before.isServing();
+            }
+            Slots after = before.withState(member.slot, SlotState.FAILED);
+            survives = layout.survives(after.incomplete());
+            if (survives) {
+                slots = after;
+                changes++;
+            } else {
+                slots = after.notServing();
+                end = new DeviceGoneException(
+                        member + " is gone, and the volume cannot do without it: "
+                                + cause.getMessage(),
+                        cause);
+            }
+        }
+        if (survives) {
+            listener.slotFailed(member.slot, cause);
+            keep();
+        } else {
+            listener.volumeFailed(cause);
+        }
+        return survives;
+    }
+
+    /** Changes the slots otherwise; the work is run when that is stable. */
+    void change(UnaryOperator<Slots> change, Runnable whenStable) {
+        synchronized (this) {
+            slots = change.apply(slots);
+            changes++;
+        }
+        keep();
+        whenStable(whenStable);
+    }
+
+    /** Runs work once every change so far is stable: at once, mostly. */
+    void whenStable(Runnable work) {
+        synchronized (this) {
+            if (stable < changes && end == null) {
+                waiters.add(new Waiter(changes, work));
+                return;
+            }
+        }
+        Trampoline.run(work);
+    }
+
+    private void keep() {
+        long upTo;
+        Slots now;
+        synchronized (this) {
+            if (keeping || stable == changes || end != null) {
+                return;
+            }
+            keeping = true;
+            upTo = changes;
+            now = slots;
+        }
+        keeper.keep(now.view(), failure -> kept(upTo, failure));
+    }
+
+    private void kept(long upTo, @Nullable StorageException failure) {
+        List<Runnable> go = new ArrayList<>();
+        boolean isEnd = false;
+        synchronized (this) {
+            keeping = false;
+            stable = upTo;
+            if (failure != null && end == null) {
+                isEnd = true;
+                slots = slots.notServing();
+                end = failure;
+            }
+            waiters.removeIf(waiter -> {
+                boolean isDone = waiter.change <= upTo || end != null;
+                if (isDone) {
+                    go.add(waiter.work);
+                }
+                return isDone;
+            });
+        }
+        if (isEnd && failure != null) {
+            listener.volumeFailed(failure);
+        }
+        go.forEach(Trampoline::run);
+        Trampoline.run(this::keep);
+    }
+}

@@ -1,0 +1,39 @@
+package lunar.raid;
+
+/** How far a walk over a set of stripes has come. It goes forward while the stripes it passes are locked. */
+final class Progress {
+    private final StripeSet stripes;
+    private volatile long checkpoint;
+    private volatile long stableCheckpoint;
+
+    Progress(StripeSet stripes, long checkpoint) {
+        this.stripes = stripes;
+        this.checkpoint = checkpoint;
+        stableCheckpoint = checkpoint;
+    }
+
+    /** Stripes before it are done. */
+    long checkpoint() { return checkpoint; }
+
+    /** Stripes before it are done, and stable. */
+    long stableCheckpoint() {
+        return stableCheckpoint;
+    }
+
+    /** What was done up to a checkpoint has been flushed. */
+    void settle(long checkpoint) {
+        stableCheckpoint = checkpoint;
+    }
+
+    void advance(long stripe) { checkpoint = stripe; }
+
+    /** The first stripe of the set from one on, or NONE. */
+    long next(long from) {
+        return stripes.next(from);
+    }
+
+    /** Whether a stripe is still to be done. */
+    boolean isOpen(long stripe) {
+        return stripe >= checkpoint && stripes.contains(stripe);
+    }
+}

@@ -1,0 +1,78 @@
+package lunar.raid;
+
+import java.util.concurrent.Executor;
+import lunar.block.Identity;
+
+/**
+ * How a volume works, beside its shape and members.
+ *
+ * @param identity who the volume is
+ * @param policy when a member is given up
+ * @param guard what makes a crash harmless
+ * @param keeper what makes the state stable
+ * @param lost blocks that have lost their content
+ * @param listener who hears what happens
+ * @param stale stripes whose redundancy may be wrong after a crash; {@link RaidVolume#resync} puts it right
+ * @param stripeTasks stripes that are worked on at once; each takes memory of a stripe when it is first needed
+ * @param closer runs what may block: closing a member that does not answer
+ */
+public record RaidOptions(Identity identity, FailurePolicy policy, WriteGuard guard,
+        StateKeeper keeper, LostBlocks lost, RaidListener listener, StripeSet stale,
+        int stripeTasks,
+        Executor closer) {
+    /** Stripes that are worked on at once where nobody says otherwise. */
+    public static final int DEFAULT_STRIPE_TASKS = 64;
+
+    /** Nothing is kept anywhere. */
+    public static RaidOptions of(Identity identity) {
+        return new RaidOptions(identity, FailurePolicy.DEFAULT, WriteGuard.NONE, StateKeeper.NONE,
+                LostBlocks.NONE, RaidListener.NONE, StripeSet.EMPTY, DEFAULT_STRIPE_TASKS,
+                Runnable::run);
+    }
+
+    public RaidOptions {
+        if (stripeTasks < 1) {
+            throw new IllegalArgumentException("at least one stripe at once");
+        }
+    }
+
+    public RaidOptions withPolicy(FailurePolicy other) {
+        return new RaidOptions(identity, other, guard, keeper, lost, listener, stale, stripeTasks,
+                closer);
+    }
+
+    public RaidOptions withGuard(WriteGuard other) {
+        return new RaidOptions(identity, policy, other, keeper, lost, listener, stale, stripeTasks,
+                closer);
+    }
+
+    public RaidOptions withKeeper(StateKeeper other) {
+        return new RaidOptions(identity, policy, guard, other, lost, listener, stale, stripeTasks,
+                closer);
+    }
+
+    public RaidOptions withLost(LostBlocks other) {
+        return new RaidOptions(identity, policy, guard, keeper, other, listener, stale, stripeTasks,
+                closer);
+    }
+
+    public RaidOptions withListener(RaidListener other) {
+        return new RaidOptions(identity, policy, guard, keeper, lost, other, stale, stripeTasks,
+                closer);
+    }
+
+    public RaidOptions withStale(StripeSet other) {
+        return new RaidOptions(identity, policy, guard, keeper, lost, listener, other, stripeTasks,
+                closer);
+    }
+
+    public RaidOptions withStripeTasks(int other) {
+        return new RaidOptions(identity, policy, guard, keeper, lost, listener, stale, other,
+                closer);
+    }
+
+    public RaidOptions withCloser(Executor other) {
+        return new RaidOptions(identity, policy, guard, keeper, lost, listener, stale, stripeTasks,
+                other);
+    }
+}

@@ -1,0 +1,395 @@
+package lunar.raid;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+import lunar.block.BlockDevice;
+import lunar.block.BlockRequest;
+import lunar.block.BlockRequest.Operation;
+import lunar.block.Capability;
+import lunar.block.Extent;
+import lunar.block.Geometry;
+import lunar.block.Identity;
+import lunar.block.Limits;
+import lunar.block.StorageException;
+import lunar.raid.layout.Layout;
+import lunar.raid.layout.Planner;
+import lunar.raid.layout.Shape;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A volume over members, which it owns.
+ *
+ * <p><b>Failures.</b> A member request that fails and may succeed is sent again. What a member cannot read is computed
+ * from the others and written back. A member that takes no writes, or is gone, is failed: what needs it is computed
+ * from the others, and once that state is stable ({@link StateKeeper}) writes go on without it. Where more is lost
+ * than the level survives writes fail, and reads of what is still there go on.
+ *
+ * <p><b>Order and atomicity.</b> As with any device requests in flight at once are unordered. Writes of one stripe
+ * take turns, so parity is always that of the data. A write is not atomic beyond what each member makes of its part.
+ * A compare-and-write is atomic with regard to all writes.
+ *
+ * <p><b>Durability.</b> A flush reaches every member; a write with FUA is stable on each that it concerns.
+ *
+ * <p><b>Threads.</b> None of its own: requests go on where members complete theirs.
+ */
+public final class RaidVolume implements BlockDevice {
+    private static final int MAX_TRANSFER_BYTES = 16 << 20;
+    private static final int MAX_ZEROING_BYTES = 1 << 30;
+    private static final int DEPTH_PER_MEMBER = 32;
+    /** Requests worked on at once; more wait. */
+    private static final int MAX_REQUESTS = 1024;
+
+    private final Engine engine;
+    private final Layout layout;
+    private final Geometry geometry;
+    private final Limits limits;
+    private final Set<Capability> capabilities;
+    private final boolean readOnly;
+    /** Guarded by this, as the next three. */
+    private final ArrayDeque<VolumeRequest> free = new ArrayDeque<>();
+    private final ArrayDeque<BlockRequest> waiting = new ArrayDeque<>();
+    private int inFlight;
+    private boolean closed;
+
+    RaidVolume(Layout layout, Planner planner, List<RaidMember> members, RaidOptions options) {
+        this.layout = layout;
+        engine = new Engine(layout, planner, members, options);
+        Shape shape = layout.shape();
+        int physical = shape.blockSize();
+        int alignment = 1;
+        boolean isReadOnly = false;
+        boolean unmaps = true;
+        for (RaidMember member : members) {
+            BlockDevice device = member.device();
+            if (device != null) {
+                physical = Math.max(physical, device.geometry().physicalBlockSize());
+                alignment = Math.max(alignment, device.limits().bufferAlignmentBytes());
+                isReadOnly |= device.readOnly();
+                unmaps &= device.supports(Capability.UNMAP);
+            }
+        }
+        readOnly = isReadOnly;
+        geometry = new Geometry(shape.blockSize(), layout.volumeBlocks(), physical);
+        capabilities = Set.copyOf(unmaps
+                ? EnumSet.of(Capability.UNMAP, Capability.WRITE_ZEROES,
+                        Capability.COMPARE_AND_WRITE)
+                : EnumSet.of(Capability.WRITE_ZEROES, Capability.COMPARE_AND_WRITE));
+        limits = limits(shape, unmaps, alignment);
+    }
+
+    private Limits limits(Shape shape, boolean unmaps, int alignment) {
+        int blockSize = shape.blockSize();
+        int transfer = MAX_TRANSFER_BYTES / blockSize;
+        long zeroing = MAX_ZEROING_BYTES / blockSize;
+        int compare = Math.min(CompareAndWrite.MAX_BYTES / blockSize, layout.stripeBlocks());
+        return new Limits(transfer, Math.min(transfer, layout.stripeBlocks()),
+                unmaps ? zeroing : 0, zeroing, compare, DEPTH_PER_MEMBER * shape.members(),
+                alignment);
+    }
+
+    Engine engine() { return engine; }
+
+    // --- what it is ---
+
+    /** What it is made of. */
+    public Shape shape() { return layout.shape(); }
+
+    /** Where its blocks are. */
+    public Layout layout() { return layout; }
+
+    /** What it is at the moment. */
+    public VolumeState state() { return engine.slots().view(); }
+
+    /** Ranges that were repaired on the member of a slot, since it is there. */
+    public long repairs(int slot) {
+        Member member = engine.slots().member(slot);
+        return member == null ? 0 : member.repairs();
+    }
+
+    /** The device in a slot, failed or not; null where there is none. */
+    public @Nullable BlockDevice member(int slot) {
+        Member member = engine.slots().member(slot);
+        return member == null ? null : member.device;
+    }
+
+    @Override
+    public Geometry geometry() { return geometry; }
+
+    @Override
+    public Limits limits() { return limits; }
+
+    @Override
+    public Set<Capability> capabilities() { return capabilities; }
+
+    @Override
+    public Identity identity() { return engine.options.identity(); }
+
+    @Override
+    public boolean readOnly() { return readOnly; }
+
+    @Override
+    public String toString() {
+        return layout.shape().level() + " of " + layout.shape().members() + " members";
+    }
+
+    // --- requests ---
+
+    @Override
+    public void submit(BlockRequest request) {
+        try {
+            requireOpen(request);
+            request.check(this);
+        } catch (StorageException e) {
+            request.fail(e);
+            return;
+        }
+        if (request.operation() != Operation.FLUSH && request.blockCount() == 0) {
+            request.succeed();
+            return;
+        }
+        VolumeRequest volumeRequest = null;
+        StorageException refusal = null;
+        synchronized (this) {
+            if (closed) {
+                refusal = engine.gone(request);
+            } else if (inFlight < MAX_REQUESTS) {
+                inFlight++;
+                volumeRequest = free.poll();
+                if (volumeRequest == null) {
+                    volumeRequest = new VolumeRequest(engine, this::ended);
+                }
+            } else if (Engine.isTooMany(waiting.size())) {
+                refusal = Engine.busy(request);
+            } else {
+                waiting.add(request);
+            }
+        }
+        if (refusal != null) {
+            request.fail(refusal);
+        } else if (volumeRequest != null) {
+            volumeRequest.start(request);
+        }
+    }
+
+    private void ended(VolumeRequest volumeRequest, BlockRequest request,
+            @Nullable StorageException failure) {
+        request.end(failure);
+        BlockRequest next;
+        synchronized (this) {
+            next = waiting.poll();
+            if (next == null) {
+                free.push(volumeRequest);
+                inFlight--;
+                if (closed) {
+                    notifyAll();
+                }
+                return;
+            }
+        }
+        Trampoline.run(() -> volumeRequest.start(next));
+    }
+
+    @Override
+    public void execute(BlockRequest request) throws StorageException {
+        var done = new CountDownLatch(1);
+        var failure = new AtomicReference<@Nullable StorageException>();
+        submit(new BlockRequest().asCopyOf(request).onCompletion((_, cause) -> {
+            failure.set(cause);
+            done.countDown();
+        }));
+        Trampoline.runBeforeWaiting();
+        Uninterrupted.run(done::await); // the buffer belongs to the members until they end
+        StorageException cause = failure.get();
+        if (cause != null) {
+            throw cause;
+        }
+    }
+
+    private void requireOpen(Object what) throws StorageException {
+        if (engine.isClosed()) {
+            throw engine.gone(what);
+        }
+    }
+
+    /** {@inheritDoc} Tells what the member says that has the block; runs over neighbouring chunks are not joined. */
+    @Override
+    public Extent extent(long lba) throws StorageException {
+        requireOpen("extent");
+        Extent rest = BlockDevice.super.extent(lba);
+        Slots slots = engine.slots();
+        long stripe = lba / layout.stripeBlocks();
+        int unit = (int) (lba % layout.stripeBlocks() / layout.chunkBlocks());
+        long run = slots.isWhole() && layout.dataUnits() == 1
+                ? layout.runBlocks(lba)
+                : layout.chunkBlocks() - lba % layout.chunkBlocks();
+        Member member = slots.member(layout.slot(stripe, unit));
+        long lost = slots.lost(stripe) >>> layout.slot(stripe, unit) & 1;
+        if (member == null || lost != 0) {
+            return new Extent(lba, Math.min(run, rest.blockCount()), true);
+        }
+        long at = member
+                .deviceBlock(layout.memberBlock(stripe, unit) + lba % layout.chunkBlocks());
+        try {
+            Extent there = member.device.extent(at);
+            return new Extent(lba, Math.min(Math.min(run, there.blockCount()), rest.blockCount()),
+                    there.allocated());
+        } catch (StorageException _) { // a request will find out; until then all counts as data
+            return new Extent(lba, Math.min(run, rest.blockCount()), true);
+        }
+    }
+
+    // --- members ---
+
+    /**
+     * Gives the member of a slot up, as if it had failed. It stays open, so that it can be looked at, until the volume
+     * is closed or the slot gets another.
+     *
+     * @return false where the volume cannot do without it; then it takes no writes from now on
+     */
+    public boolean fail(int slot, StorageException cause) {
+        Slots slots = engine.slots();
+        Member member = slots.member(slot);
+        if (slots.state(slot) == SlotState.FAILED && slots.isServing()) {
+            // Whoever keeps the state may have begun to count on a member that is to come.
+            engine.membership.change(same -> same, () -> {});
+            return true;
+        }
+        return member == null || engine.fail(member, cause);
+    }
+
+    /**
+     * Puts a new member in a slot that has failed, and rebuilds it. The one that was there is closed. Fails by the
+     * walk's end where the volume takes no writes.
+     *
+     * @throws IllegalArgumentException when the device does not fit, or the slot has not failed
+     */
+    public Rebuild replace(int slot, BlockDevice device, long dataOffset, WalkOptions options) {
+        var progress = new Progress(StripeSet.ALL, 0);
+        Member member = newMember(slot, device, dataOffset);
+        var rebuild = new Rebuild(engine, options, member, progress);
+        install(member, progress, rebuild);
+        return rebuild;
+    }
+
+    /**
+     * Takes a member back that has been away, and gives it what it missed: the stripes of a set. The set is asked for
+     * while nothing is being written, and must have each stripe that was written since the slot failed.
+     *
+     * @throws IllegalArgumentException when the device does not fit, or the slot has not failed
+     */
+    public Rebuild readmit(int slot, BlockDevice device, long dataOffset,
+            Supplier<StripeSet> missed, WalkOptions options) {
+        Member member = newMember(slot, device, dataOffset);
+        var late = new LateStripes();
+        var progress = new Progress(late, 0);
+        var rebuild = new Rebuild(engine, options, member, progress);
+        // Before this moment a write may have been planned without the slot; afterwards none is, outside of the set.
+        new Standstill(engine.locks, () -> {
+            late.are(missed.get());
+            install(member, progress, rebuild);
+        }).start();
+        return rebuild;
+    }
+
+    private Member newMember(int slot, BlockDevice device, long dataOffset) {
+        Raid.requireFit(layout.shape(), slot, device, dataOffset);
+        if (engine.slots().state(slot) != SlotState.FAILED) {
+            throw new IllegalArgumentException(
+                    "slot " + slot + " is " + engine.slots().state(slot) + ": fail it first");
+        }
+        return new Member(slot, device, dataOffset);
+    }
+
+    private void install(Member member, Progress progress, Rebuild rebuild) {
+        Member before = engine.slots().member(member.slot);
+        if (before != null && !before.device.equals(member.device)) {
+            engine.options.closer().execute(() -> Engine.closeQuietly(before));
+        }
+        engine.membership.change(slots -> slots.with(member.slot, member, SlotState.REBUILDING,
+                progress), rebuild::start);
+    }
+
+    /**
+     * Goes on with the rebuild of a slot, from its checkpoint.
+     *
+     * @throws IllegalArgumentException when the slot is not REBUILDING
+     */
+    public Rebuild rebuild(int slot, WalkOptions options) {
+        Slots slots = engine.slots();
+        Progress progress = slots.rebuild(slot);
+        Member member = slots.member(slot);
+        if (progress == null || member == null) {
+            throw new IllegalArgumentException("slot " + slot + " is " + slots.state(slot));
+        }
+        var rebuild = new Rebuild(engine, options, member, progress);
+        rebuild.start();
+        return rebuild;
+    }
+
+    /** Makes the redundancy of the stale stripes true ({@link RaidOptions#stale}); nothing where there are none. */
+    public Resync resync(WalkOptions options) {
+        Progress progress = engine.slots().resync();
+        var resync = new Resync(engine, options,
+                progress == null ? new Progress(StripeSet.EMPTY, 0) : progress);
+        resync.start();
+        return resync;
+    }
+
+    /** Looks at every stripe; repairs what does not match, or only tells. */
+    public Scrub scrub(boolean repairs, WalkOptions options) {
+        var scrub = new Scrub(engine, options, repairs);
+        scrub.start();
+        return scrub;
+    }
+
+    /** Time goes on, for {@link FailurePolicy#stallTicks}. Whoever has a clock calls it at an even pace. */
+    public void tick() {
+        engine.tick();
+    }
+
+    /**
+     * Ends all requests, then closes the members. Blocks for as long as members take.
+     */
+    @Override
+    public void close() throws StorageException {
+        var refused = new ArrayList<BlockRequest>();
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            refused.addAll(waiting);
+            waiting.clear();
+        }
+        engine.close();
+        refused.forEach(request -> request.fail(engine.gone(request)));
+        StorageException failure = null;
+        for (int slot = 0; slot < layout.shape().members(); slot++) {
+            Member member = engine.slots().member(slot);
+            if (member != null) {
+                try {
+                    member.device.close();
+                } catch (StorageException e) {
+                    failure = e;
+                }
+            }
+        }
+        Trampoline.runBeforeWaiting();
+        Uninterrupted.run(this::awaitIdle);
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    private synchronized void awaitIdle() throws InterruptedException {
+        while (inFlight > 0) {
+            wait();
+        }
+    }
+}

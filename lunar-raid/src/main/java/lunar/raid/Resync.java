@@ -1,0 +1,72 @@
+package lunar.raid;
+
+import lunar.block.StorageException;
+import lunar.raid.layout.Code;
+import lunar.raid.layout.Layout;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes redundancy true again after a crash: computes parity from the data, and copies from the first copy. Where data
+ * of a stripe are lost the redundancy is all there is of them, and is left as it is.
+ */
+public final class Resync extends Walk {
+    private final Progress progress;
+
+    Resync(Engine engine, WalkOptions options, Progress progress) {
+        super(engine, options, progress.checkpoint());
+        this.progress = progress;
+    }
+
+    @Override
+    long next(long from) { return progress.next(from); }
+
+    @Override
+    void work(StripeTask task) {
+        long lost = layout.units(task.stripe(), engine.slots().lost(task.stripe()));
+        long there = Layout.all(layout.units()) & ~lost;
+        long wanted = layout.code() == Code.COPIES
+                ? there & ~Long.lowestOneBit(there)
+                : there & ~Layout.all(layout.dataUnits());
+        boolean isDataThere = layout.code() == Code.COPIES
+                || (lost & Layout.all(layout.dataUnits())) == 0;
+        if (wanted == 0 || !isDataThere) {
+            worked();
+        } else {
+            task.startRestore(this, wanted);
+        }
+    }
+
+    @Override
+    void workEnded(StripeTask task, @Nullable StorageException cause) {
+        // A member that has failed meanwhile changes what can be done; the stripe is then as true as it will be.
+        if (cause != null && volumeEnd() != null) {
+            note(cause);
+        }
+        worked();
+    }
+
+    @Override
+    @Nullable
+    StorageException obstacle() { return volumeEnd(); }
+
+    @Override
+    void passed(long stripe) { progress.advance(stripe); }
+
+    @Override
+    long slotsToFlush() { return Layout.all(layout.shape().members()); }
+
+    @Override
+    void settled(long upTo) {
+        progress.settle(upTo);
+        engine.membership.change(slots -> slots, this::goOn);
+    }
+
+    @Override
+    void completed() {
+        progress.settle(layout.stripes());
+        engine.membership.change(Slots::resynced, () -> end(volumeEnd()));
+    }
+
+    @Override
+    public String toString() { return "resync"; }
+}

@@ -1,0 +1,111 @@
+package lunar.raid;
+
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicLong;
+import lunar.block.StorageException;
+import lunar.raid.layout.Culprit;
+import lunar.raid.layout.Layout;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads every unit of every stripe. What cannot be read is repaired on the way; redundancy that does not match the
+ * data is counted, and put right if wanted: with two parities, or three copies, the unit that is wrong can often be
+ * told, else the data, or the first copy, are taken for true. Stripes of which something is lost, or known to be
+ * stale, are skipped.
+ */
+public final class Scrub extends Walk {
+    private final boolean repairs;
+    private final AtomicLong mismatches = new AtomicLong();
+    private final AtomicLong skipped = new AtomicLong();
+
+    Scrub(Engine engine, WalkOptions options, boolean repairs) {
+        super(engine, options, options.from());
+        this.repairs = repairs;
+    }
+
+    /** Stripes so far whose redundancy did not match. */
+    public long mismatches() {
+        return mismatches.get();
+    }
+
+    /** Stripes so far that could not be compared. */
+    public long skipped() { return skipped.get(); }
+
+    @Override
+    long next(long from) {
+        return layout.shape().level().isRedundant() && from < layout.stripes()
+                ? from
+                : StripeSet.NONE;
+    }
+
+    @Override
+    void work(StripeTask task) {
+        Slots slots = engine.slots();
+        if (layout.units(task.stripe(), slots.lost(task.stripe())) != 0
+                || slots.isStale(task.stripe())) {
+            skipped.incrementAndGet();
+            worked();
+        } else {
+            task.startVerify(this);
+        }
+    }
+
+    @Override
+    void workEnded(StripeTask task, @Nullable StorageException cause) {
+        if (task.isRestore()) { // one that fails is found by the next scrub
+            worked();
+        } else if (cause != null || !task.readsEverything()) {
+            skipped.incrementAndGet();
+            worked();
+        } else {
+            compare(task);
+        }
+    }
+
+    private void compare(StripeTask task) {
+        int redundant = layout.units() - layout.dataUnits();
+        var differences = new MemorySegment[redundant];
+        boolean isRight = true;
+        for (int i = 0; i < redundant; i++) {
+            differences[i] = task.difference(layout.dataUnits() + i);
+            isRight &= task.isZero(differences[i]);
+        }
+        if (isRight) {
+            worked();
+            return;
+        }
+        mismatches.incrementAndGet();
+        int unit = Culprit.of(layout, differences);
+        int slot = unit < 0 ? -1 : layout.slot(task.stripe(), unit);
+        engine.options.listener().mismatched(task.stripe(), slot, repairs);
+        if (!repairs) {
+            worked();
+            return;
+        }
+        long wanted = unit >= 0
+                ? 1L << unit
+                : Layout.all(layout.units()) & ~Layout.all(layout.dataUnits());
+        task.startRestore(this, wanted);
+    }
+
+    @Override
+    @Nullable
+    StorageException obstacle() { return volumeEnd(); }
+
+    @Override
+    void passed(long stripe) {
+        // Nobody relies on where a scrub is.
+    }
+
+    @Override
+    long slotsToFlush() { return repairs ? Layout.all(layout.shape().members()) : 0; }
+
+    @Override
+    void settled(long upTo) { goOn(); }
+
+    @Override
+    void completed() { end(null); }
+
+    @Override
+    public String toString() { return "scrub"; }
+}

@@ -1,0 +1,151 @@
+package lunar.raid;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import lunar.raid.layout.Code;
+import lunar.raid.layout.Layout;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who is in the slots, and what each has. Immutable, but for the progress of walks: that goes forward under the locks
+ * of the stripes concerned, so who holds the lock of a stripe sees one answer for it.
+ */
+final class Slots {
+    private final List<@Nullable Member> members;
+    private final List<SlotState> states;
+    private final List<@Nullable Progress> rebuilds;
+    private final @Nullable Progress resync;
+    private final boolean serving;
+    private final long failed;
+    private final long rebuilding;
+
+    private Slots(List<@Nullable Member> members, List<SlotState> states,
+            List<@Nullable Progress> rebuilds, @Nullable Progress resync, boolean serving) {
+        this.members = Collections.unmodifiableList(members);
+        this.states = List.copyOf(states);
+        this.rebuilds = Collections.unmodifiableList(rebuilds);
+        this.resync = resync;
+        this.serving = serving;
+        failed = slotsThatAre(SlotState.FAILED);
+        rebuilding = slotsThatAre(SlotState.REBUILDING);
+    }
+
+    static Slots of(List<RaidMember> given, StripeSet stale, Layout layout) {
+        var members = new ArrayList<@Nullable Member>();
+        var states = new ArrayList<SlotState>();
+        var rebuilds = new ArrayList<@Nullable Progress>();
+        for (int slot = 0; slot < given.size(); slot++) {
+            RaidMember member = given.get(slot);
+            var device = member.device();
+            members.add(device == null ? null : new Member(slot, device, member.dataOffset()));
+            states.add(member.state());
+            rebuilds.add(member.state() == SlotState.REBUILDING
+                    ? new Progress(StripeSet.ALL, member.rebuiltStripes())
+                    : null);
+        }
+        boolean isStale = layout.shape().level().isRedundant()
+                && stale.next(0) != StripeSet.NONE;
+        var slots = new Slots(members, states, rebuilds,
+                isStale ? new Progress(stale, 0) : null, true);
+        return layout.survives(slots.failed | slots.rebuilding) ? slots : slots.notServing();
+    }
+
+    private long slotsThatAre(SlotState state) {
+        long set = 0;
+        for (int slot = 0; slot < states.size(); slot++) {
+            set |= states.get(slot) == state ? 1L << slot : 0;
+        }
+        return set;
+    }
+
+    // --- what is ---
+
+    int count() { return states.size(); }
+
+    @Nullable
+    Member member(int slot) { return members.get(slot); }
+
+    SlotState state(int slot) { return states.get(slot); }
+
+    @Nullable
+    Progress rebuild(int slot) { return rebuilds.get(slot); }
+
+    @Nullable
+    Progress resync() { return resync; }
+
+    boolean isServing() { return serving; }
+
+    /** Slots that do not have everything. */
+    long incomplete() { return failed | rebuilding; }
+
+    /** Whether every unit of every stripe is there and true. */
+    boolean isWhole() {
+        return (failed | rebuilding) == 0 && resync == null;
+    }
+
+    /** Slots that have nothing of a stripe. */
+    long lost(long stripe) {
+        long lost = failed;
+        if (rebuilding != 0) {
+            for (int slot = 0; slot < rebuilds.size(); slot++) {
+                Progress rebuild = rebuilds.get(slot);
+                lost |= rebuild != null && rebuild.isOpen(stripe) ? 1L << slot : 0;
+            }
+        }
+        return lost;
+    }
+
+    /** Whether the redundancy of a stripe may be wrong. */
+    boolean isStale(long stripe) {
+        return resync != null && resync.isOpen(stripe);
+    }
+
+    /**
+     * Units of a stripe that must not be read: those that are lost, and redundancy that may be old. Of copies that may
+     * differ the first that is there counts, so that all reads tell the same; parity that may be old counts where data
+     * are lost, since it is all there is of them.
+     */
+    long unreadable(Layout layout, long stripe) {
+        long lost = layout.units(stripe, lost(stripe));
+        if (!isStale(stripe)) {
+            return lost;
+        }
+        long all = Layout.all(layout.units());
+        if (layout.code() == Code.COPIES) {
+            return all & ~Long.lowestOneBit(all & ~lost);
+        }
+        return lost == 0 ? all & ~Layout.all(layout.dataUnits()) : lost;
+    }
+
+    boolean holds(Member member) { return member.equals(members.get(member.slot)); }
+
+    VolumeState view() {
+        var rebuilt = new ArrayList<Long>();
+        for (Progress rebuild : rebuilds) {
+            rebuilt.add(rebuild == null ? 0 : rebuild.stableCheckpoint());
+        }
+        return new VolumeState(states, rebuilt, resync == null ? -1 : resync.stableCheckpoint(),
+                serving);
+    }
+
+    // --- what becomes of it ---
+
+    Slots with(int slot, @Nullable Member member, SlotState state, @Nullable Progress rebuild) {
+        var newMembers = new ArrayList<@Nullable Member>(members);
+        var newStates = new ArrayList<>(states);
+        var newRebuilds = new ArrayList<@Nullable Progress>(rebuilds);
+        newMembers.set(slot, member);
+        newStates.set(slot, state);
+        newRebuilds.set(slot, rebuild);
+        return new Slots(newMembers, newStates, newRebuilds, resync, serving);
+    }
+
+    Slots withState(int slot, SlotState state) {
+        return with(slot, members.get(slot), state, null);
+    }
+
+    Slots resynced() { return new Slots(members, states, rebuilds, null, serving); }
+
+    Slots notServing() { return new Slots(members, states, rebuilds, resync, false); }
+}

@@ -1,0 +1,581 @@
+package lunar.raid;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import lunar.block.BlockRequest.Operation;
+import lunar.block.Capability;
+import lunar.block.DeviceGoneException;
+import lunar.block.MediumException;
+import lunar.block.StorageException;
+import lunar.raid.layout.Code;
+import lunar.raid.layout.Layout;
+import lunar.raid.layout.Plan;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Work on one stripe under its lock: a plan's reads, sums and writes, one phase after the other, again from the start
+ * where a member has failed meanwhile. Reused.
+ *
+ * <p>One thread at a time goes on with it: the one that starts it, and then in each phase the one that ends the last
+ * member request. What a range of a member does not give is brought back by a {@link Mending} first.
+ */
+final class StripeTask implements Runnable, MemberIo.Owner, WriteGuard.Ready, StripeChange {
+    /** What is to be done. */
+    enum Kind {
+        /** Data go into the buffer. */
+        READ,
+        /** Data come out of the buffer. */
+        WRITE,
+        /** Nothing but the lock is wanted. */
+        LOCK,
+        /** Units are computed and written, and nothing else changes. */
+        RESTORE,
+        /** Redundant units are compared with the data; {@link #difference} is there afterwards. */
+        VERIFY
+    }
+
+    /** Told when the work is done, or cannot be. The lock is released already, unless it is kept. */
+    interface Owner {
+        void stripeDone(StripeTask task, @Nullable StorageException failure);
+    }
+
+    private enum Phase {
+        LOCK, PLAN, READ, GUARD, WRITE, STABLE, FORGET, MEND
+    }
+
+    /** What cannot be read although it has been written so often is done without. */
+    private static final int MAX_MENDINGS = 4;
+
+    private final Engine engine;
+    private final Layout layout;
+    private final StripeLocks.Holder lock = new StripeLocks.Holder(this);
+    private final StripeBuffers buffers;
+    private final List<MemberIo> ios = new ArrayList<>();
+    private final AtomicInteger pending = new AtomicInteger();
+    private final Mending mending;
+    private @Nullable Object attachment;
+
+    private Owner owner = (_, _) -> {};
+    private Kind kind = Kind.READ;
+    private Operation operation = Operation.READ;
+    private long stripe;
+    /** The end of the range that is wanted, and the part of it that is being worked on. */
+    private int rangeEnd;
+    private int from;
+    private int blocks;
+    private boolean fua;
+    private long wanted;
+    private boolean ownsLock = true;
+    private boolean keepsLock;
+
+    private Phase phase = Phase.LOCK;
+    private long unwritable;
+    private long unreadable;
+    /** Units that cannot be read in some range, nor brought back there. */
+    private long hopeless;
+    private int mendings;
+    private @Nullable Plan plan;
+    private int started;
+    private @Nullable StorageException failure;
+
+    StripeTask(Engine engine) {
+        this.engine = engine;
+        this.layout = engine.layout;
+        this.buffers = new StripeBuffers(engine.layout);
+        this.mending = new Mending(engine, this, buffers);
+    }
+
+    // --- beginning ---
+
+    /** A read or write of a range of the stripe's data. UNMAP and WRITE_ZEROES have no buffer. */
+    void start(Owner owner, Operation operation, long stripe, int from, int blocks,
+            MemorySegment buffer, boolean fua) {
+        boolean isRead = operation == Operation.READ;
+        boolean carries = isRead || operation == Operation.WRITE;
+        set(owner, isRead ? Kind.READ : Kind.WRITE, stripe);
+        this.operation = operation;
+        setRange(from, blocks);
+        buffers.use(carries
+                ? buffer
+                : engine.zeroes().asSlice(0, (long) blocks * engine.blockSize()), from);
+        this.fua = fua;
+        lock(!isRead && layout.code() != Code.NONE);
+    }
+
+    /** Only locks; whoever called releases it, or goes on. */
+    void startLock(Owner owner, long stripe) {
+        set(owner, Kind.LOCK, stripe);
+        keepsLock = true;
+        lock(true);
+    }
+
+    /** Computes and writes units of the stripe that is locked, and stays so. */
+    void startRestore(Owner owner, long units) {
+        set(owner, Kind.RESTORE, stripe);
+        wanted = units;
+        goOn();
+    }
+
+    /** Compares the stripe that is locked, and stays so. */
+    void startVerify(Owner owner) {
+        set(owner, Kind.VERIFY, stripe);
+        goOn();
+    }
+
+    private void goOn() {
+        phase = Phase.PLAN;
+        Trampoline.run(this);
+    }
+
+    /** Says that the caller holds the stripe's lock, exclusive, and goes on holding it; before a start. */
+    void underLockOfCaller(boolean isHeld) {
+        ownsLock = !isHeld;
+    }
+
+    /** Releases the lock that was kept. */
+    void unlock() {
+        keepsLock = false;
+        engine.locks.release(lock);
+    }
+
+    private void set(Owner owner, Kind kind, long stripe) {
+        this.owner = owner;
+        this.kind = kind;
+        this.stripe = stripe;
+        operation = Operation.WRITE;
+        setRange(0, layout.stripeBlocks());
+        fua = false;
+        hopeless = 0;
+        mendings = 0;
+        failure = null;
+    }
+
+    private void setRange(int first, int count) {
+        rangeEnd = first + count;
+        from = first;
+        blocks = count;
+    }
+
+    private void lock(boolean exclusive) {
+        phase = Phase.PLAN;
+        if (!ownsLock || engine.locks.acquire(lock, stripe, exclusive)) {
+            Trampoline.run(this);
+        }
+    }
+
+    /** What is done next. */
+    @Override
+    public void run() {
+        switch (phase) {
+            case LOCK -> lock(true);
+            case PLAN -> makePlan();
+            case READ -> afterReads();
+            case GUARD -> write();
+            case WRITE -> afterWrites();
+            case STABLE -> afterStable();
+            case FORGET -> afterLosses();
+            case MEND -> throw new IllegalStateException("the mending goes on by itself");
+        }
+    }
+
+    private void next(Phase next) {
+        phase = next;
+        Trampoline.run(this);
+    }
+
+    // --- plan ---
+
+    /** Under the lock; and again after a member has failed, or a range of it been mended. */
+    private void makePlan() {
+        if (kind == Kind.LOCK) {
+            finish(null);
+            return;
+        }
+        if (engine.isClosed()) {
+            finish(engine.gone(this));
+            return;
+        }
+        StorageException end = engine.membership.end();
+        if (kind != Kind.READ && end != null) {
+            finish(new DeviceGoneException(this + ": " + end.getMessage(), end));
+            return;
+        }
+        if (kind == Kind.READ && engine.hasLost(stripe, from, rangeEnd - from)) {
+            finish(engine.lost(this));
+            return;
+        }
+        Slots slots = engine.slots();
+        unwritable = layout.units(stripe, slots.lost(stripe));
+        unreadable = slots.unreadable(layout, stripe) | hopeless;
+        blocks = rangeEnd - from;
+        if (kind == Kind.WRITE && layout.code().isParity() && !isFullStripe()) {
+            blocks = Math.min(blocks, engine.changeBlocks());
+        }
+        Plan made = switch (kind) {
+            case READ -> engine.planner.read(from, blocks, unreadable, preferred(slots));
+            case WRITE -> engine.planner.write(from, blocks, unreadable, unwritable);
+            case RESTORE ->
+                engine.planner.restore(wanted, 0, layout.chunkBlocks(), unreadable);
+            case VERIFY -> engine.planner.verify(0, layout.chunkBlocks(), unreadable);
+            case LOCK -> null;
+        };
+        plan = made;
+        if (made == null) {
+            finish(hopeless != 0
+                    ? new MediumException(this + ": too much of the stripe cannot be read")
+                    : new DeviceGoneException(this + ": too many members are gone"));
+            return;
+        }
+        phase = Phase.READ;
+        begin(made.reads().size());
+        for (Plan.Transfer read : made.reads()) {
+            Member member = member(slots, read.unit());
+            io(read.unit(), member, Operation.READ, read.from(), read.blocks(),
+                    buffers.place(read));
+        }
+        ended();
+    }
+
+    /** The copy whose member has the least to do. */
+    private int preferred(Slots slots) {
+        int best = 0;
+        if (layout.code() == Code.COPIES) {
+            int least = Integer.MAX_VALUE;
+            for (int unit = 0; unit < layout.units(); unit++) {
+                Member member = slots.member(layout.slot(stripe, unit));
+                if ((unreadable >>> unit & 1) == 0 && member != null
+                        && member.inFlight() < least) {
+                    least = member.inFlight();
+                    best = unit;
+                }
+            }
+        }
+        return best;
+    }
+
+    private @Nullable Member member(Slots slots, int unit) {
+        return slots.member(layout.slot(stripe, unit));
+    }
+
+    // --- member requests ---
+
+    /** The phase ends when so many and {@link #ended} have been called. */
+    private void begin(int count) {
+        started = 0;
+        pending.set(count + 1);
+    }
+
+    private void io(int unit, @Nullable Member member, Operation operation, int first, int count,
+            MemorySegment data) {
+        if (started == ios.size()) {
+            ios.add(engine.newIo());
+        }
+        MemberIo io = ios.get(started);
+        if (member == null) {
+            throw new IllegalStateException("nobody is in the slot of unit " + unit);
+        }
+        started++;
+        io.start(this, unit, member, operation, layout.memberBlock(stripe, unit) + first, count,
+                data, fua && operation != Operation.READ);
+    }
+
+    @Override
+    public void ended(MemberIo io) { ended(); }
+
+    private void ended() {
+        if (pending.decrementAndGet() == 0) {
+            Trampoline.run(this);
+        }
+    }
+
+    /** The requests of this phase that have failed. */
+    private List<MemberIo> failures() {
+        List<MemberIo> failures = List.of();
+        for (int i = 0; i < started; i++) {
+            if (ios.get(i).failure() != null) {
+                failures = failures.isEmpty() ? new ArrayList<>() : failures;
+                failures.add(ios.get(i));
+            }
+        }
+        return failures;
+    }
+
+    // --- after the reads ---
+
+    private void afterReads() {
+        List<MemberIo> failures = failures();
+        if (!failures.isEmpty()) {
+            afterFailedReads(failures);
+            return;
+        }
+        Plan now = plan();
+        if (!isZeroing() || !isFullStripe()) { // the parity of zeroes is zero
+            buffers.compute(now);
+        }
+        switch (kind) {
+            case READ, VERIFY, LOCK -> finish(null);
+            case RESTORE -> write();
+            case WRITE -> {
+                phase = Phase.GUARD;
+                if (layout.code() == Code.NONE) {
+                    write();
+                } else {
+                    engine.options.guard().begin(this, this);
+                }
+            }
+        }
+    }
+
+    private void afterFailedReads(List<MemberIo> failures) {
+        boolean isAgain = false;
+        long toMend = 0;
+        for (MemberIo io : failures) {
+            StorageException cause = cause(io);
+            long unit = 1L << io.tag();
+            if (engine.isClosed() || layout.code() == Code.NONE) {
+                finish(cause);
+                return;
+            }
+            if (!Engine.isMedium(cause)) {
+                boolean _ = engine.fail(io.member(), cause);
+                isAgain = true;
+            } else if (mendings == MAX_MENDINGS) {
+                hopeless |= unit;
+                isAgain = true;
+            } else {
+                toMend |= unit;
+            }
+        }
+        if (isAgain || toMend == 0) {
+            next(Phase.PLAN);
+        } else if (ownsLock && !lock.isExclusive()) {
+            engine.locks.release(lock);
+            next(Phase.LOCK);
+        } else {
+            mend(failures);
+        }
+    }
+
+    private static StorageException cause(MemberIo io) {
+        StorageException cause = io.failure();
+        if (cause == null) {
+            throw new IllegalStateException("has not failed");
+        }
+        return cause;
+    }
+
+    /** Under the exclusive lock: brings back what could not be read, then all begins again. */
+    private void mend(List<MemberIo> failures) {
+        mendings++;
+        phase = Phase.MEND;
+        // A copy that may be old is as good as one that is gone; a parity that may be old is not.
+        long others = layout.code() == Code.COPIES ? unwritable | hopeless : unreadable;
+        mending.start(stripe, failures, others);
+    }
+
+    /** The mending has ended: all begins again. */
+    void mended(long beyondHope) {
+        hopeless |= beyondHope;
+        next(Phase.PLAN);
+    }
+
+    // --- writes ---
+
+    @Override
+    public void ready(@Nullable StorageException refusal) {
+        failure = refusal;
+        Trampoline.run(this);
+    }
+
+    private boolean isZeroing() {
+        return operation == Operation.UNMAP || operation == Operation.WRITE_ZEROES;
+    }
+
+    private void write() {
+        if (failure != null) {
+            finish(failure);
+            return;
+        }
+        phase = Phase.WRITE;
+        Slots slots = engine.slots();
+        long lost = kind == Kind.RESTORE ? 0 : layout.units(stripe, slots.lost(stripe));
+        List<Plan.Transfer> writes = plan().writes();
+        begin(writes.size());
+        for (Plan.Transfer write : writes) {
+            Member member = member(slots, write.unit());
+            if ((lost >>> write.unit() & 1) != 0 || member == null) { // has failed since
+                ended();
+                continue;
+            }
+            Operation how = memberOperation(member);
+            io(write.unit(), member, how, write.from(), write.blocks(),
+                    how == Operation.WRITE ? data(write) : MemorySegment.NULL);
+        }
+        ended();
+    }
+
+    /** Zeroes need not be sent where the member can make them and the parity needs no others. */
+    private Operation memberOperation(Member member) {
+        if (!isZeroing() || (layout.code().isParity() && !isFullStripe())) {
+            return Operation.WRITE;
+        }
+        Capability needed = operation == Operation.UNMAP
+                ? Capability.UNMAP
+                : Capability.WRITE_ZEROES;
+        return member.device.supports(needed) ? operation : Operation.WRITE;
+    }
+
+    private MemorySegment data(Plan.Transfer write) {
+        if (isZeroing() && isFullStripe()) {
+            return engine.zeroes().asSlice(0, (long) write.blocks() * engine.blockSize());
+        }
+        return buffers.place(write);
+    }
+
+    private void afterWrites() {
+        StorageException lastFailure = null;
+        boolean survived = true;
+        for (MemberIo io : failures()) {
+            lastFailure = cause(io);
+            boolean isOnlyItsRange = layout.code() == Code.COPIES
+                    && Engine.isMedium(lastFailure) && isLastCopy(io);
+            survived &= !isOnlyItsRange && engine.fail(io.member(), lastFailure);
+        }
+        failure = survived ? null : lastFailure;
+        phase = Phase.STABLE;
+        engine.membership.whenStable(this);
+    }
+
+    /**
+     * Only now that a crash would find who has failed may the guard let go, and the write be acknowledged: a member
+     * that has missed it would pass for one that has it.
+     */
+    private void afterStable() {
+        StorageException end = engine.membership.end();
+        if (failure == null && end != null) {
+            failure = new DeviceGoneException(this + ": " + end.getMessage(), end);
+        }
+        if (kind == Kind.WRITE && layout.code() != Code.NONE) {
+            engine.options.guard().end(this, failure == null);
+        }
+        if (kind == Kind.WRITE && failure == null && engine.hasLost(stripe, from, blocks)) {
+            forgetLosses();
+        } else {
+            afterLosses();
+        }
+    }
+
+    /** What was lost has a content again; the write waits until that is stable. */
+    private void forgetLosses() {
+        phase = Phase.FORGET;
+        pending.set(1);
+        int chunk = layout.chunkBlocks();
+        LostBlocks lost = engine.options.lost();
+        for (int at = from; at < from + blocks;) {
+            int next = Math.min(from + blocks, (at / chunk + 1) * chunk);
+            int slot = layout.slot(stripe, at / chunk);
+            long block = layout.memberBlock(stripe, at / chunk) + at % chunk;
+            if (lost.overlaps(slot, block, next - at)) {
+                pending.incrementAndGet();
+                lost.written(slot, block, next - at, this::ended);
+            }
+            at = next;
+        }
+        ended();
+    }
+
+    private void afterLosses() {
+        if (kind == Kind.WRITE && failure == null && from + blocks < rangeEnd) {
+            from += blocks;
+            next(Phase.PLAN);
+        } else {
+            finish(failure);
+        }
+    }
+
+    private boolean isLastCopy(MemberIo io) {
+        long others = engine.slots().lost(stripe) | 1L << io.member().slot;
+        return Long.bitCount(layout.units(stripe, others)) == layout.units();
+    }
+
+    // --- the end ---
+
+    private void releaseLock() {
+        if (ownsLock && !keepsLock) {
+            engine.locks.release(lock);
+        }
+    }
+
+    private void finish(@Nullable StorageException cause) {
+        releaseLock();
+        buffers.use(MemorySegment.NULL, 0);
+        owner.stripeDone(this, cause);
+    }
+
+    private Plan plan() {
+        Plan made = plan;
+        if (made == null) {
+            throw new IllegalStateException("no plan");
+        }
+        return made;
+    }
+
+    /** After a VERIFY: what a redundant unit differs from what it should be. */
+    MemorySegment difference(int unit) {
+        return buffers.place(unit, 0, layout.chunkBlocks(), false);
+    }
+
+    /** Whether no unit was left out. */
+    boolean readsEverything() { return unreadable == 0; }
+
+    boolean isRestore() { return kind == Kind.RESTORE; }
+
+    /** Whether a difference is none. */
+    boolean isZero(MemorySegment difference) {
+        return buffers.isZero(difference);
+    }
+
+    // --- what guards see ---
+
+    @Override
+    public long stripe() { return stripe; }
+
+    @Override
+    public boolean isFullStripe() {
+        return unwritable == 0 && from == 0 && blocks == layout.stripeBlocks();
+    }
+
+    @Override
+    public boolean fua() { return fua; }
+
+    @Override
+    public int writes() { return plan().writes().size(); }
+
+    @Override
+    public int slot(int write) { return layout.slot(stripe, plan().writes().get(write).unit()); }
+
+    @Override
+    public long memberBlock(int write) {
+        Plan.Transfer transfer = plan().writes().get(write);
+        return layout.memberBlock(stripe, transfer.unit()) + transfer.from();
+    }
+
+    @Override
+    public int blocks(int write) { return plan().writes().get(write).blocks(); }
+
+    @Override
+    public MemorySegment data(int write) { return data(plan().writes().get(write)); }
+
+    @Override
+    public @Nullable Object attachment() { return attachment; }
+
+    @Override
+    public void attach(Object attachment) { this.attachment = attachment; }
+
+    @Override
+    public String toString() {
+        return kind + " of stripe " + stripe + ", blocks " + from + "+" + blocks;
+    }
+}

@@ -1,0 +1,47 @@
+package lunar.raid;
+
+import lunar.block.StorageException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sees to it that a crash in the middle of a stripe's change does no harm: a write-intent bitmap, a journal. It is
+ * asked before the first member is written, and told after the last. Only levels with redundancy ask.
+ *
+ * <p>Calls come from any thread, for many stripes at once, for one stripe at a time. They must not block.
+ */
+public interface WriteGuard {
+    /** Guards nothing: after a crash every stripe may be half written. */
+    WriteGuard NONE = new WriteGuard() {
+        @Override
+        public void begin(StripeChange change, Ready ready) { ready.ready(null); }
+
+        @Override
+        public void end(StripeChange change, boolean written) {}
+    };
+
+    /** Told when the change may go in place. Called once, by any thread, also before {@link #begin} returns. */
+    @FunctionalInterface
+    interface Ready {
+        /** @param failure why nothing must be written; null where it may be */
+        void ready(@Nullable StorageException failure);
+    }
+
+    /**
+     * Bytes of the largest change that is not a full stripe, over all its member writes; larger ones come in parts. At
+     * least a block for each unit of a stripe. Always the same.
+     */
+    default int maxBytes() { return Integer.MAX_VALUE; }
+
+    /**
+     * A stripe is about to be changed. What the change says, and its data, stay as they are until {@link #end}.
+     */
+    void begin(StripeChange change, Ready ready);
+
+    /**
+     * The members have taken the change, for which {@link #begin} has said that it may go in place; whether it is
+     * stable is known after their next flush, or at once where it was forced ({@link StripeChange#fua}).
+     *
+     * @param written whether all of it is in place, but for slots that have failed; otherwise parts may be
+     */
+    void end(StripeChange change, boolean written);
+}

@@ -1,0 +1,316 @@
+package lunar.raid.meta;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import lunar.block.Size;
+import lunar.raid.SlotState;
+import lunar.raid.layout.Layout;
+import lunar.raid.meta.Composition.LeftOut;
+import lunar.raid.meta.Composition.Resync;
+import lunar.raid.meta.Composition.Slot;
+import lunar.raid.meta.Composition.Use;
+
+/**
+ * Decides whether and how devices make up a volume, from their superblocks alone, in whatever order they come. The
+ * newest record of the volume counts. Does no I/O.
+ *
+ * <p><b>Who is up to date.</b> Each change of the record is stable on every member that it calls ACTIVE before the
+ * next change is begun ({@link Superblocks} sees to it). So when everything stops in the middle of a change, members
+ * that are ACTIVE in the newest record are at most one event behind it; who is further behind has missed something.
+ */
+public final class Assembly {
+    private final List<Candidate> candidates;
+    private final List<LeftOut> leftOut = new ArrayList<>();
+    /** Superblocks by index of their candidate. */
+    private final Map<Integer, Superblock> found = new LinkedHashMap<>();
+
+    private Assembly(List<Candidate> candidates) { this.candidates = List.copyOf(candidates); }
+
+    /** What came out. */
+    public sealed interface Outcome {
+        /** The volume can be put together. */
+        record Assembled(Composition composition) implements Outcome {}
+
+        /**
+         * It cannot.
+         *
+         * @param why one line for a person, which says what to do
+         */
+        record Refused(String why) implements Outcome {}
+    }
+
+    /** Ends the decision. */
+    private static final class RefusedException extends Exception {
+        RefusedException(String why) { super(why); }
+    }
+
+    /** Decides. */
+    public static Outcome of(List<Candidate> candidates) {
+        try {
+            return new Outcome.Assembled(new Assembly(candidates).decide());
+        } catch (RefusedException e) {
+            return new Outcome.Refused(String.valueOf(e.getMessage()));
+        }
+    }
+
+    private Composition decide() throws RefusedException {
+        sort();
+        refuseForeign();
+        refuseDoubled();
+        int newest = newest();
+        VolumeRecord volume = superblock(newest).volume();
+        refuseDisagreement(newest);
+        var slots = new ArrayList<Slot>();
+        for (int slot = 0; slot < volume.description().slots(); slot++) {
+            slots.add(slot(volume, slot));
+        }
+        var spares = new ArrayList<Integer>();
+        for (int index : found.keySet()) {
+            int line = volume.lineOf(superblock(index).memberUuid());
+            if (line < 0) {
+                leftOut.add(new LeftOut(index, "it was taken out of volume "
+                        + volume.description().title()));
+            } else if (line >= volume.description().slots()) {
+                refuseChangedSize(index, volume, line);
+                spares.add(index);
+            }
+        }
+        var composition = new Composition(volume, slots, spares, leftOut, resync(volume));
+        refuseTooFew(composition);
+        return composition;
+    }
+
+    private Superblock superblock(int index) {
+        Superblock superblock = found.get(index);
+        if (superblock == null) {
+            throw new IllegalStateException("candidate " + index + " has no superblock");
+        }
+        return superblock;
+    }
+
+    private String uri(int index) { return candidates.get(index).uri(); }
+
+    /** A device without a superblock may be a member that was wiped: that is a loss, which the volume may outlive. */
+    private void sort() throws RefusedException {
+        for (int i = 0; i < candidates.size(); i++) {
+            switch (candidates.get(i).reading()) {
+                case SuperblockReading.Found(Superblock superblock) -> found.put(i, superblock);
+                case SuperblockReading.Blank() ->
+                    leftOut.add(new LeftOut(i, "there is no superblock on it"));
+                case SuperblockReading.Damaged(String why) ->
+                    leftOut.add(new LeftOut(i, "its superblock is damaged: " + why));
+                case SuperblockReading.Unreadable(String why) ->
+                    leftOut.add(new LeftOut(i, "it cannot be read: " + why));
+                case SuperblockReading.Unknown(String what) ->
+                    throw new RefusedException(uri(i) + " has a superblock of " + what
+                            + ", which this program does not know: use a newer one");
+            }
+        }
+        if (found.isEmpty()) {
+            throw new RefusedException("no member of a volume among " + candidates.size()
+                    + " devices" + reasons());
+        }
+    }
+
+    /** The volume is the one that most of them belong to. */
+    private void refuseForeign() throws RefusedException {
+        var members = new LinkedHashMap<UUID, List<Integer>>();
+        found.forEach((index, superblock) -> members
+                .computeIfAbsent(superblock.volume().description().uuid(), _ -> new ArrayList<>())
+                .add(index));
+        if (members.size() > 1) {
+            List<Integer> most = members.values().stream().max(Comparator.comparingInt(List::size))
+                    .orElseThrow();
+            for (List<Integer> others : members.values()) {
+                if (!others.equals(most)) {
+                    throw new RefusedException(uri(others.getFirst()) + " belongs to volume "
+                            + title(others.getFirst()) + ", and " + uri(most.getFirst())
+                            + " to volume " + title(most.getFirst())
+                            + ": name the members of one volume");
+                }
+            }
+        }
+    }
+
+    private String title(int index) { return superblock(index).volume().description().title(); }
+
+    private void refuseDoubled() throws RefusedException {
+        var seen = new HashMap<UUID, Integer>();
+        for (var entry : found.entrySet()) {
+            Integer other = seen.put(entry.getValue().memberUuid(), entry.getKey());
+            if (other != null) {
+                throw new RefusedException(uri(other) + " and " + uri(entry.getKey())
+                        + " are both member " + entry.getValue().memberUuid() + " of volume "
+                        + title(other) + ": the same device by two ways, or a copy; name one");
+            }
+        }
+    }
+
+    private int newest() {
+        return found.entrySet().stream()
+                .max(Comparator.comparingLong(one -> one.getValue().volume().events()))
+                .orElseThrow()
+                .getKey();
+    }
+
+    /** Whether one part of the members went on without the other, and the other without the one. */
+    private void refuseDisagreement(int newest) throws RefusedException {
+        VolumeRecord volume = superblock(newest).volume();
+        for (var entry : found.entrySet()) {
+            VolumeRecord other = entry.getValue().volume();
+            boolean changed = !other.description().equals(volume.description());
+            if (other.events() == volume.events() && !other.equals(volume)) {
+                throw apart(newest, entry.getKey());
+            }
+            if (other.events() < volume.events() && !changed
+                    && other.slotsThatAre(SlotState.ACTIVE) != 0
+                    && goneApart(volume, other)) {
+                throw apart(newest, entry.getKey());
+            }
+        }
+    }
+
+    private RefusedException apart(int one, int other) {
+        return new RefusedException(uri(one) + " and " + uri(other) + " of volume " + title(one)
+                + " were in use without each other and tell different stories: name only those"
+                + " whose data you want");
+    }
+
+    /**
+     * An older record that the newer one grew out of has members in common with it, but for its own that were lost.
+     */
+    private static boolean goneApart(VolumeRecord newer, VolumeRecord older) {
+        for (int slot = 0; slot < newer.description().slots(); slot++) {
+            MemberRecord then = older.members().get(slot);
+            MemberRecord now = newer.members().get(slot);
+            if (then.state() == SlotState.ACTIVE && now.state() == SlotState.ACTIVE
+                    && then.uuid().equals(now.uuid())) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private Slot slot(VolumeRecord volume, int slot) throws RefusedException {
+        MemberRecord member = volume.members().get(slot);
+        Optional<Integer> candidate = found.keySet().stream()
+                .filter(index -> superblock(index).memberUuid().equals(member.uuid())).findFirst();
+        if (candidate.isEmpty()) {
+            return new Slot(Use.MISSING, Composition.NONE,
+                    member.uuid().equals(MemberRecord.NOBODY)
+                            ? "it has no member"
+                            : "its member " + member.uuid() + " is missing");
+        }
+        int index = candidate.get();
+        refuseChangedSize(index, volume, slot);
+        long events = superblock(index).volume().events();
+        boolean current = events >= volume.events() - 1;
+        return switch (member.state()) {
+            case ACTIVE -> current
+                    ? new Slot(Use.IN_SYNC, index, "")
+                    : stale(volume, index, "it has missed " + (volume.events() - events)
+                            + " changes of the volume");
+            case REBUILDING -> current
+                    ? new Slot(Use.REBUILDING, index, "it is being rebuilt")
+                    : new Slot(Use.STALE, index, "it was being rebuilt and has missed changes");
+            case FAILED -> stale(volume, index, "it had failed");
+            case SPARE -> throw new IllegalStateException("a spare in slot " + slot);
+        };
+    }
+
+    /** What a member has missed is in the bitmap, when it had all at the time from which on the bitmap covers. */
+    private Slot stale(VolumeRecord volume, int index, String why) {
+        VolumeRecord known = superblock(index).volume();
+        MemberRecord then = superblock(index).member();
+        boolean covered = volume.description().consistency() != Consistency.NONE
+                && then.state() == SlotState.ACTIVE && known.events() >= volume.coveredSince();
+        return covered
+                ? new Slot(Use.STALE_COVERED, index, why + "; the bitmap has what it missed")
+                : new Slot(Use.STALE, index, why);
+    }
+
+    private void refuseChangedSize(int index, VolumeRecord volume, int line)
+            throws RefusedException {
+        Candidate candidate = candidates.get(index);
+        VolumeDescription what = volume.description();
+        if (candidate.blockSize() != what.blockSize()) {
+            throw new RefusedException(candidate.uri() + " has blocks of " + candidate.blockSize()
+                    + " bytes, and volume " + what.title() + " was made with blocks of "
+                    + what.blockSize() + ": open it as it was then");
+        }
+        long needed = what.layout().dataBytes()
+                + volume.members().get(line).dataBlocks() * what.blockSize();
+        if (candidate.sizeBytes() < needed) {
+            throw new RefusedException(candidate.uri() + " has become smaller: it has "
+                    + Size.format(candidate.sizeBytes()) + ", and volume " + what.title()
+                    + " uses " + Size.format(needed)
+                    + " of it: give it its size back, or leave it out");
+        }
+    }
+
+    private static Resync resync(VolumeRecord volume) {
+        if (!volume.description().level().isRedundant()) {
+            return Resync.NONE;
+        }
+        if (volume.resyncNext() != VolumeRecord.IN_SYNC) {
+            return Resync.WHOLE;
+        }
+        if (volume.clean()) {
+            return Resync.NONE;
+        }
+        return volume.description().consistency() == Consistency.NONE
+                ? Resync.WHOLE
+                : Resync.DIRTY;
+    }
+
+    private void refuseTooFew(Composition composition) throws RefusedException {
+        VolumeRecord volume = composition.volume();
+        int slots = volume.description().slots();
+        long lost = Layout.all(slots) & ~composition.inSync();
+        if (!Layout.of(volume.shape()).survives(lost)) {
+            var why = new StringBuilder("volume ").append(volume.description().title())
+                    .append(" cannot be had from ").append(Long.bitCount(composition.inSync()))
+                    .append(" of its ").append(slots).append(" members (")
+                    .append(volume.description().level()).append(needs(volume)).append(")");
+            String separator = ": ";
+            for (int slot = 0; slot < slots; slot++) {
+                Slot one = composition.slots().get(slot);
+                if (one.use() != Use.IN_SYNC) {
+                    why.append(separator).append("slot ").append(slot);
+                    if (one.candidate() != Composition.NONE) {
+                        why.append(" (").append(uri(one.candidate())).append(')');
+                    }
+                    why.append(": ").append(one.why());
+                    separator = "; ";
+                }
+            }
+            throw new RefusedException(why.append(reasons()).toString());
+        }
+    }
+
+    private static String needs(VolumeRecord volume) {
+        int slots = volume.description().slots();
+        return switch (volume.description().level()) {
+            case LINEAR, RAID0 -> " needs all";
+            case RAID1 -> " needs 1";
+            case RAID5 -> " needs " + (slots - 1);
+            case RAID6 -> " needs " + (slots - 2);
+            case RAID10 -> " needs one of each pair";
+        };
+    }
+
+    /** Why candidates are not used, for the end of a line. */
+    private String reasons() {
+        var reasons = new StringBuilder();
+        for (LeftOut one : leftOut) {
+            reasons.append("; ").append(uri(one.candidate())).append(": ").append(one.why());
+        }
+        return reasons.toString();
+    }
+}

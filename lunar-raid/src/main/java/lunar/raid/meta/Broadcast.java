@@ -1,0 +1,167 @@
+package lunar.raid.meta;
+
+import lunar.block.BlockDevice;
+import lunar.block.BlockRequest;
+import lunar.block.StorageException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request to each of several members. It is over when each has succeeded or was dropped; a member where it failed
+ * is reported, and waited for until it is dropped. Reusable: one round after the other.
+ */
+final class Broadcast {
+    /** Says what a member shall do. */
+    @FunctionalInterface
+    interface Preparation {
+        void prepare(int slot, BlockDevice device, BlockRequest request);
+    }
+
+    /** Every member makes stable what it has taken. */
+    static final Preparation FLUSH = (_, _, request) -> request.asFlush();
+
+    /** The request of a slot. */
+    private final class Leg implements BlockRequest.Completion {
+        private final int slot;
+        private final BlockRequest request = new BlockRequest().onCompletion(this);
+        private boolean inFlight;
+        private boolean abandoned;
+
+        Leg(int slot) { this.slot = slot; }
+
+        @Override
+        public void completed(BlockRequest ended, @Nullable StorageException failure) {
+            Leg.this.ended(failure);
+        }
+
+        private void ended(@Nullable StorageException failure) {
+            boolean over = false;
+            synchronized (Broadcast.this) {
+                if (abandoned) {
+                    return;
+                }
+                inFlight = false;
+                if (failure == null) {
+                    waiting &= ~(1L << slot);
+                    succeeded |= 1L << slot;
+                    over = isOver();
+                }
+            }
+            if (failure != null) {
+                members.report(slot, failure);
+            } else if (over) {
+                done.run();
+            }
+        }
+    }
+
+    private final MemberSet members;
+    private final Runnable done;
+    private final @Nullable Leg[] legs;
+    private boolean running;
+    private boolean starting;
+    /** Slots, as bits. */
+    private long waiting;
+    private long succeeded;
+    private boolean buffersLost;
+
+    private Broadcast(MemberSet members, Runnable done) {
+        this.members = members;
+        this.done = done;
+        legs = new @Nullable Leg[members.slots()];
+    }
+
+    /**
+     * A broadcast to these members.
+     *
+     * @param done what to do when a round is over; called without a lock
+     */
+    static Broadcast over(MemberSet members, Runnable done) {
+        var broadcast = new Broadcast(members, done);
+        members.join(broadcast);
+        return broadcast;
+    }
+
+    /** Begins a round; the one before is over. */
+    void start(long slots, Preparation preparation) {
+        long left;
+        synchronized (this) {
+            if (running) {
+                throw new IllegalStateException("a round is under way");
+            }
+            running = true;
+            starting = true;
+            succeeded = 0;
+            waiting = slots & members.active();
+            left = waiting;
+        }
+        for (; left != 0; left &= left - 1) {
+            submit(Long.numberOfTrailingZeros(left), preparation);
+        }
+        boolean over;
+        synchronized (this) {
+            starting = false;
+            over = isOver();
+        }
+        if (over) {
+            done.run();
+        }
+    }
+
+    private void submit(int slot, Preparation preparation) {
+        Leg leg;
+        BlockDevice device = members.device(slot);
+        synchronized (this) {
+            if (device == null || (waiting & 1L << slot) == 0) {
+                waiting &= ~(1L << slot);
+                return;
+            }
+            leg = legs[slot];
+            if (leg == null) {
+                leg = new Leg(slot);
+                legs[slot] = leg;
+            }
+            leg.inFlight = true;
+        }
+        preparation.prepare(slot, device, leg.request);
+        device.submit(leg.request);
+    }
+
+    /** Nobody waits for this member any more. A request that it does not end keeps its buffer. */
+    void drop(int slot) {
+        boolean over;
+        synchronized (this) {
+            Leg leg = legs[slot];
+            if (leg != null && leg.inFlight) {
+                leg.abandoned = true;
+                legs[slot] = null;
+                buffersLost = true;
+            }
+            waiting &= ~(1L << slot);
+            over = isOver();
+        }
+        if (over) {
+            done.run();
+        }
+    }
+
+    /** Whether it has just ended: true once a round. */
+    private boolean isOver() {
+        if (running && !starting && waiting == 0) {
+            running = false;
+            return true;
+        }
+        return false;
+    }
+
+    /** The slots where the last round succeeded, as bits. */
+    synchronized long succeeded() {
+        return succeeded;
+    }
+
+    /** Whether a buffer was left with a member since this was asked last: it must not be touched any more. */
+    synchronized boolean hasLostBuffers() {
+        boolean lost = buffersLost;
+        buffersLost = false;
+        return lost;
+    }
+}

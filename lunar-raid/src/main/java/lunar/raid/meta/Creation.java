@@ -1,0 +1,257 @@
+package lunar.raid.meta;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import lunar.block.BlockDevice;
+import lunar.block.InvalidRequestException;
+import lunar.block.Size;
+import lunar.block.StorageException;
+import lunar.raid.layout.Layout;
+import lunar.raid.layout.Level;
+import lunar.raid.layout.Shape;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes a new volume: writes the metadata of its members. What is on them is looked at first, and whatever is somebody
+ * else's is refused unless that is forced. The superblocks come last, so what a crash interrupts is no volume. Blocks.
+ */
+public final class Creation {
+    /**
+     * A device that becomes a member.
+     *
+     * @param uri how a person calls it
+     * @param uuid a random UUID
+     */
+    public record Member(String uri, UUID uuid, BlockDevice device) {}
+
+    /**
+     * What the volume shall be.
+     *
+     * @param uuid a random UUID
+     * @param createdMs the time, in milliseconds since 1970
+     * @param chunkBytes bytes of a chunk; 0 for what is good for the level
+     * @param journalBytes length of the journal; 0 for what is good for the members' size
+     * @param journalKey a random UUID; looked at only where there is a journal
+     * @param journalDevice UUID of a device that has the journal; null where members have it, or none
+     */
+    public record Wish(UUID uuid, String name, long createdMs, Level level,
+            Consistency consistency, int chunkBytes, long journalBytes, UUID journalKey,
+            @Nullable UUID journalDevice) {
+        /** A volume as it is best where nobody says otherwise. */
+        public static Wish of(UUID uuid, String name, long createdMs, Level level,
+                UUID journalKey) {
+            return new Wish(uuid, name, createdMs, level, consistencyOf(level), 0, 0, journalKey,
+                    null);
+        }
+    }
+
+    private static final int CLEARING_BYTES = 64 << 10;
+    private static final int LARGE_ROW_BYTES = 128 << 10;
+
+    private Creation() {}
+
+    /** The best that a level can do against crashes. */
+    public static Consistency consistencyOf(Level level) {
+        if (level.hasParity()) {
+            return Consistency.JOURNAL;
+        }
+        return level.isRedundant() ? Consistency.BITMAP : Consistency.NONE;
+    }
+
+    /** Members that have a copy of the journal: one more than the level can lose. */
+    public static int journalCopies(Level level) {
+        return switch (level) {
+            case RAID5 -> 2;
+            case RAID6 -> 3;
+            case LINEAR, RAID0, RAID1, RAID10 -> 0;
+        };
+    }
+
+    /** What is on a device that creating a volume would destroy, after "it has"; empty where nothing is known. */
+    public static Optional<String> occupant(BlockDevice device) throws StorageException {
+        return KnownMarks.on(device);
+    }
+
+    /**
+     * Makes the volume; its data are whatever the members have, and redundancy is to be made true from stripe 0 on.
+     *
+     * @param force whether what is on the devices may be destroyed
+     * @throws InvalidRequestException when a device is too small, is named twice or is somebody else's; one line that
+     *         says what to do
+     * @throws IllegalArgumentException when the level does not take such members; one line, too
+     */
+    public static VolumeRecord create(Wish wish, List<Member> members, boolean force)
+            throws StorageException {
+        VolumeRecord record = plan(wish, members);
+        if (!force) {
+            for (Member member : members) {
+                refuseOccupied(member.uri(), member.device());
+            }
+        }
+        for (Member member : members) {
+            clear(member.device(), record.description().layout());
+        }
+        for (int line = 0; line < members.size(); line++) {
+            writePages(record, line, members.get(line).device());
+        }
+        for (int line = 0; line < members.size(); line++) {
+            new SuperblockStore(members.get(line).device())
+                    .write(new Superblock(1, line, record));
+        }
+        refuseDoubled(members);
+        return record;
+    }
+
+    private static void refuseOccupied(String uri, BlockDevice device) throws StorageException {
+        Optional<String> occupant = occupant(device);
+        if (occupant.isPresent()) {
+            throw new InvalidRequestException(uri + " has " + occupant.get()
+                    + ", which would be destroyed: name another device, or force it");
+        }
+    }
+
+    private static VolumeRecord plan(Wish wish, List<Member> members)
+            throws InvalidRequestException {
+        if (members.isEmpty()) {
+            throw new InvalidRequestException("a volume has members: name some devices");
+        }
+        int blockSize = members.getFirst().device().blockSize();
+        long smallest = Long.MAX_VALUE;
+        for (Member member : members) {
+            if (member.device().blockSize() != blockSize) {
+                throw new InvalidRequestException(member.uri() + " has blocks of "
+                        + member.device().blockSize() + " bytes, and "
+                        + members.getFirst().uri() + " of " + blockSize
+                        + ": all must have the same");
+            }
+            smallest = Math.min(smallest, member.device().sizeBytes());
+        }
+        // An entry must have room for a block of each member.
+        long least = (long) members.size() * blockSize > LARGE_ROW_BYTES
+                ? 2 * MetadataLayout.ALIGNMENT_BYTES
+                : MetadataLayout.ALIGNMENT_BYTES;
+        long journalBytes = Math.max(least, wish.journalBytes() > 0
+                ? wish.journalBytes()
+                : MetadataLayout.journalLengthBytes(smallest));
+        var layout = MetadataLayout.of(wish.consistency(), journalBytes,
+                wish.journalDevice() == null);
+        var room = new ArrayList<Long>();
+        for (Member member : members) {
+            long blocks = layout.dataBlocks(member.device().sizeBytes(), blockSize);
+            if (blocks <= 0) {
+                throw new InvalidRequestException(member.uri() + " is too small: of its "
+                        + Size.format(member.device().sizeBytes()) + " the metadata take "
+                        + Size.format(layout.dataBytes()));
+            }
+            room.add(blocks);
+        }
+        int chunkBytes = wish.chunkBytes() > 0
+                ? wish.chunkBytes()
+                : Shape.defaultChunkBytes(wish.level());
+        Shape shape = Shape.fitting(wish.level(), blockSize, chunkBytes / blockSize, room);
+        Layout where = Layout.of(shape);
+        boolean bitmap = wish.consistency() != Consistency.NONE;
+        boolean journal = wish.consistency() == Consistency.JOURNAL;
+        var description = new VolumeDescription(wish.uuid(), wish.name(), wish.createdMs(),
+                wish.level(), blockSize, shape.chunkBlocks(), members.size(),
+                where.volumeBlocks(), wish.consistency(),
+                bitmap ? IntentBitmap.regionStripes(where.stripes()) : 0,
+                journal ? wish.journalKey() : MemberRecord.NOBODY, wish.journalDevice(), layout);
+        var table = new ArrayList<MemberRecord>();
+        for (int slot = 0; slot < members.size(); slot++) {
+            table.add(MemberRecord.active(members.get(slot).uuid(),
+                    shape.memberBlocks().get(slot)));
+        }
+        return VolumeRecord.of(description, table);
+    }
+
+    /**
+     * Takes away what is in the metadata area of a device, as a member that comes new to a volume needs it, and marks
+     * at its end that others would look for.
+     */
+    public static void clear(BlockDevice device, MetadataLayout layout) throws StorageException {
+        boolean marked = KnownMarks.atEnd(device).isPresent();
+        fill(device, 0, Math.min(MetadataLayout.ALIGNMENT_BYTES, layout.dataBytes()));
+        if (layout.journalBytes() > 0) {
+            fill(device, layout.journalBytes(), JournalFormat.RING_AT);
+        }
+        if (marked) {
+            long from = (device.sizeBytes() - KnownMarks.TAIL_BYTES) / 4096 * 4096;
+            fill(device, Math.max(from, layout.dataBytes()),
+                    device.sizeBytes() - Math.max(from, layout.dataBytes()));
+        }
+        device.flush();
+    }
+
+    private static void fill(BlockDevice device, long fromBytes, long bytes)
+            throws StorageException {
+        MemorySegment zeroes = Arena.ofAuto().allocate(CLEARING_BYTES, 4096);
+        for (long at = 0; at < bytes; at += CLEARING_BYTES) {
+            LongTransfer.write(device, fromBytes + at,
+                    zeroes.asSlice(0, Math.min(CLEARING_BYTES, bytes - at)));
+        }
+    }
+
+    /** All pages but the superblock, of a device that is clear. */
+    private static void writePages(VolumeRecord record, int line, BlockDevice device)
+            throws StorageException {
+        VolumeDescription what = record.description();
+        var page = new Page();
+        if (what.consistency() != Consistency.NONE) {
+            IntentBitmap.fillBlank(record, 1, page);
+            new PagePair(device, what.layout().bitmapBytes()).write(page);
+        }
+        BadBlocks.fillBlank(record, 1, page);
+        new PagePair(device, what.layout().badBlocksBytes()).write(page);
+        if (what.layout().journalBytes() > 0 && line < journalCopies(what.level())) {
+            JournalReplay.create(record, device);
+        }
+    }
+
+    /** The same device named twice has the superblock that was written last. */
+    private static void refuseDoubled(List<Member> members) throws StorageException {
+        for (int line = 0; line < members.size(); line++) {
+            if (new SuperblockStore(members.get(line).device())
+                    .read() instanceof SuperblockReading.Found(Superblock found)
+                    && found.line() != line) {
+                for (Member member : members) {
+                    new SuperblockStore(member.device()).erase();
+                }
+                throw new InvalidRequestException(members.get(line).uri() + " and "
+                        + members.get(found.line()).uri()
+                        + " are the same device: name each once");
+            }
+        }
+    }
+
+    /** Writes an empty journal to a device of its own. */
+    public static void createJournal(VolumeRecord record, String uri, BlockDevice device,
+            boolean force) throws StorageException {
+        VolumeDescription what = record.description();
+        if (what.journalDevice() == null) {
+            throw new InvalidRequestException("volume " + what.title()
+                    + " has no journal on a device of its own");
+        }
+        if (device.blockSize() != what.blockSize()
+                || device.sizeBytes() < what.layout().journalLengthBytes()) {
+            throw new InvalidRequestException(uri + " has " + Size.format(device.sizeBytes())
+                    + " in blocks of " + device.blockSize() + " bytes; the journal needs "
+                    + Size.format(what.layout().journalLengthBytes()) + " in blocks of "
+                    + what.blockSize());
+        }
+        if (!force) {
+            refuseOccupied(uri, device);
+        }
+        fill(device, 0, Math.min(KnownMarks.HEAD_BYTES, device.sizeBytes()));
+        JournalReplay.create(record, device);
+    }
+
+    /** Takes a member out of whatever volume it is in: nothing takes it for a member afterwards. */
+    public static void destroy(BlockDevice device) throws StorageException {
+        new SuperblockStore(device).erase();
+    }
+}

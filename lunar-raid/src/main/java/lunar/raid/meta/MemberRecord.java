@@ -1,0 +1,46 @@
+package lunar.raid.meta;
+
+import java.util.UUID;
+import lunar.raid.SlotState;
+
+/**
+ * A line of a volume's table of members.
+ *
+ * @param uuid who it is; {@link #NOBODY} for a slot that has none, which is FAILED
+ * @param state what it is for
+ * @param dataBlocks blocks of its data area that the volume uses; of a spare, all it has
+ * @param rebuiltStripes of a member that is being rebuilt, the stripe up to which all is there; else 0
+ */
+public record MemberRecord(UUID uuid, SlotState state, long dataBlocks, long rebuiltStripes) {
+    /** The UUID of no member. */
+    public static final UUID NOBODY = new UUID(0, 0);
+
+    public MemberRecord {
+        if (dataBlocks <= 0 || rebuiltStripes < 0 || rebuiltStripes > dataBlocks) {
+            throw new IllegalArgumentException("member " + uuid + " has " + dataBlocks
+                    + " blocks and is rebuilt up to stripe " + rebuiltStripes);
+        }
+        if (rebuiltStripes != 0 && state != SlotState.REBUILDING) {
+            throw new IllegalArgumentException(
+                    "member " + uuid + " is " + state + " and half rebuilt");
+        }
+        if (uuid.equals(NOBODY) && state != SlotState.FAILED) {
+            throw new IllegalArgumentException("nobody is " + state);
+        }
+    }
+
+    /** A member that has all its data. */
+    public static MemberRecord active(UUID uuid, long dataBlocks) {
+        return new MemberRecord(uuid, SlotState.ACTIVE, dataBlocks, 0);
+    }
+
+    /** The same member in another state. */
+    public MemberRecord as(SlotState other) {
+        return new MemberRecord(uuid, other, dataBlocks, 0);
+    }
+
+    /** The same member, being rebuilt, with the stripes before this one done. */
+    public MemberRecord rebuilt(long stripes) {
+        return new MemberRecord(uuid, SlotState.REBUILDING, dataBlocks, stripes);
+    }
+}

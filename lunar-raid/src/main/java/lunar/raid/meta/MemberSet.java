@@ -1,0 +1,84 @@
+package lunar.raid.meta;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.IntConsumer;
+import lunar.block.BlockDevice;
+import lunar.block.StorageException;
+import lunar.raid.layout.Layout;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The members of a volume that metadata are written to now, by slot; whole devices, not their data areas.
+ *
+ * <p>A member that does not take a write is told to {@link Faults}, once for each write, and whoever waits for that
+ * write goes on waiting: until the volume has noted on the others that the member has failed, and calls {@link #drop}.
+ * So nothing is taken for stable that is not on all members which the record calls good.
+ */
+public final class MemberSet {
+    /** Told of members that fail. Called on the thread that completes the request; must neither block nor throw. */
+    @FunctionalInterface
+    public interface Faults {
+        /** A write or flush of metadata failed. The slot is to be dropped when its failure has been noted. */
+        void failed(int slot, StorageException why);
+    }
+
+    private final @Nullable BlockDevice[] devices;
+    private final Faults faults;
+    private final List<Broadcast> broadcasts = new CopyOnWriteArrayList<>();
+    private final List<IntConsumer> leaving = new CopyOnWriteArrayList<>();
+    /** Slots, as bits. */
+    private long active;
+
+    /** Without members yet. */
+    public MemberSet(int slots, Faults faults) {
+        this.devices = new @Nullable BlockDevice[slots];
+        this.faults = faults;
+    }
+
+    /** Slots, with a member or without. */
+    public int slots() { return devices.length; }
+
+    /** From now on a slot's member is written to. Its metadata area is blank, or as it was when it was read last. */
+    public synchronized void add(int slot, BlockDevice device) {
+        devices[slot] = device;
+        active |= 1L << slot;
+    }
+
+    /** From now on nothing is written to a slot's member, and nobody waits for it any more. */
+    public void drop(int slot) {
+        synchronized (this) {
+            active &= ~(1L << slot);
+        }
+        for (IntConsumer one : leaving) {
+            one.accept(slot);
+        }
+        for (Broadcast broadcast : broadcasts) {
+            broadcast.drop(slot);
+        }
+    }
+
+    /** The slots that are written to, as bits. */
+    public synchronized long active() {
+        return active;
+    }
+
+    /** Whether all slots are. */
+    public boolean isWhole() {
+        return active() == Layout.all(slots());
+    }
+
+    /** The member of a slot; null where there has been none. */
+    synchronized @Nullable BlockDevice device(int slot) {
+        return devices[slot];
+    }
+
+    void join(Broadcast broadcast) { broadcasts.add(broadcast); }
+
+    /** Who wants to know of slots that are dropped, before those who wait for them do. */
+    void onDrop(IntConsumer told) {
+        leaving.add(told);
+    }
+
+    void report(int slot, StorageException why) { faults.failed(slot, why); }
+}

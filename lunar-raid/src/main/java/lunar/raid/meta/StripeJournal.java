@@ -1,0 +1,441 @@
+package lunar.raid.meta;
+
+import java.util.UUID;
+import lunar.block.BlockDevice;
+import lunar.block.BlockRequest;
+import lunar.block.DeviceGoneException;
+import lunar.block.InvalidRequestException;
+import lunar.block.StorageException;
+import lunar.raid.meta.JournalFormat.Kind;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps the write hole of levels with parity shut. Every write in place is preceded by an entry here, on one member
+ * more than the level can lose: with the new data and the new parity of what is written, or, for whole stripes that go
+ * to all members, with their checksums only. After a crash {@link JournalReplay} writes what whole entries have, in
+ * their order, and tells which noted stripes were not wholly written.
+ *
+ * <p><b>Order.</b> The caller holds the lock of an entry's stripe from {@link #append} until the writes in place are
+ * done, and says so by {@link #written}. An entry is freed when its writes are stable, that is, after a flush of all
+ * members that began later; then its place in the ring may be used again. Data for a stripe that was noted wait until
+ * the note is free, since its checksums would be wrong then.
+ *
+ * <p><b>Group commit.</b> Entries that come while one write is under way go out together in the next one, which is
+ * stable on all copies before any of them is told. Nothing is allocated but for new sizes of a batch.
+ */
+public final class StripeJournal {
+    /** How far a member is that gets copies. */
+    private enum Join {
+        NONE,
+        /** Entries are live that it has not. */
+        WAITING,
+        /** It is being told where the tail is. */
+        TOLD,
+        DONE
+    }
+
+    private final MemberSet holders;
+    private final MemberSet members;
+    private final UUID key;
+    private final long ringAtBytes;
+    private final long ringBytes;
+    private final int batchBytes;
+    private final Broadcast writer;
+    private final Broadcast flush;
+    private final PageWriter page;
+    private final Broadcast.Preparation preparation = this::prepare;
+    private final Waiter pageWaiter = new Waiter() {
+        @Override
+        void stable(@Nullable StorageException failure) { advance(); }
+    };
+
+    /** Slots of the holders that have copies, as bits. */
+    private long copies;
+    private final WaitLine arrivals = new WaitLine();
+    private final WaitLine ready = new WaitLine();
+    private @Nullable StorageException failure;
+    private JournalBatch filling;
+    private JournalBatch flying;
+    private boolean draining;
+    private boolean isWriting;
+    private boolean isWritten;
+    private boolean isFlushing;
+    private boolean isPageWanted;
+    private boolean isBlocked;
+    private boolean isFlushDue;
+
+    private final LiveEntries live;
+    /** Positions count on for ever; their place in the ring is the remainder. */
+    private long head;
+    /** The tail that the stable page names: from here on nothing may be written over. */
+    private long kept;
+    private long keptSequence;
+    private long pageTail;
+    private long pageTailSequence;
+    /** Flushes that have begun. What was written in place when there were so many is stable after the next one. */
+    private long flushesBegun = 1;
+    private long flushesEnded;
+    /** The journal's own flush that is under way. */
+    private long flushMark;
+
+    private Join join = Join.NONE;
+    private Runnable joined = () -> {};
+    private long joinSequence;
+
+    /**
+     * A journal that begins at the tail that its page names, with nothing in it.
+     *
+     * @param holders who has copies: the members, or a set with a device of its own
+     * @param copies slots of the holders that have copies, as bits
+     * @param members who is to be flushed before an entry is free
+     */
+    StripeJournal(VolumeRecord volume, MemberSet holders, long copies, MemberSet members,
+            long position, long sequence) {
+        VolumeDescription what = volume.description();
+        this.holders = holders;
+        this.copies = copies;
+        this.members = members;
+        key = what.journalKey();
+        long at = what.layout().journalBytes();
+        ringAtBytes = at + JournalFormat.RING_AT;
+        ringBytes = what.layout().journalLengthBytes() - JournalFormat.RING_AT;
+        batchBytes = batchBytes(holders, copies, ringBytes);
+        filling = new JournalBatch(batchBytes, key);
+        flying = new JournalBatch(batchBytes, key);
+        live = new LiveEntries(position, sequence);
+        head = position;
+        kept = position;
+        keptSequence = sequence;
+        filling.reset(position % ringBytes);
+        writer = Broadcast.over(holders, this::batchWritten);
+        flush = Broadcast.over(members, this::flushed);
+        page = new PageWriter(this, holders, () -> this.copies, place(volume), false, new Tail());
+        holders.onDrop(this::dropped);
+    }
+
+    private void dropped(int slot) {
+        synchronized (this) {
+            copies &= ~(1L << slot);
+        }
+    }
+
+    static PageWriter.Place place(VolumeRecord volume) {
+        VolumeDescription what = volume.description();
+        return new PageWriter.Place("journal", JournalFormat.PAGE_MAGIC,
+                JournalFormat.FORMAT_VERSION, what.uuid(), what.layout().journalBytes());
+    }
+
+    private static int batchBytes(MemberSet holders, long copies, long ringBytes) {
+        long bytes = Math.min(JournalFormat.MAX_ENTRY_BYTES, ringBytes / 4);
+        for (long left = copies; left != 0; left &= left - 1) {
+            BlockDevice device = holders.device(Long.numberOfTrailingZeros(left));
+            if (device != null) {
+                bytes = Math.min(bytes,
+                        (long) device.limits().maxTransferBlocks() * device.blockSize());
+            }
+        }
+        return (int) (bytes / JournalFormat.WRITE_BYTES * JournalFormat.WRITE_BYTES);
+    }
+
+    /** The page that names the tail. */
+    private final class Tail implements PageWriter.Content {
+        @Override
+        public void begin() {
+            pageTail = live.tailPosition();
+            pageTailSequence = live.tail();
+        }
+
+        @Override
+        public void fill(int slot, Page to) {
+            fillPage(to, key, ringBytes, pageTail % ringBytes, pageTailSequence);
+        }
+
+        @Override
+        public void end(boolean stable) {
+            isPageWanted = false;
+            if (stable) {
+                kept = pageTail;
+                keptSequence = pageTailSequence;
+                join = join == Join.TOLD ? Join.DONE : join;
+            } else {
+                failure = gone();
+                ready.takeAll(arrivals);
+            }
+        }
+    }
+
+    static void fillPage(Page to, UUID key, long ringBytes, long tailPosition, long tailSequence) {
+        Page.putUuid(to.bytes(), JournalFormat.PAGE_KEY, key);
+        to.bytes().putLong(JournalFormat.PAGE_RING_BYTES, ringBytes)
+                .putLong(JournalFormat.PAGE_TAIL_POSITION, tailPosition)
+                .putLong(JournalFormat.PAGE_TAIL_SEQUENCE, tailSequence);
+    }
+
+    /** The page writer, before anything is written: it must learn of the pages that are there. */
+    PageWriter page() {
+        return page;
+    }
+
+    /** Bytes of data that an entry of so many extents may have; more is to be written in parts. */
+    public int maxDataBytes(int extents) {
+        return batchBytes - JournalFormat.headBytes(extents);
+    }
+
+    /**
+     * Makes an entry stable on all copies, and then tells it. Content of the entry is read until it is told.
+     *
+     * @throws IllegalArgumentException where the entry is too long or has nothing in it
+     */
+    public void append(JournalEntry entry) {
+        if (entry.lengthBytes() > batchBytes || entry.extents() == 0) {
+            throw new IllegalArgumentException("an entry of " + entry.extents() + " extents and "
+                    + entry.lengthBytes() + " bytes; at most " + batchBytes + " are possible");
+        }
+        synchronized (this) {
+            arrivals.add(entry);
+        }
+        advance();
+    }
+
+    /**
+     * An entry's writes in place have all ended well, on members that are not out.
+     *
+     * @param isStable whether they are stable already, since each of them was forced
+     */
+    public void written(JournalEntry entry, boolean isStable) {
+        synchronized (this) {
+            live.written(entry.sequence(), isStable ? 0 : flushesBegun);
+            live.free(flushesEnded);
+        }
+        advance();
+    }
+
+    /** A flush of all members begins that is not the journal's: gives what {@link #afterFlush} wants to know. */
+    public synchronized long beforeFlush() {
+        return flushesBegun++;
+    }
+
+    /** It has ended well on all members that are not out: what was written in place before it began is stable. */
+    public void afterFlush(long begun) {
+        synchronized (this) {
+            flushesEnded = Math.max(flushesEnded, begun);
+            live.free(flushesEnded);
+        }
+        advance();
+    }
+
+    /** Time has passed: what was written in place is made stable and free. */
+    public void tick() {
+        synchronized (this) {
+            isFlushDue = true;
+        }
+        advance();
+    }
+
+    /** Entries that are not free. */
+    public synchronized long live() { return live.count(); }
+
+    /**
+     * One more member gets copies, in place of one that was dropped; its metadata area is blank.
+     *
+     * @param done told when the journal is as good on it as on the others: not before may the member be called ACTIVE
+     * @throws InvalidRequestException where its device takes no writes as long as the other ones do
+     */
+    public void join(int slot, Runnable done) throws InvalidRequestException {
+        if (batchBytes(holders, 1L << slot, ringBytes) < batchBytes) {
+            throw new InvalidRequestException("slot " + slot + " takes writes of less than "
+                    + batchBytes + " bytes, which the journal needs");
+        }
+        synchronized (this) {
+            copies |= 1L << slot;
+            join = Join.WAITING;
+            joined = done;
+            joinSequence = live.next();
+        }
+        advance();
+    }
+
+    /** The slots that have copies, as bits. */
+    public synchronized long copies() {
+        return copies & holders.active();
+    }
+
+    private void advance() {
+        synchronized (this) {
+            if (draining) {
+                return;
+            }
+            draining = true;
+        }
+        boolean more = true;
+        while (more) {
+            more = step();
+        }
+    }
+
+    private enum Action {
+        NONE, TELL, WRITE, FLUSH, PAGE, JOINED
+    }
+
+    private boolean step() {
+        Waiter told = null;
+        StorageException why;
+        Action action;
+        Runnable whoJoined;
+        synchronized (this) {
+            if (isWritten) {
+                endBatch();
+            }
+            why = failure;
+            whoJoined = joined;
+            action = Action.NONE;
+            if (!ready.isEmpty()) {
+                told = ready.poll();
+                action = Action.TELL;
+            } else {
+                take();
+                if (!isWriting && !filling.isEmpty()) {
+                    sendBatch();
+                    action = Action.WRITE;
+                } else if (isFlushNeeded()) {
+                    isFlushing = true;
+                    isFlushDue = false;
+                    flushMark = flushesBegun++;
+                    action = Action.FLUSH;
+                } else if (isPageNeeded()) {
+                    isPageWanted = true;
+                    if (join == Join.WAITING && live.tail() >= joinSequence) {
+                        join = Join.TOLD;
+                    }
+                    page.join(pageWaiter);
+                    action = Action.PAGE;
+                } else if (join == Join.DONE) {
+                    join = Join.NONE;
+                    action = Action.JOINED;
+                } else {
+                    draining = false;
+                    return false;
+                }
+            }
+        }
+        switch (action) {
+            case TELL -> {
+                if (told != null) {
+                    told.stable(why);
+                }
+            }
+            case WRITE -> writer.start(copies(), preparation);
+            case FLUSH -> flush.start(members.active(), Broadcast.FLUSH);
+            case PAGE -> page.advance();
+            case JOINED -> whoJoined.run();
+            case NONE -> throw new AssertionError();
+        }
+        return true;
+    }
+
+    /** Puts what has arrived into the batch, as long as there is room. */
+    private void take() {
+        isBlocked = false;
+        while (arrivals.first() instanceof JournalEntry entry) {
+            if (!filling.hasRoom(entry.lengthBytes())) {
+                return;
+            }
+            long atEnd = ringBytes - head % ringBytes;
+            boolean pad = roundedUp(entry.lengthBytes()) > atEnd;
+            long needed = roundedUp(entry.lengthBytes()) + (pad ? atEnd : 0);
+            isBlocked = head + needed - kept > ringBytes
+                    || live.next() + 2 - keptSequence > JournalFormat.MAX_ENTRIES
+                    || (entry.kind() == Kind.DATA && live.isNoted(entry.stripe()));
+            if (isBlocked) {
+                return;
+            }
+            if (pad) {
+                if (filling.hasRoom(JournalFormat.headBytes(0))) {
+                    pad((int) atEnd);
+                }
+                return;
+            }
+            arrivals.poll();
+            entry.sequence(live.next());
+            filling.add(entry, live.tail(), live.tailPosition() % ringBytes);
+            head += entry.lengthBytes();
+            live.add(entry.kind(), entry.stripe(), head);
+        }
+    }
+
+    /** The rest of the ring is left empty; the batch goes out as it is. */
+    private void pad(int bytes) {
+        filling.addPad(live.next(), live.tail(), live.tailPosition() % ringBytes, bytes);
+        head += bytes;
+        live.add(Kind.PAD, 0, head);
+    }
+
+    /** What an entry takes at most, be it the last of its batch. */
+    private static long roundedUp(int bytes) {
+        return (long) Math.ceilDiv(bytes, JournalFormat.WRITE_BYTES) * JournalFormat.WRITE_BYTES
+                + JournalFormat.WRITE_BYTES;
+    }
+
+    private void sendBatch() {
+        head += filling.seal();
+        live.extend(head);
+        JournalBatch sent = filling;
+        filling = flying;
+        flying = sent;
+        filling.reset(head % ringBytes);
+        isWriting = true;
+    }
+
+    private void prepare(int slot, BlockDevice device, BlockRequest request) {
+        flying.prepare(device, ringAtBytes, request);
+    }
+
+    private void batchWritten() {
+        synchronized (this) {
+            isWritten = true;
+        }
+        advance();
+    }
+
+    private void endBatch() {
+        isWritten = false;
+        isWriting = false;
+        failure = writer.succeeded() == 0 ? gone() : null;
+        if (writer.hasLostBuffers()) {
+            flying.replaceBuffer();
+        }
+        ready.takeAll(flying.entries());
+    }
+
+    /** A flush helps only where the first entry that is not free has been written in place. */
+    private boolean isFlushNeeded() {
+        return !isFlushing && live.waitsForFlush()
+                && (isBlocked || isFlushDue || join == Join.WAITING
+                        || head - live.tailPosition() > ringBytes / 2
+                        || live.count() > JournalFormat.MAX_ENTRIES / 2);
+    }
+
+    private boolean isPageNeeded() {
+        if (isPageWanted) {
+            return false;
+        }
+        return (join == Join.WAITING && live.tail() >= joinSequence)
+                || (live.tail() > keptSequence && (isBlocked || head - kept > ringBytes / 2
+                        || live.next() - keptSequence > JournalFormat.MAX_ENTRIES / 2));
+    }
+
+    private DeviceGoneException gone() {
+        return new DeviceGoneException("no member is left that takes the journal");
+    }
+
+    private void flushed() {
+        synchronized (this) {
+            isFlushing = false;
+            if (flush.succeeded() != 0) {
+                flushesEnded = Math.max(flushesEnded, flushMark);
+                live.free(flushesEnded);
+            }
+        }
+        advance();
+    }
+}

@@ -1,0 +1,129 @@
+package lunar.raid.meta;
+
+import java.util.function.UnaryOperator;
+import lunar.block.BlockDevice;
+import lunar.block.StorageException;
+import lunar.raid.SlotState;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The record of a volume that is in use, and the superblocks of its members, which are changed with it. Changes that
+ * are wanted while one is being written go out together in the next one. A change is stable on every member that it
+ * does not call FAILED before the next one begins; so who is more than one event behind has missed something.
+ *
+ * <p>What was written to the members before a change was asked for is stable before it: a checkpoint never tells of
+ * more than there is.
+ */
+public final class Superblocks {
+    /** Told when a change is stable. Must neither block nor throw. */
+    @FunctionalInterface
+    public interface Kept {
+        /** @param failure null where it is; else no member is left that would take it */
+        void kept(@Nullable StorageException failure);
+    }
+
+    private final MemberSet members;
+    private final PageWriter writer;
+    /** What the next write says, but for its events. */
+    private VolumeRecord record;
+
+    private Superblocks(MemberSet members, VolumeRecord record) {
+        this.members = members;
+        this.record = record;
+        writer = new PageWriter(this, members, this::targets,
+                new PageWriter.Place("superblocks", SuperblockCodec.MAGIC,
+                        SuperblockCodec.FORMAT_VERSION, record.description().uuid(), 0),
+                true, new Content());
+    }
+
+    /**
+     * The superblocks of a volume that is being put together. A change that was interrupted is finished first: members
+     * that have not got the newest record do now. The first change is to be {@link #start}. Blocks.
+     *
+     * @param members those in sync or being rebuilt; a set of its own, from which one is dropped as soon as it fails
+     * @param record the newest record
+     * @throws StorageException where a member fails, which is to be left out then
+     */
+    public static Superblocks open(MemberSet members, VolumeRecord record)
+            throws StorageException {
+        for (long left = members.active(); left != 0; left &= left - 1) {
+            int slot = Long.numberOfTrailingZeros(left);
+            BlockDevice device = members.device(slot);
+            if (device != null) {
+                finish(new SuperblockStore(device), slot, record);
+            }
+        }
+        var superblocks = new Superblocks(members, record);
+        synchronized (superblocks) {
+            superblocks.writer.read();
+        }
+        return superblocks;
+    }
+
+    private static void finish(SuperblockStore store, int slot, VolumeRecord record)
+            throws StorageException {
+        long generation = 0;
+        if (store.read() instanceof SuperblockReading.Found(Superblock found)) {
+            if (found.volume().equals(record)) {
+                return;
+            }
+            generation = found.generation();
+        }
+        store.write(new Superblock(generation + 1, slot, record));
+    }
+
+    private final class Content implements PageWriter.Content {
+        @Override
+        public void begin() { record = record.next(); }
+
+        @Override
+        public void fill(int slot, Page page) {
+            SuperblockCodec.encode(new Superblock(1, slot, record), page);
+        }
+    }
+
+    private long targets() { return members.active() & ~record.slotsThatAre(SlotState.FAILED); }
+
+    /** What the volume is, the latest change included. */
+    public synchronized VolumeRecord record() {
+        return record;
+    }
+
+    /** Changes the record and makes that stable. */
+    public void change(UnaryOperator<VolumeRecord> change, Kept kept) {
+        synchronized (this) {
+            record = change.apply(record);
+            writer.join(new Waiter() {
+                @Override
+                void stable(@Nullable StorageException failure) { kept.kept(failure); }
+            });
+        }
+        writer.advance();
+    }
+
+    /**
+     * The volume is in use from now on, and not clean. Counts two events, one after the other: a member that had a
+     * change which was never finished, and is away now, shall not be taken for one that is up to date. Blocks.
+     *
+     * @throws StorageException where a member fails, which is to be left out then
+     */
+    public void start(UnaryOperator<VolumeRecord> change) throws StorageException {
+        synchronized (this) {
+            record = change.apply(record).withClean(false);
+            writer.writeNow();
+            writer.writeNow();
+        }
+    }
+
+    /** Another member is in a slot; noted with the next change. */
+    void replace(int slot, MemberRecord member) {
+        synchronized (this) {
+            record = record.with(slot, member);
+        }
+    }
+
+    /** The volume is not in use any more; all that was written is stable, and all members tell the same. */
+    public void stop(Kept kept) {
+        change(record -> record.withClean(true), kept);
+    }
+}

@@ -1,0 +1,97 @@
+package lunar.raid.meta;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import lunar.block.BlockDevice;
+import lunar.block.MediumException;
+import lunar.block.StorageException;
+import lunar.raid.layout.Galois;
+import lunar.raid.layout.Layout;
+import lunar.raid.layout.Parity;
+import lunar.raid.meta.BadBlocks.Range;
+
+/**
+ * Mends stripes of which a part may be of an old content and a part of a new one. Parity is made anew from the data
+ * that are there. What a missing member had is lost: it counts as zeroes, so that parity is true for what is left, and
+ * its blocks are bad until somebody writes them. Blocks.
+ */
+final class TornStripes {
+    private final VolumeRecord volume;
+    private final Layout layout;
+    private final MemberSet members;
+    private final long inSync;
+    private final Parity parity = new Parity();
+
+    TornStripes(VolumeRecord volume, MemberSet members, long inSync) {
+        this.volume = volume;
+        this.layout = Layout.of(volume.shape());
+        this.members = members;
+        this.inSync = inSync;
+    }
+
+    /** Mends them; what becomes bad is not yet noted. Data that cannot be read have the same fate as missing ones. */
+    List<Range> mend(List<Long> stripes) throws StorageException {
+        var bad = new ArrayList<Range>();
+        for (long stripe : stripes) {
+            if (stripe >= 0 && stripe < layout.stripes()) {
+                mend(stripe, bad);
+            }
+        }
+        return bad;
+    }
+
+    private void mend(long stripe, List<Range> bad) throws StorageException {
+        long chunkBytes = volume.shape().chunkBytes();
+        var data = new ArrayList<MemorySegment>();
+        try (Arena arena = Arena.ofShared()) {
+            for (int unit = 0; unit < layout.dataUnits(); unit++) {
+                MemorySegment content = arena.allocate(chunkBytes, Page.BYTES);
+                if (!read(stripe, unit, content)) {
+                    content.fill((byte) 0);
+                    bad.add(new Range(layout.slot(stripe, unit), layout.memberBlock(stripe, unit),
+                            layout.chunkBlocks()));
+                }
+                data.add(content);
+            }
+            MemorySegment sum = arena.allocate(chunkBytes, Page.BYTES);
+            for (int unit = layout.dataUnits(); unit < layout.units(); unit++) {
+                int power = unit - layout.dataUnits(); // P has the generator's power 0 of each unit, Q its first
+                parity.clear();
+                for (int i = 0; i < data.size(); i++) {
+                    parity.add(data.get(i), Galois.power(i * power));
+                }
+                parity.into(sum);
+                write(stripe, unit, sum);
+            }
+        }
+    }
+
+    private boolean read(long stripe, int unit, MemorySegment content) throws StorageException {
+        int slot = layout.slot(stripe, unit);
+        BlockDevice device = members.device(slot);
+        if (device == null || ((inSync & 1L << slot) == 0 && !volume.hasRebuilt(slot, stripe))) {
+            return false;
+        }
+        try {
+            LongTransfer.read(device, atBytes(stripe, unit), content);
+            return true;
+        } catch (MediumException _) {
+            return false;
+        }
+    }
+
+    private void write(long stripe, int unit, MemorySegment content) throws StorageException {
+        int slot = layout.slot(stripe, unit);
+        BlockDevice device = members.device(slot);
+        if (device != null && (members.active() & 1L << slot) != 0) {
+            LongTransfer.write(device, atBytes(stripe, unit), content);
+        }
+    }
+
+    private long atBytes(long stripe, int unit) {
+        VolumeDescription what = volume.description();
+        return what.layout().dataBytes() + layout.memberBlock(stripe, unit) * what.blockSize();
+    }
+}

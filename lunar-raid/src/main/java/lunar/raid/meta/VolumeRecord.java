@@ -1,0 +1,141 @@
+package lunar.raid.meta;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.UUID;
+import lunar.raid.SlotState;
+import lunar.raid.layout.Layout;
+import lunar.raid.layout.Shape;
+
+/**
+ * A volume as its superblocks tell it, which all members have alike. Immutable.
+ *
+ * @param description what it is
+ * @param events how often this record was changed; who has fewer has missed something
+ * @param clean whether it was stopped in order
+ * @param resyncNext the stripe where the comparison of all goes on; {@link #IN_SYNC} where none is due
+ * @param coveredSince the intent bitmap has all that was written since the record had so many events
+ * @param members the slots' members, then spares
+ */
+public record VolumeRecord(VolumeDescription description, long events, boolean clean,
+        long resyncNext, long coveredSince, List<MemberRecord> members) {
+    /** No comparison is due. */
+    public static final long IN_SYNC = -1;
+
+    public VolumeRecord {
+        members = List.copyOf(members);
+        if (events <= 0 || events >= Page.MAX_GENERATION || coveredSince < 0
+                || coveredSince > events || resyncNext < IN_SYNC) {
+            throw new IllegalArgumentException("impossible: events " + events + ", covered since "
+                    + coveredSince + ", next stripe " + resyncNext);
+        }
+        if (members.size() < description.slots() || members.size() > Superblock.MAX_MEMBERS) {
+            throw new IllegalArgumentException(members.size() + " lines in the table of a volume "
+                    + "of " + description.slots() + " members");
+        }
+        var seen = new HashSet<UUID>();
+        for (int i = 0; i < members.size(); i++) {
+            MemberRecord member = members.get(i);
+            if ((member.state() == SlotState.SPARE) != i >= description.slots()) {
+                throw new IllegalArgumentException(
+                        "line " + i + " of the table is " + member.state());
+            }
+            if (!member.uuid().equals(MemberRecord.NOBODY) && !seen.add(member.uuid())) {
+                throw new IllegalArgumentException(
+                        "member " + member.uuid() + " is twice in the table");
+            }
+            if (member.dataBlocks() > (Long.MAX_VALUE - MetadataLayout.MAX_BYTES)
+                    / description.blockSize()) {
+                throw new IllegalArgumentException("member " + member.uuid() + " has "
+                        + member.dataBlocks() + " blocks");
+            }
+        }
+        long room = Layout.of(shape(description, members)).volumeBlocks();
+        if (description.volumeBlocks() > room) {
+            throw new IllegalArgumentException("a volume of " + description.volumeBlocks()
+                    + " blocks where there is room for " + room);
+        }
+    }
+
+    /** How the volume lies on its members. */
+    public Shape shape() {
+        return shape(description, members);
+    }
+
+    private static Shape shape(VolumeDescription description, List<MemberRecord> members) {
+        return new Shape(description.level(), description.blockSize(), description.chunkBlocks(),
+                members.subList(0, description.slots()).stream().map(MemberRecord::dataBlocks)
+                        .toList());
+    }
+
+    /** A new volume, all of whose members have their data; to be compared from the first stripe on. */
+    public static VolumeRecord of(VolumeDescription description, List<MemberRecord> members) {
+        return new VolumeRecord(description, 1, true, 0, 1, members);
+    }
+
+    /** The line of the table with this member, or -1. */
+    public int lineOf(UUID member) {
+        for (int i = 0; i < members.size(); i++) {
+            if (members.get(i).uuid().equals(member)) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    /** The slots in this state, as bits. */
+    public long slotsThatAre(SlotState state) {
+        long slots = 0;
+        for (int slot = 0; slot < description.slots(); slot++) {
+            if (members.get(slot).state() == state) {
+                slots |= 1L << slot;
+            }
+        }
+        return slots;
+    }
+
+    /** Whether each slot has a member with all data. */
+    public boolean isWhole() {
+        return Long.bitCount(slotsThatAre(SlotState.ACTIVE)) == description.slots();
+    }
+
+    /** Whether the member of a slot, which is being rebuilt, has its part of a stripe. */
+    boolean hasRebuilt(int slot, long stripe) {
+        MemberRecord member = members.get(slot);
+        return member.state() == SlotState.REBUILDING && stripe < member.rebuiltStripes();
+    }
+
+    /** Another line in the table. */
+    public VolumeRecord with(int line, MemberRecord member) {
+        var changed = new ArrayList<>(members);
+        changed.set(line, member);
+        return withMembers(changed);
+    }
+
+    /** Another table. */
+    public VolumeRecord withMembers(List<MemberRecord> changed) {
+        return new VolumeRecord(description, events, clean, resyncNext, coveredSince, changed);
+    }
+
+    /** Stopped in order, or not. */
+    public VolumeRecord withClean(boolean changed) {
+        return new VolumeRecord(description, events, changed, resyncNext, coveredSince, members);
+    }
+
+    /** Compared up to this stripe. */
+    public VolumeRecord withResyncNext(long changed) {
+        return new VolumeRecord(description, events, clean, changed, coveredSince, members);
+    }
+
+    /** A volume that has grown. */
+    public VolumeRecord withDescription(VolumeDescription changed) {
+        return new VolumeRecord(changed, events, clean, resyncNext, coveredSince, members);
+    }
+
+    /** The next record; while a member is out, the bitmap covers what was written since the last one without. */
+    VolumeRecord next() {
+        return new VolumeRecord(description, events + 1, clean, resyncNext,
+                isWhole() ? events + 1 : coveredSince, members);
+    }
+}

@@ -1,0 +1,18 @@
+package lunar.raid.meta;
+
+import lunar.block.StorageException;
+import org.jspecify.annotations.Nullable;
+
+/** Waits until something is stable, in one {@link WaitLine} at most. Waiting takes no memory. */
+abstract class Waiter {
+    /** Who came next to the same line. */
+    @Nullable
+    Waiter next;
+
+    /**
+     * It is; called without a lock.
+     *
+     * @param failure null where all went well
+     */
+    abstract void stable(@Nullable StorageException failure);
+}

@@ -1,0 +1,9 @@
+/** iRAID: one volume out of several block devices, that outlives the loss of some of them. */
+module lunar.raid {
+    requires transitive lunar.block;
+    requires static org.jspecify;
+
+    exports lunar.raid;
+    exports lunar.raid.layout;
+    exports lunar.raid.meta;
+}

@@ -1,0 +1,63 @@
+package lunar.raid.meta;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
+import lunar.block.StorageException;
+import lunar.raid.layout.Level;
+import lunar.raid.meta.IntentBitmap.Intent;
+import lunar.store.MemoryDevice;
+import org.junit.jupiter.api.Test;
+
+/** Entries of the journal and bits of the bitmap leave no garbage, once the pools are full. */
+class MetadataAllocationTest {
+    private static final VolumeRecord VOLUME = Volumes.volume(Level.RAID5, 3, Consistency.JOURNAL);
+    private static final int ROUNDS = 20_000;
+
+    private final MemberSet members = new MemberSet(3, (_, why) -> {
+        throw new AssertionError(why);
+    });
+    private int told;
+
+    @Test
+    void shouldAllocateNothingForEntriesAndBits() throws StorageException {
+        for (int slot = 0; slot < 3; slot++) {
+            MemoryDevice device = MemoryDevice.create(4 << 20, 512);
+            JournalReplay.create(VOLUME, device);
+            members.add(slot, device);
+        }
+        StripeJournal journal = JournalReplay
+                .of(VOLUME, members, 0b111, members, 0b111, JournalReplay.ANY).begin(0b011);
+        IntentBitmap bitmap = IntentBitmap.open(members, VOLUME, 0b111, false);
+        long first = allocated(journal, bitmap);
+        long steady = allocated(journal, bitmap);
+        assertThat(told).isEqualTo(2 * ROUNDS);
+        assertThat(steady).as("bytes for %d entries, %d at first", ROUNDS, first)
+                .isLessThan(2L * ROUNDS);
+    }
+
+    private long allocated(StripeJournal journal, IntentBitmap bitmap) {
+        MemorySegment data = Arena.ofAuto().allocate(4096);
+        var entry = new JournalEntry(512, (_, failure) -> {
+            assert failure == null;
+            told++;
+        });
+        var intent = new Intent((_, failure) -> {
+            assert failure == null;
+        });
+        var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long before = threads.getCurrentThreadAllocatedBytes();
+        for (int i = 0; i < ROUNDS; i++) {
+            int stripe = i % 500;
+            boolean _ = bitmap.begin(intent.over(stripe, 1));
+            journal.append(entry.asData(stripe).add(0, stripe * 8L, data).add(2, stripe * 8L,
+                    data));
+            journal.written(entry, false);
+            bitmap.end(intent);
+        }
+        return threads.getCurrentThreadAllocatedBytes() - before;
+    }
+}

@@ -1,0 +1,106 @@
+package lunar.raid.meta;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import lunar.block.BlockDevice;
+import lunar.block.BlockRequest;
+import lunar.block.Capability;
+import lunar.block.DeviceGoneException;
+import lunar.block.Geometry;
+import lunar.block.Identity;
+import lunar.block.Limits;
+import lunar.block.StorageException;
+import lunar.testkit.PowerCutDevice;
+
+/**
+ * A disk with a volatile cache whose submitted requests wait until the test says that one of them is done, in any order,
+ * on the test's thread. So a seed replays exactly.
+ */
+final class QueuedDevice implements BlockDevice {
+    private PowerCutDevice disk;
+    private final List<BlockRequest> queue = new ArrayList<>();
+    /** Fails what comes. */
+    private boolean broken;
+
+    QueuedDevice(PowerCutDevice disk) { this.disk = disk; }
+
+    static QueuedDevice create(int sizeBytes, Random random) {
+        return new QueuedDevice(PowerCutDevice.create(sizeBytes, random));
+    }
+
+    /** The disk after a power cut, with nothing in its queue. */
+    QueuedDevice afterCut(long requests) {
+        PowerCutDevice after = disk.afterCut(requests);
+        disk.close();
+        return new QueuedDevice(after);
+    }
+
+    /** The power will be cut in the middle of a later request; what was written up to now is stable. */
+    void cutAfter(long requests) throws StorageException {
+        disk.flush();
+        PowerCutDevice next = disk.afterCut(requests);
+        disk.close();
+        disk = next;
+    }
+
+    boolean isCut() { return disk.isCut(); }
+
+    int pending() { return queue.size(); }
+
+    void breakDown() { broken = true; }
+
+    /** Does one of the waiting requests. */
+    void step(Random random) {
+        BlockRequest request = queue.remove(random.nextInt(queue.size()));
+        if (broken) {
+            request.fail(new DeviceGoneException("broken"));
+        } else {
+            request.completeOn(disk);
+        }
+    }
+
+    /** Does all that waits, and what comes meanwhile. */
+    static void settle(List<QueuedDevice> devices, Random random) {
+        boolean any = true;
+        while (any) {
+            any = false;
+            for (QueuedDevice device : devices) {
+                if (!device.queue.isEmpty()) {
+                    device.step(random);
+                    any = true;
+                }
+            }
+        }
+    }
+
+    @Override
+    public Geometry geometry() { return disk.geometry(); }
+
+    @Override
+    public Limits limits() { return disk.limits(); }
+
+    @Override
+    public Set<Capability> capabilities() { return disk.capabilities(); }
+
+    @Override
+    public Identity identity() { return disk.identity(); }
+
+    @Override
+    public boolean readOnly() { return false; }
+
+    @Override
+    public void execute(BlockRequest request) throws StorageException {
+        if (broken) {
+            throw new DeviceGoneException("broken");
+        }
+        disk.execute(request);
+    }
+
+    @Override
+    public void submit(BlockRequest request) { queue.add(request); }
+
+    @Override
+    public void close() { disk.close(); }
+}

@@ -1,0 +1,146 @@
+package lunar.raid.meta;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import lunar.block.BlockDevice;
+import lunar.block.StorageException;
+import lunar.raid.SlotState;
+import lunar.raid.layout.Layout;
+import lunar.raid.layout.Level;
+import lunar.raid.meta.Assembly.Outcome;
+import lunar.raid.meta.BadBlocks.Range;
+import lunar.raid.meta.IntentBitmap.Intent;
+import lunar.testkit.SteppedDevice;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class VolumeMetadataTest {
+    private static final int CHUNK = 4096;
+    private static final long STRIPE = 5;
+
+    private final List<SteppedDevice> disks = new ArrayList<>();
+    private Composition composition;
+
+    @BeforeEach
+    void create() throws StorageException {
+        var members = new ArrayList<Creation.Member>();
+        for (int i = 0; i < 4; i++) {
+            disks.add(new SteppedDevice(4608));
+            members.add(new Creation.Member("disk:" + i, Volumes.member(i), disks.get(i)));
+        }
+        Creation.create(new Creation.Wish(Volumes.VOLUME, "music", 0, Level.RAID5,
+                Consistency.JOURNAL, CHUNK, 0, Volumes.KEY, null), members, false);
+    }
+
+    private VolumeMetadata open(int missing) throws StorageException {
+        var candidates = new ArrayList<Candidate>();
+        var devices = new ArrayList<BlockDevice>();
+        for (int slot = 0; slot < 4; slot++) {
+            candidates.add(slot == missing
+                    ? Candidate.unreachable("disk:" + slot, "lost")
+                    : Candidate.of("disk:" + slot, disks.get(slot)));
+            devices.add(slot == missing ? null : disks.get(slot));
+        }
+        composition = ((Outcome.Assembled) Assembly.of(candidates)).composition();
+        return VolumeMetadata.open(composition, devices, null, (_, why) -> {
+            throw new AssertionError(why);
+        });
+    }
+
+    private void endAll() {
+        while (disks.stream().anyMatch(disk -> !disk.pending().isEmpty())) {
+            disks.forEach(SteppedDevice::endAll);
+        }
+    }
+
+    private MemorySegment unit(Layout layout, int unit) {
+        long at = (2L << 20) + layout.memberBlock(STRIPE, unit) * 512;
+        return disks.get(layout.slot(STRIPE, unit)).content().asSlice(at, CHUNK);
+    }
+
+    /** A whole stripe is noted, and the crash comes when two of its units are written. */
+    private Layout crashInTheMiddle(VolumeMetadata metadata, boolean withBit) {
+        Layout layout = Layout.of(metadata.record().shape());
+        var entry = new JournalEntry(512, (_, failure) -> assertThat(failure).isNull())
+                .asNote(STRIPE);
+        MemorySegment content = MemorySegment.ofArray(new byte[CHUNK]).fill((byte) 3);
+        for (int unit = 0; unit < 4; unit++) {
+            entry.add(layout.slot(STRIPE, unit), layout.memberBlock(STRIPE, unit), content);
+        }
+        metadata.journal().append(entry);
+        if (withBit) {
+            boolean _ = metadata.bitmap().begin(new Intent((_, _) -> {}).over(STRIPE, 1));
+            unit(layout, 0).copyFrom(content);
+            unit(layout, 3).copyFrom(content);
+        }
+        endAll();
+        return layout;
+    }
+
+    @Test
+    void shouldMakeParityAnewOfTornStripes() throws StorageException {
+        Layout layout = crashInTheMiddle(open(-1), true);
+        VolumeMetadata after = open(-1);
+        assertThat(after.badBlocks().ranges()).isEmpty();
+        assertThat(unit(layout, 0).get(JAVA_BYTE, 7)).isEqualTo((byte) 3);
+        assertThat(unit(layout, 3).get(JAVA_BYTE, 7)).as("parity of 3, 0 and 0")
+                .isEqualTo((byte) 3);
+        unit(layout, 1).fill((byte) 1);
+        assertThat(open(-1).journal().live()).isZero();
+        assertThat(unit(layout, 3).get(JAVA_BYTE, 7)).as("not mended again").isEqualTo((byte) 3);
+    }
+
+    @Test
+    void shouldSayWhatIsLostWhereAMemberIsMissing() throws StorageException {
+        Layout layout = crashInTheMiddle(open(-1), true);
+        unit(layout, 2).fill((byte) 8);
+        int missing = layout.slot(STRIPE, 1);
+        VolumeMetadata after = open(missing);
+        var lost = new Range(missing, layout.memberBlock(STRIPE, 1), CHUNK / 512);
+        assertThat(after.badBlocks().ranges()).containsExactly(lost);
+        assertThat(unit(layout, 3).get(JAVA_BYTE, 7)).as("parity with zeroes in its place")
+                .isEqualTo((byte) (3 ^ 8));
+        assertThat(after.record().members().get(missing).state()).isEqualTo(SlotState.FAILED);
+        assertThat(open(missing).badBlocks().ranges()).as("kept").containsExactly(lost);
+    }
+
+    @Test
+    void shouldLoseNothingWhereNothingWasWrittenYet() throws StorageException {
+        Layout layout = crashInTheMiddle(open(-1), false);
+        VolumeMetadata after = open(layout.slot(STRIPE, 1));
+        assertThat(after.badBlocks().ranges()).isEmpty();
+    }
+
+    @Test
+    void shouldLoseNothingWhereAllIsWritten() throws StorageException {
+        Layout layout = crashInTheMiddle(open(-1), true);
+        for (int unit = 0; unit < 4; unit++) {
+            unit(layout, unit).fill((byte) 3);
+        }
+        assertThat(open(layout.slot(STRIPE, 1)).badBlocks().ranges()).isEmpty();
+    }
+
+    @Test
+    void shouldLetAMemberThatWasAwayComeBack() throws StorageException {
+        open(-1).stop(failure -> assertThat(failure).isNull());
+        endAll();
+        VolumeMetadata degraded = open(2);
+        boolean _ = degraded.bitmap().begin(new Intent((_, _) -> {}).over(STRIPE, 1));
+        endAll();
+        VolumeMetadata back = open(-1);
+        assertThat(composition.slots().get(2).use()).isEqualTo(Composition.Use.STALE_COVERED);
+        assertThat(back.missed().contains(STRIPE)).isTrue();
+        assertThat(back.raidMembers().get(2).device()).isNull();
+        back.admit(2, disks.get(2), Volumes.member(2), false);
+        endAll();
+        for (int i = 0; i < 3; i++) {
+            back.tick();
+            endAll();
+        }
+        assertThat(back.missed().contains(STRIPE)).as("bits stay until it is ACTIVE").isTrue();
+    }
+}

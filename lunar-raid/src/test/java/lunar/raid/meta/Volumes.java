@@ -1,0 +1,53 @@
+package lunar.raid.meta;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import lunar.raid.SlotState;
+import lunar.raid.layout.Layout;
+import lunar.raid.layout.Level;
+import lunar.raid.layout.Shape;
+
+/** Volumes for tests. */
+final class Volumes {
+    static final UUID VOLUME = UUID.fromString("0f0e0d0c-0b0a-4908-8706-050403020100");
+    static final UUID KEY = UUID.fromString("1f1e1d1c-1b1a-4918-9716-151413121110");
+    static final int CHUNK_BLOCKS = 8;
+    static final long MEMBER_BLOCKS = 4096;
+    static final long JOURNAL_BYTES = MetadataLayout.ALIGNMENT_BYTES;
+
+    private Volumes() {}
+
+    static UUID member(int index) {
+        return new UUID(0xaaaa_0000_0000_4000L, 0x8000_0000_0000_0000L | index + 1);
+    }
+
+    static VolumeDescription description(Level level, int slots, Consistency consistency) {
+        boolean journal = consistency == Consistency.JOURNAL;
+        Shape shape = Shape.of(level, 512, CHUNK_BLOCKS, slots, MEMBER_BLOCKS);
+        return new VolumeDescription(VOLUME, "music", 1_795_255_200_000L, level, 512,
+                CHUNK_BLOCKS, slots, Layout.of(shape).volumeBlocks(), consistency,
+                consistency == Consistency.NONE ? 0 : 4, journal ? KEY : MemberRecord.NOBODY, null,
+                MetadataLayout.of(consistency, JOURNAL_BYTES, true));
+    }
+
+    static VolumeRecord volume(Level level, int slots, Consistency consistency) {
+        var members = new ArrayList<MemberRecord>();
+        for (int i = 0; i < slots; i++) {
+            members.add(MemberRecord.active(member(i), MEMBER_BLOCKS));
+        }
+        return new VolumeRecord(description(level, slots, consistency), 7, true,
+                VolumeRecord.IN_SYNC, 7, members);
+    }
+
+    static VolumeRecord withEvents(VolumeRecord volume, long events) {
+        return new VolumeRecord(volume.description(), events, volume.clean(), volume.resyncNext(),
+                Math.min(volume.coveredSince(), events), volume.members());
+    }
+
+    static VolumeRecord withSpare(VolumeRecord volume, UUID spare) {
+        var members = new ArrayList<>(volume.members());
+        members.add(new MemberRecord(spare, SlotState.SPARE, MEMBER_BLOCKS, 0));
+        return volume.withMembers(List.copyOf(members));
+    }
+}
