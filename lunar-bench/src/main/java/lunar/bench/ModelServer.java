@@ -72,15 +72,12 @@ public final class ModelServer implements AutoCloseable {
             Exchange exchange = Exchange.receive(channel);
             boolean writes = exchange.requestBytes() > exchange.answerBytes();
             boolean spread = exchange.spread();
-            Ground requests = spread && writes
-                    ? Ground.spread()
-                    : Ground.one(
-                            ModelLoad.receiveBytes(exchange.depth() * exchange.requestBytes()));
+            int receiveBytes = ModelLoad
+                    .receiveBytes(exchange.depth() * exchange.requestBytes());
+            Ground requests = spread && writes ? Ground.spread() : Ground.one(receiveBytes);
             Ground answers = spread && !writes
                     ? Ground.spread()
                     : Ground.one(exchange.depth() * exchange.answerBytes());
-            int receiveBytes = ModelLoad
-                    .receiveBytes(exchange.depth() * exchange.requestBytes());
             int partBytes = 0;
             while (true) {
                 int bytes = channel.read(requests.next(receiveBytes));
