@@ -24,6 +24,7 @@ import lunar.raid.meta.Assembly;
 import lunar.raid.meta.Assembly.Outcome;
 import lunar.raid.meta.Candidate;
 import lunar.raid.meta.Composition;
+import lunar.raid.meta.Consent;
 import lunar.raid.meta.Creation;
 import lunar.raid.meta.IntentBitmap;
 import lunar.raid.meta.VolumeMetadata;
@@ -132,9 +133,10 @@ final class Simulation {
                     ? Candidate.unreachable("sim:" + slot, "gone")
                     : Candidate.of("sim:" + slot, of.get(slot)));
         }
-        return Assembly.of(candidates) instanceof Outcome.Assembled(Composition composition)
-                ? composition
-                : null;
+        return Assembly.of(candidates,
+                Consent.FORCED) instanceof Outcome.Assembled(Composition composition)
+                        ? composition
+                        : null;
     }
 
     private RaidVolume opened(@Nullable Composition composition) throws StorageException {

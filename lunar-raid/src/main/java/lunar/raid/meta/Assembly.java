@@ -1,6 +1,7 @@
 package lunar.raid.meta;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -20,6 +21,11 @@ import lunar.raid.meta.Composition.Use;
  * Decides whether and how devices make up a volume, from their superblocks alone, in whatever order they come. The
  * newest record of the volume counts. Does no I/O.
  *
+ * <p><b>Who is missing.</b> A member does not learn that it was given up. So where members are not there that the
+ * newest record calls ACTIVE, these may have been used since without the others, if they suffice for that; and if they
+ * do not, the volume starts degraded. Either is for a person to decide: {@link Consent}. A volume that was degraded
+ * already starts by itself with the members that it had then.
+ *
  * <p><b>Who is up to date.</b> Each change of the record is stable on every member that it calls ACTIVE before the
  * next change is begun ({@link Superblocks} sees to it). So when everything stops in the middle of a change, members
  * that are ACTIVE in the newest record are at most one event behind it; who is further behind has missed something.
@@ -29,8 +35,12 @@ public final class Assembly {
     private final List<LeftOut> leftOut = new ArrayList<>();
     /** Superblocks by index of their candidate. */
     private final Map<Integer, Superblock> found = new LinkedHashMap<>();
+    private final Consent consent;
 
-    private Assembly(List<Candidate> candidates) { this.candidates = List.copyOf(candidates); }
+    private Assembly(List<Candidate> candidates, Consent consent) {
+        this.candidates = List.copyOf(candidates);
+        this.consent = consent;
+    }
 
     /** What came out. */
     public sealed interface Outcome {
@@ -50,10 +60,15 @@ public final class Assembly {
         RefusedException(String why) { super(why); }
     }
 
-    /** Decides. */
+    /** Decides; no member may be away that had all data. */
     public static Outcome of(List<Candidate> candidates) {
+        return of(candidates, Consent.NONE);
+    }
+
+    /** Decides. */
+    public static Outcome of(List<Candidate> candidates, Consent consent) {
         try {
-            return new Outcome.Assembled(new Assembly(candidates).decide());
+            return new Outcome.Assembled(new Assembly(candidates, consent).decide());
         } catch (RefusedException e) {
             return new Outcome.Refused(String.valueOf(e.getMessage()));
         }
@@ -70,20 +85,32 @@ public final class Assembly {
         for (int slot = 0; slot < volume.description().slots(); slot++) {
             slots.add(slot(volume, slot));
         }
-        var spares = new ArrayList<Integer>();
+        var spares = new ArrayList<>(
+                Collections.nCopies(volume.spares().size(), Composition.NONE));
         for (int index : found.keySet()) {
             int line = volume.lineOf(superblock(index).memberUuid());
             if (line < 0) {
                 leftOut.add(new LeftOut(index, "it was taken out of volume "
                         + volume.description().title()));
-            } else if (line >= volume.description().slots()) {
-                refuseChangedSize(index, volume, line);
-                spares.add(index);
+            } else if (line >= volume.description().slots() && fits(index, volume, line)) {
+                spares.set(line - volume.description().slots(), index);
             }
         }
         var composition = new Composition(volume, slots, spares, leftOut, resync(volume));
         refuseTooFew(composition);
+        refuseWithoutConsent(composition);
         return composition;
+    }
+
+    /** A spare that does not fit any more is no reason to refuse the volume. */
+    private boolean fits(int index, VolumeRecord volume, int line) {
+        try {
+            refuseChangedSize(index, volume, line);
+            return true;
+        } catch (RefusedException e) {
+            leftOut.add(new LeftOut(index, String.valueOf(e.getMessage())));
+            return false;
+        }
     }
 
     private Superblock superblock(int index) {
@@ -152,17 +179,27 @@ public final class Assembly {
         }
     }
 
+    /** Of those with the most events a spare is the last choice. */
     private int newest() {
         return found.entrySet().stream()
-                .max(Comparator.comparingLong(one -> one.getValue().volume().events()))
+                .max(Comparator.<Map.Entry<Integer, Superblock>>comparingLong(
+                        one -> one.getValue().volume().events())
+                        .thenComparing(one -> !isSpare(one.getValue())))
                 .orElseThrow()
                 .getKey();
+    }
+
+    private static boolean isSpare(Superblock superblock) {
+        return superblock.member().state() == SlotState.SPARE;
     }
 
     /** Whether one part of the members went on without the other, and the other without the one. */
     private void refuseDisagreement(int newest) throws RefusedException {
         VolumeRecord volume = superblock(newest).volume();
         for (var entry : found.entrySet()) {
+            if (isSpare(entry.getValue())) { // it has no data, and may have missed anything
+                continue;
+            }
             VolumeRecord other = entry.getValue().volume();
             boolean changed = !other.description().equals(volume.description());
             if (other.events() == volume.events() && !other.equals(volume)) {
@@ -292,6 +329,34 @@ public final class Assembly {
             }
             throw new RefusedException(why.append(reasons()).toString());
         }
+    }
+
+    private void refuseWithoutConsent(Composition composition) throws RefusedException {
+        VolumeRecord volume = composition.volume();
+        long away = composition.away();
+        if (away == 0) {
+            return;
+        }
+        long others = Layout.all(volume.description().slots()) & ~away;
+        boolean mayBeOld = Layout.of(volume.shape()).survives(others);
+        if (consent.includes(mayBeOld ? Consent.FORCED : Consent.DEGRADED)) {
+            return;
+        }
+        var who = new StringBuilder();
+        String separator = "";
+        for (long left = away; left != 0; left &= left - 1) {
+            int slot = Long.numberOfTrailingZeros(left);
+            who.append(separator).append("slot ").append(slot).append(": ")
+                    .append(composition.slots().get(slot).why());
+            separator = "; ";
+        }
+        throw new RefusedException("volume " + volume.description().title()
+                + (mayBeOld
+                        ? " may have been used without the members that are here, whose data would"
+                                + " be old then: connect the others, or force it if these are lost"
+                                + " for good ("
+                        : " would start degraded: connect all members, or let it start without (")
+                + who + ")" + reasons());
     }
 
     private static String needs(VolumeRecord volume) {

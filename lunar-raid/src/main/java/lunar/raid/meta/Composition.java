@@ -1,13 +1,14 @@
 package lunar.raid.meta;
 
 import java.util.List;
+import lunar.raid.SlotState;
 
 /**
  * How a volume is put together from the candidates that were given.
  *
  * @param volume its newest record
  * @param slots what is in each slot
- * @param spares indexes of candidates that wait for a slot
+ * @param spares of each spare of the record, in its order, the index of the candidate; {@link #NONE} where it is away
  * @param leftOut candidates that are not used, and why
  * @param resync what is to be compared before the copies and the parity can be relied on
  */
@@ -78,6 +79,11 @@ public record Composition(VolumeRecord volume, List<Slot> slots, List<Integer> s
             }
         }
         return bits;
+    }
+
+    /** The slots whose members had all data when the volume was used last, and are not there, as bits. */
+    public long away() {
+        return volume.slotsThatAre(SlotState.ACTIVE) & slotsOf(Use.MISSING);
     }
 
     /** Whether a slot is without a member that has all data. */

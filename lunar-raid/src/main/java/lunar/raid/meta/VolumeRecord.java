@@ -84,6 +84,29 @@ public record VolumeRecord(VolumeDescription description, long events, boolean c
         return -1;
     }
 
+    /** The lines of spares. */
+    public List<MemberRecord> spares() {
+        return members.subList(description.slots(), members.size());
+    }
+
+    /** One line more: a spare. */
+    VolumeRecord withSpare(UUID uuid, long dataBlocks) {
+        var changed = new ArrayList<>(members);
+        changed.add(new MemberRecord(uuid, SlotState.SPARE, dataBlocks, 0));
+        return withMembers(changed);
+    }
+
+    /** Without the line of a spare; the same where it has none. */
+    VolumeRecord withoutSpare(UUID uuid) {
+        int line = lineOf(uuid);
+        if (line < description.slots()) {
+            return this;
+        }
+        var changed = new ArrayList<>(members);
+        changed.remove(line);
+        return withMembers(changed);
+    }
+
     /** The slots in this state, as bits. */
     public long slotsThatAre(SlotState state) {
         long slots = 0;

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.UUID;
 import lunar.raid.SlotState;
+import lunar.raid.layout.Layout;
 import lunar.raid.layout.Level;
 import lunar.raid.meta.Assembly.Outcome;
 import lunar.raid.meta.Composition.Resync;
@@ -44,13 +45,21 @@ class AssemblyTest {
     }
 
     private static Composition assembled(List<Candidate> candidates) {
-        Outcome outcome = Assembly.of(candidates);
+        return assembled(candidates, Consent.NONE);
+    }
+
+    private static Composition assembled(List<Candidate> candidates, Consent consent) {
+        Outcome outcome = Assembly.of(candidates, consent);
         assertThat(outcome).isInstanceOf(Outcome.Assembled.class);
         return ((Outcome.Assembled) outcome).composition();
     }
 
     private static String refused(List<Candidate> candidates) {
-        Outcome outcome = Assembly.of(candidates);
+        return refused(candidates, Consent.FORCED);
+    }
+
+    private static String refused(List<Candidate> candidates, Consent consent) {
+        Outcome outcome = Assembly.of(candidates, consent);
         assertThat(outcome).isInstanceOf(Outcome.Refused.class);
         String why = ((Outcome.Refused) outcome).why();
         assertThat(why).doesNotContain("\n");
@@ -88,13 +97,14 @@ class AssemblyTest {
     void shouldDoWithoutWhatTheLevelCanMiss() {
         List<Candidate> candidates = all(raid5());
         candidates.remove(1);
-        Composition composition = assembled(candidates);
+        Composition composition = assembled(candidates, Consent.DEGRADED);
         assertThat(uses(composition)).containsExactly(IN_SYNC, MISSING, IN_SYNC);
+        assertThat(composition.away()).isEqualTo(0b010);
         assertThat(composition.isDegraded()).isTrue();
         assertThat(composition.inSync()).isEqualTo(0b101);
 
         candidates.add(new Candidate("file:wiped", SIZE, 512, new SuperblockReading.Blank()));
-        composition = assembled(candidates);
+        composition = assembled(candidates, Consent.DEGRADED);
         assertThat(uses(composition)).containsExactly(IN_SYNC, MISSING, IN_SYNC);
         assertThat(composition.leftOut()).containsExactly(
                 new Composition.LeftOut(2, "there is no superblock on it"));
@@ -123,7 +133,7 @@ class AssemblyTest {
     @Test
     void shouldKnowWhichHalvesOfRaid10Suffice() {
         List<Candidate> four = all(Volumes.volume(Level.RAID10, 4, Consistency.BITMAP));
-        assertThat(uses(assembled(List.of(four.get(2), four.get(1)))))
+        assertThat(uses(assembled(List.of(four.get(2), four.get(1)), Consent.FORCED)))
                 .containsExactly(MISSING, IN_SYNC, IN_SYNC, MISSING);
         assertThat(refused(List.of(four.get(0), four.get(1)))).contains("one of each pair");
     }
@@ -236,6 +246,111 @@ class AssemblyTest {
                 .containsExactly(MISSING, IN_SYNC);
         assertThat(refused(List.of(candidate(before, 0),
                 candidate(before.withClean(false), 1)))).contains("different stories");
+    }
+
+    /** A half that was given up could not be told so. */
+    @Test
+    void shouldNotBelieveAHalfThatMayHaveBeenGivenUp() {
+        VolumeRecord before = Volumes.volume(Level.RAID1, 2, Consistency.BITMAP);
+        List<Candidate> half = List.of(candidate(before, 0));
+        for (Consent consent : List.of(Consent.NONE, Consent.DEGRADED)) {
+            assertThat(refused(half, consent)).isEqualTo("volume 'music' (" + Volumes.VOLUME
+                    + ") may have been used without the members that are here, whose data would be"
+                    + " old then: connect the others, or force it if these are lost for good"
+                    + " (slot 1: its member " + Volumes.member(1) + " is missing)");
+        }
+        assertThat(uses(assembled(half, Consent.FORCED))).containsExactly(IN_SYNC, MISSING);
+        assertThat(uses(assembled(List.of(candidate(failed(before, 0), 1)))))
+                .as("the other one knows that it is alone").containsExactly(MISSING, IN_SYNC);
+    }
+
+    @Test
+    void shouldAskBeforeItStartsDegraded() {
+        List<Candidate> candidates = all(raid5());
+        candidates.remove(1);
+        assertThat(refused(candidates, Consent.NONE)).isEqualTo("volume 'music' (" + Volumes.VOLUME
+                + ") would start degraded: connect all members, or let it start without (slot 1: "
+                + "its member " + Volumes.member(1) + " is missing)");
+        VolumeRecord degraded = failed(raid5(), 1);
+        assertThat(uses(assembled(List.of(candidate(degraded, 0), candidate(degraded, 2)))))
+                .as("as it was used last").containsExactly(IN_SYNC, MISSING, IN_SYNC);
+    }
+
+    /**
+     * All members, some of them, or the others go on with the volume and note who is missing. Whatever part is found then
+     * starts without force only where the other part has not gone on, nor could have.
+     */
+    @Test
+    void shouldNeverTakeAPartForNewestThatMayNotBe() {
+        int starts = 0;
+        int refusals = 0;
+        for (Level level : List.of(Level.RAID1, Level.RAID5, Level.RAID6, Level.RAID10)) {
+            for (int count = level.minMembers(); count <= 5; count++) {
+                VolumeRecord before = Volumes.volume(level, count, Consistency.BITMAP);
+                var layout = Layout.of(before.shape());
+                long all = Layout.all(count);
+                for (long part = 1; part <= all; part++) {
+                    if (!layout.survives(all & ~part)) {
+                        continue;
+                    }
+                    var found = new ArrayList<Candidate>();
+                    for (int slot = 0; slot < count; slot++) {
+                        if ((part >>> slot & 1) != 0) {
+                            found.add(candidate(before, slot));
+                        }
+                    }
+                    boolean couldGoOn = layout.survives(part) && part != all;
+                    Outcome outcome = Assembly.of(found, Consent.DEGRADED);
+                    assertThat(outcome instanceof Outcome.Assembled)
+                            .as(level + " " + count + " " + part).isEqualTo(!couldGoOn);
+                    assertThat(Assembly.of(found) instanceof Outcome.Assembled)
+                            .isEqualTo(part == all);
+                    starts += couldGoOn ? 0 : 1;
+                    refusals += couldGoOn ? 1 : 0;
+                }
+            }
+        }
+        assertThat(starts).isGreaterThan(20);
+        assertThat(refusals).isGreaterThan(20);
+    }
+
+    @Test
+    void shouldLearnFromASpareWhoIsOld() {
+        VolumeRecord before = Volumes.withSpare(Volumes.volume(Level.RAID1, 2, Consistency.BITMAP),
+                Volumes.member(7));
+        VolumeRecord after = failed(before, 0).next();
+        List<Candidate> found = List.of(candidate(before, 0), candidate(after, 2));
+        assertThat(refused(found)).contains("slot 0 (file:0): it had failed");
+    }
+
+    /** A spare that was away so long that all members are others now, or that had a change which never was finished. */
+    @Test
+    void shouldNotLetASpareThatWasAwayStandInTheWay() {
+        VolumeRecord before = Volumes.withSpare(Volumes.volume(Level.RAID1, 2, Consistency.BITMAP),
+                Volumes.member(7));
+        VolumeRecord after = before
+                .with(0, MemberRecord.active(Volumes.member(8), Volumes.MEMBER_BLOCKS))
+                .with(1, MemberRecord.active(Volumes.member(9), Volumes.MEMBER_BLOCKS)).next();
+        List<Candidate> found = List.of(candidate(before, 2), candidate(after, 0),
+                candidate(after, 1));
+        assertThat(uses(assembled(found))).containsOnly(IN_SYNC);
+        VolumeRecord other = failed(before, 1);
+        found = List.of(candidate(other, 2), candidate(before.next(), 0),
+                candidate(before.next(), 1));
+        Composition composition = assembled(found);
+        assertThat(uses(composition)).containsOnly(IN_SYNC);
+        assertThat(composition.spares()).containsExactly(0);
+    }
+
+    @Test
+    void shouldLeaveOutASpareThatHasBecomeSmaller() {
+        VolumeRecord volume = Volumes.withSpare(raid5(), Volumes.member(7));
+        List<Candidate> candidates = all(volume);
+        candidates.set(3, new Candidate("file:3", SIZE - 512, 512, candidates.get(3).reading()));
+        Composition composition = assembled(candidates);
+        assertThat(composition.spares()).containsExactly(Composition.NONE);
+        assertThat(composition.leftOut()).singleElement().satisfies(
+                one -> assertThat(one.why()).startsWith("file:3 has become smaller"));
     }
 
     @Test

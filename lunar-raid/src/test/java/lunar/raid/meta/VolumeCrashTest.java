@@ -130,7 +130,7 @@ class VolumeCrashTest {
                     ? Candidate.unreachable("disk:" + slot, "lost")
                     : Candidate.of("disk:" + slot, disks.get(slot)));
         }
-        Outcome outcome = Assembly.of(candidates);
+        Outcome outcome = Assembly.of(candidates, Consent.FORCED);
         assertThat(outcome).as(what()).isInstanceOf(Outcome.Assembled.class);
         composition = ((Outcome.Assembled) outcome).composition();
         var devices = new ArrayList<BlockDevice>();

@@ -45,7 +45,7 @@ class VolumeMetadataTest {
                     : Candidate.of("disk:" + slot, disks.get(slot)));
             devices.add(slot == missing ? null : disks.get(slot));
         }
-        composition = ((Outcome.Assembled) Assembly.of(candidates)).composition();
+        composition = ((Outcome.Assembled) Assembly.of(candidates, Consent.DEGRADED)).composition();
         return VolumeMetadata.open(composition, devices, null, (_, why) -> {
             throw new AssertionError(why);
         });
