@@ -6,6 +6,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
 import lunar.block.BusyException;
 import lunar.block.DeadlineException;
 import lunar.block.DeviceGoneException;
@@ -29,8 +30,10 @@ final class Engine {
     final RaidOptions options;
     final StripeLocks locks = new StripeLocks();
     final Membership membership;
+    final Losses losses;
     private final int blockSize;
     private final int changeBlocks;
+    private final AtomicInteger walks = new AtomicInteger();
     private volatile boolean closed;
     private volatile int now;
 
@@ -49,6 +52,7 @@ final class Engine {
         this.planner = planner;
         this.options = options;
         this.blockSize = layout.shape().blockSize();
+        losses = new Losses(layout, options.lost());
         changeBlocks = changeBlocks(options.guard().maxBytes());
         membership = new Membership(layout, Slots.of(members, options.stale(), layout), options);
     }
@@ -83,6 +87,12 @@ final class Engine {
         return new DeviceGoneException(what + ": the volume is closed");
     }
 
+    void walkBegins() { walks.incrementAndGet(); }
+
+    void walkEnds() { walks.decrementAndGet(); }
+
+    boolean hasWalks() { return walks.get() > 0; }
+
     // --- failures ---
 
     /** Whether the range is at fault, not the member. */
@@ -111,6 +121,7 @@ final class Engine {
     void tick() {
         int time = now + 1;
         now = time;
+        options.guard().watch();
         int ticks = policy().stallTicks();
         if (ticks == 0) {
             return;
@@ -138,27 +149,6 @@ final class Engine {
         } catch (StorageException _) {
             // It has failed already.
         }
-    }
-
-    /** Whether content of a range of a stripe is lost, with blocks counted in the stripe's data. */
-    boolean hasLost(long stripe, int from, long blocks) {
-        if (!layout.code().isParity()) { // the copy that is read counts
-            return false;
-        }
-        int chunk = layout.chunkBlocks();
-        for (int at = from; at < from + blocks;) {
-            int next = (int) Math.min(from + blocks, (at / chunk + 1L) * chunk);
-            if (options.lost().overlaps(layout.slot(stripe, at / chunk),
-                    layout.memberBlock(stripe, at / chunk) + at % chunk, next - at)) {
-                return true;
-            }
-            at = next;
-        }
-        return false;
-    }
-
-    StorageException lost(Object what) {
-        return new MediumException(what + ": some of the blocks were lost in a crash");
     }
 
     // --- pools ---

@@ -36,7 +36,11 @@ public final class Raid {
     /** For tests of planners. */
     static RaidVolume volume(Layout layout, Planner planner, List<RaidMember> members,
             RaidOptions options) {
-        Shape shape = layout.shape();
+        requireMembers(layout.shape(), members);
+        return new RaidVolume(layout, planner, members, options);
+    }
+
+    static void requireMembers(Shape shape, List<RaidMember> members) {
         if (members.size() != shape.members()) {
             throw new IllegalArgumentException("the shape has " + shape.members()
                     + " members, not " + members.size());
@@ -53,7 +57,6 @@ public final class Raid {
                 devices.add(device);
             }
         }
-        return new RaidVolume(layout, planner, members, options);
     }
 
     static void requireFit(Shape shape, int slot, BlockDevice device, long dataOffset) {

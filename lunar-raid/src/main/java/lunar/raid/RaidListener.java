@@ -30,4 +30,11 @@ public interface RaidListener {
 
     /** A slot has all that belongs there. */
     default void rebuilt(int slot) {}
+
+    /**
+     * The same.
+     *
+     * @param lostBlocks blocks that could not be brought back, and are lost until they are written
+     */
+    default void rebuilt(int slot, long lostBlocks) { rebuilt(slot); }
 }

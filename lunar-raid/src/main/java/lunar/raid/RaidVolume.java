@@ -45,45 +45,50 @@ public final class RaidVolume implements BlockDevice {
     /** Requests worked on at once; more wait. */
     private static final int MAX_REQUESTS = 1024;
 
-    private final Engine engine;
-    private final Layout layout;
-    private final Geometry geometry;
-    private final Limits limits;
-    private final Set<Capability> capabilities;
-    private final boolean readOnly;
-    /** Guarded by this, as the next three. */
+    /** What it is until it grows. */
+    private record Body(Engine engine, Layout layout, Geometry geometry, Limits limits,
+            Set<Capability> capabilities, boolean readOnly) {
+        static Body of(Layout layout, Planner planner, List<RaidMember> members,
+                RaidOptions options) {
+            Shape shape = layout.shape();
+            int physical = shape.blockSize();
+            int alignment = 1;
+            boolean isReadOnly = false;
+            boolean unmaps = true;
+            for (RaidMember member : members) {
+                BlockDevice device = member.device();
+                if (device != null) {
+                    physical = Math.max(physical, device.geometry().physicalBlockSize());
+                    alignment = Math.max(alignment, device.limits().bufferAlignmentBytes());
+                    isReadOnly |= device.readOnly();
+                    unmaps &= device.supports(Capability.UNMAP);
+                }
+            }
+            Set<Capability> capabilities = Set.copyOf(unmaps
+                    ? EnumSet.of(Capability.UNMAP, Capability.WRITE_ZEROES,
+                            Capability.COMPARE_AND_WRITE)
+                    : EnumSet.of(Capability.WRITE_ZEROES, Capability.COMPARE_AND_WRITE));
+            return new Body(new Engine(layout, planner, members, options), layout,
+                    new Geometry(shape.blockSize(), layout.volumeBlocks(), physical),
+                    limitsOf(layout, unmaps, alignment), capabilities, isReadOnly);
+        }
+    }
+
+    private volatile Body body;
+    /** Guarded by this, as all below. */
     private final ArrayDeque<VolumeRequest> free = new ArrayDeque<>();
     private final ArrayDeque<BlockRequest> waiting = new ArrayDeque<>();
     private int inFlight;
     private boolean closed;
+    /** Told when nothing is in flight any more; null while nothing is paused. */
+    private @Nullable Runnable idle;
 
     RaidVolume(Layout layout, Planner planner, List<RaidMember> members, RaidOptions options) {
-        this.layout = layout;
-        engine = new Engine(layout, planner, members, options);
-        Shape shape = layout.shape();
-        int physical = shape.blockSize();
-        int alignment = 1;
-        boolean isReadOnly = false;
-        boolean unmaps = true;
-        for (RaidMember member : members) {
-            BlockDevice device = member.device();
-            if (device != null) {
-                physical = Math.max(physical, device.geometry().physicalBlockSize());
-                alignment = Math.max(alignment, device.limits().bufferAlignmentBytes());
-                isReadOnly |= device.readOnly();
-                unmaps &= device.supports(Capability.UNMAP);
-            }
-        }
-        readOnly = isReadOnly;
-        geometry = new Geometry(shape.blockSize(), layout.volumeBlocks(), physical);
-        capabilities = Set.copyOf(unmaps
-                ? EnumSet.of(Capability.UNMAP, Capability.WRITE_ZEROES,
-                        Capability.COMPARE_AND_WRITE)
-                : EnumSet.of(Capability.WRITE_ZEROES, Capability.COMPARE_AND_WRITE));
-        limits = limits(shape, unmaps, alignment);
+        body = Body.of(layout, planner, members, options);
     }
 
-    private Limits limits(Shape shape, boolean unmaps, int alignment) {
+    private static Limits limitsOf(Layout layout, boolean unmaps, int alignment) {
+        Shape shape = layout.shape();
         int blockSize = shape.blockSize();
         int transfer = MAX_TRANSFER_BYTES / blockSize;
         long zeroing = MAX_ZEROING_BYTES / blockSize;
@@ -93,49 +98,49 @@ public final class RaidVolume implements BlockDevice {
                 alignment);
     }
 
-    Engine engine() { return engine; }
+    Engine engine() { return body.engine; }
 
     // --- what it is ---
 
     /** What it is made of. */
-    public Shape shape() { return layout.shape(); }
+    public Shape shape() { return body.layout.shape(); }
 
     /** Where its blocks are. */
-    public Layout layout() { return layout; }
+    public Layout layout() { return body.layout; }
 
     /** What it is at the moment. */
-    public VolumeState state() { return engine.slots().view(); }
+    public VolumeState state() { return engine().slots().view(); }
 
     /** Ranges that were repaired on the member of a slot, since it is there. */
     public long repairs(int slot) {
-        Member member = engine.slots().member(slot);
+        Member member = engine().slots().member(slot);
         return member == null ? 0 : member.repairs();
     }
 
     /** The device in a slot, failed or not; null where there is none. */
     public @Nullable BlockDevice member(int slot) {
-        Member member = engine.slots().member(slot);
+        Member member = engine().slots().member(slot);
         return member == null ? null : member.device;
     }
 
     @Override
-    public Geometry geometry() { return geometry; }
+    public Geometry geometry() { return body.geometry; }
 
     @Override
-    public Limits limits() { return limits; }
+    public Limits limits() { return body.limits; }
 
     @Override
-    public Set<Capability> capabilities() { return capabilities; }
+    public Set<Capability> capabilities() { return body.capabilities; }
 
     @Override
-    public Identity identity() { return engine.options.identity(); }
+    public Identity identity() { return engine().options.identity(); }
 
     @Override
-    public boolean readOnly() { return readOnly; }
+    public boolean readOnly() { return body.readOnly; }
 
     @Override
     public String toString() {
-        return layout.shape().level() + " of " + layout.shape().members() + " members";
+        return layout().shape().level() + " of " + layout().shape().members() + " members";
     }
 
     // --- requests ---
@@ -157,12 +162,12 @@ public final class RaidVolume implements BlockDevice {
         StorageException refusal = null;
         synchronized (this) {
             if (closed) {
-                refusal = engine.gone(request);
-            } else if (inFlight < MAX_REQUESTS) {
+                refusal = engine().gone(request);
+            } else if (inFlight < MAX_REQUESTS && idle == null) {
                 inFlight++;
                 volumeRequest = free.poll();
                 if (volumeRequest == null) {
-                    volumeRequest = new VolumeRequest(engine, this::ended);
+                    volumeRequest = new VolumeRequest(engine(), this::ended);
                 }
             } else if (Engine.isTooMany(waiting.size())) {
                 refusal = Engine.busy(request);
@@ -181,18 +186,23 @@ public final class RaidVolume implements BlockDevice {
             @Nullable StorageException failure) {
         request.end(failure);
         BlockRequest next;
+        Runnable told = null;
         synchronized (this) {
-            next = waiting.poll();
+            next = idle == null ? waiting.poll() : null;
             if (next == null) {
                 free.push(volumeRequest);
                 inFlight--;
                 if (closed) {
                     notifyAll();
                 }
-                return;
+                told = inFlight == 0 ? idle : null;
             }
         }
-        Trampoline.run(() -> volumeRequest.start(next));
+        if (next != null) {
+            Trampoline.run(() -> volumeRequest.start(next));
+        } else if (told != null) {
+            told.run();
+        }
     }
 
     @Override
@@ -212,8 +222,8 @@ public final class RaidVolume implements BlockDevice {
     }
 
     private void requireOpen(Object what) throws StorageException {
-        if (engine.isClosed()) {
-            throw engine.gone(what);
+        if (engine().isClosed()) {
+            throw engine().gone(what);
         }
     }
 
@@ -222,19 +232,19 @@ public final class RaidVolume implements BlockDevice {
     public Extent extent(long lba) throws StorageException {
         requireOpen("extent");
         Extent rest = BlockDevice.super.extent(lba);
-        Slots slots = engine.slots();
-        long stripe = lba / layout.stripeBlocks();
-        int unit = (int) (lba % layout.stripeBlocks() / layout.chunkBlocks());
-        long run = slots.isWhole() && layout.dataUnits() == 1
-                ? layout.runBlocks(lba)
-                : layout.chunkBlocks() - lba % layout.chunkBlocks();
-        Member member = slots.member(layout.slot(stripe, unit));
-        long lost = slots.lost(stripe) >>> layout.slot(stripe, unit) & 1;
+        Slots slots = engine().slots();
+        long stripe = lba / layout().stripeBlocks();
+        int unit = (int) (lba % layout().stripeBlocks() / layout().chunkBlocks());
+        long run = slots.isWhole() && layout().dataUnits() == 1
+                ? layout().runBlocks(lba)
+                : layout().chunkBlocks() - lba % layout().chunkBlocks();
+        Member member = slots.member(layout().slot(stripe, unit));
+        long lost = slots.lost(stripe) >>> layout().slot(stripe, unit) & 1;
         if (member == null || lost != 0) {
             return new Extent(lba, Math.min(run, rest.blockCount()), true);
         }
         long at = member
-                .deviceBlock(layout.memberBlock(stripe, unit) + lba % layout.chunkBlocks());
+                .deviceBlock(layout().memberBlock(stripe, unit) + lba % layout().chunkBlocks());
         try {
             Extent there = member.device.extent(at);
             return new Extent(lba, Math.min(Math.min(run, there.blockCount()), rest.blockCount()),
@@ -242,6 +252,64 @@ public final class RaidVolume implements BlockDevice {
         } catch (StorageException _) { // a request will find out; until then all counts as data
             return new Extent(lba, Math.min(run, rest.blockCount()), true);
         }
+    }
+
+    // --- growing ---
+
+    /**
+     * From now on requests wait, until {@link #resume}; nothing else may be done with the volume meanwhile but closing
+     * it.
+     *
+     * @param whenIdle told once, when those that are in flight have ended; also before the call returns
+     * @throws IllegalStateException while a walk is under way, or the volume is paused already
+     */
+    public void pause(Runnable whenIdle) {
+        boolean isIdle;
+        synchronized (this) {
+            if (idle != null || engine().hasWalks()) {
+                throw new IllegalStateException(
+                        idle != null ? "the volume is paused" : "a walk is under way");
+            }
+            idle = whenIdle;
+            isIdle = inFlight == 0;
+        }
+        if (isIdle) {
+            whenIdle.run();
+        }
+    }
+
+    /** Goes on after a pause, as it was. */
+    public void resume() { goOn(body); }
+
+    /**
+     * Goes on after a pause as a volume that has grown: it has all blocks of before, and all members, which stay what
+     * they are.
+     *
+     * @throws IllegalArgumentException when a member does not fit the shape, or the volume would be smaller
+     */
+    public void resume(Shape shape, List<RaidMember> members, RaidOptions options) {
+        Layout grown = Layout.of(shape);
+        Raid.requireMembers(shape, members);
+        if (shape.level() != shape().level() || grown.volumeBlocks() < layout().volumeBlocks()
+                || members.size() < shape().members()) {
+            throw new IllegalArgumentException(shape + " is not what " + shape() + " can grow to");
+        }
+        goOn(Body.of(grown, Planner.of(grown), members, options));
+    }
+
+    private void goOn(Body next) {
+        var start = new ArrayList<BlockRequest>();
+        synchronized (this) {
+            if (idle == null || inFlight > 0) {
+                throw new IllegalStateException("the volume is not paused");
+            }
+            idle = null;
+            body = next;
+            free.clear();
+            start.addAll(waiting);
+            waiting.clear();
+        }
+        start.forEach(this::submit);
     }
 
     // --- members ---
@@ -253,14 +321,14 @@ public final class RaidVolume implements BlockDevice {
      * @return false where the volume cannot do without it; then it takes no writes from now on
      */
     public boolean fail(int slot, StorageException cause) {
-        Slots slots = engine.slots();
+        Slots slots = engine().slots();
         Member member = slots.member(slot);
         if (slots.state(slot) == SlotState.FAILED && slots.isServing()) {
             // Whoever keeps the state may have begun to count on a member that is to come.
-            engine.membership.change(same -> same, () -> {});
+            engine().membership.change(same -> same, () -> {});
             return true;
         }
-        return member == null || engine.fail(member, cause);
+        return member == null || engine().fail(member, cause);
     }
 
     /**
@@ -272,7 +340,7 @@ public final class RaidVolume implements BlockDevice {
     public Rebuild replace(int slot, BlockDevice device, long dataOffset, WalkOptions options) {
         var progress = new Progress(StripeSet.ALL, 0);
         Member member = newMember(slot, device, dataOffset);
-        var rebuild = new Rebuild(engine, options, member, progress);
+        var rebuild = new Rebuild(engine(), options, member, progress);
         install(member, progress, rebuild);
         return rebuild;
     }
@@ -288,30 +356,37 @@ public final class RaidVolume implements BlockDevice {
         Member member = newMember(slot, device, dataOffset);
         var late = new LateStripes();
         var progress = new Progress(late, 0);
-        var rebuild = new Rebuild(engine, options, member, progress);
+        var rebuild = new Rebuild(engine(), options, member, progress);
         // Before this moment a write may have been planned without the slot; afterwards none is, outside of the set.
-        new Standstill(engine.locks, () -> {
+        new Standstill(engine().locks, () -> {
             late.are(missed.get());
             install(member, progress, rebuild);
         }).start();
         return rebuild;
     }
 
+    /**
+     * Runs work once all changes of slots so far are stable, on the thread that makes them so or on the caller's; at
+     * once where the volume takes no writes any more. Whoever hears of a slot that has failed ({@link
+     * RaidListener#slotFailed}) and wants another member in it waits for that.
+     */
+    public void whenStable(Runnable work) { engine().membership.whenStable(work); }
+
     private Member newMember(int slot, BlockDevice device, long dataOffset) {
-        Raid.requireFit(layout.shape(), slot, device, dataOffset);
-        if (engine.slots().state(slot) != SlotState.FAILED) {
+        Raid.requireFit(layout().shape(), slot, device, dataOffset);
+        if (engine().slots().state(slot) != SlotState.FAILED) {
             throw new IllegalArgumentException(
-                    "slot " + slot + " is " + engine.slots().state(slot) + ": fail it first");
+                    "slot " + slot + " is " + engine().slots().state(slot) + ": fail it first");
         }
         return new Member(slot, device, dataOffset);
     }
 
     private void install(Member member, Progress progress, Rebuild rebuild) {
-        Member before = engine.slots().member(member.slot);
+        Member before = engine().slots().member(member.slot);
         if (before != null && !before.device.equals(member.device)) {
-            engine.options.closer().execute(() -> Engine.closeQuietly(before));
+            engine().options.closer().execute(() -> Engine.closeQuietly(before));
         }
-        engine.membership.change(slots -> slots.with(member.slot, member, SlotState.REBUILDING,
+        engine().membership.change(slots -> slots.with(member.slot, member, SlotState.REBUILDING,
                 progress), rebuild::start);
     }
 
@@ -321,21 +396,21 @@ public final class RaidVolume implements BlockDevice {
      * @throws IllegalArgumentException when the slot is not REBUILDING
      */
     public Rebuild rebuild(int slot, WalkOptions options) {
-        Slots slots = engine.slots();
+        Slots slots = engine().slots();
         Progress progress = slots.rebuild(slot);
         Member member = slots.member(slot);
         if (progress == null || member == null) {
             throw new IllegalArgumentException("slot " + slot + " is " + slots.state(slot));
         }
-        var rebuild = new Rebuild(engine, options, member, progress);
+        var rebuild = new Rebuild(engine(), options, member, progress);
         rebuild.start();
         return rebuild;
     }
 
     /** Makes the redundancy of the stale stripes true ({@link RaidOptions#stale}); nothing where there are none. */
     public Resync resync(WalkOptions options) {
-        Progress progress = engine.slots().resync();
-        var resync = new Resync(engine, options,
+        Progress progress = engine().slots().resync();
+        var resync = new Resync(engine(), options,
                 progress == null ? new Progress(StripeSet.EMPTY, 0) : progress);
         resync.start();
         return resync;
@@ -343,14 +418,14 @@ public final class RaidVolume implements BlockDevice {
 
     /** Looks at every stripe; repairs what does not match, or only tells. */
     public Scrub scrub(boolean repairs, WalkOptions options) {
-        var scrub = new Scrub(engine, options, repairs);
+        var scrub = new Scrub(engine(), options, repairs);
         scrub.start();
         return scrub;
     }
 
     /** Time goes on, for {@link FailurePolicy#stallTicks}. Whoever has a clock calls it at an even pace. */
     public void tick() {
-        engine.tick();
+        engine().tick();
     }
 
     /**
@@ -367,11 +442,11 @@ public final class RaidVolume implements BlockDevice {
             refused.addAll(waiting);
             waiting.clear();
         }
-        engine.close();
-        refused.forEach(request -> request.fail(engine.gone(request)));
+        engine().close();
+        refused.forEach(request -> request.fail(engine().gone(request)));
         StorageException failure = null;
-        for (int slot = 0; slot < layout.shape().members(); slot++) {
-            Member member = engine.slots().member(slot);
+        for (int slot = 0; slot < layout().shape().members(); slot++) {
+            Member member = engine().slots().member(slot);
             if (member != null) {
                 try {
                     member.device.close();

@@ -1,24 +1,42 @@
 package lunar.raid;
 
+import java.util.concurrent.atomic.AtomicLong;
 import lunar.block.DeviceGoneException;
+import lunar.block.MediumException;
 import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Gives the member of a slot what belongs there. Its checkpoint is saved from time to time, so a crash costs little.
+ * Blocks that cannot be computed, since others cannot be read, are listed as lost ({@link LostBlocks}), and it goes on.
  */
 public final class Rebuild extends Walk {
     private final Member member;
     private final Progress progress;
+    private final AtomicLong lostBlocks = new AtomicLong();
 
     Rebuild(Engine engine, WalkOptions options, Member member, Progress progress) {
-        super(engine, options, progress.checkpoint());
+        super(engine, options, progress);
         this.member = member;
         this.progress = progress;
     }
 
     /** The slot that is rebuilt. */
     public int slot() { return member.slot; }
+
+    /** Blocks of data so far that could not be brought back, on this member and on those that could not be read. */
+    public long lostBlocks() {
+        return lostBlocks.get();
+    }
+
+    /** More data are lost, and listed. */
+    void lost(long blocks) { lostBlocks.addAndGet(blocks); }
+
+    /** A stripe could not even be saved in part. */
+    void failed(StorageException cause) {
+        note(cause);
+        worked();
+    }
 
     @Override
     long next(long from) { return progress.next(from); }
@@ -35,10 +53,17 @@ public final class Rebuild extends Walk {
 
     @Override
     void workEnded(StripeTask task, @Nullable StorageException cause) {
-        if (cause != null) {
-            note(cause);
+        if (cause instanceof MediumException && task.isRestore() && obstacle() == null
+                && !engine.isClosed()) {
+            int unit = layout.unit(task.stripe(), member.slot);
+            new Salvage(engine, this, task, unit).start();
+            return;
         }
-        worked();
+        if (cause == null) {
+            worked();
+        } else {
+            failed(cause);
+        }
     }
 
     @Override
@@ -52,20 +77,10 @@ public final class Rebuild extends Walk {
     }
 
     @Override
-    void passed(long stripe) { progress.advance(stripe); }
-
-    @Override
     long slotsToFlush() { return 1L << member.slot; }
 
     @Override
-    void settled(long upTo) {
-        progress.settle(upTo);
-        engine.membership.change(slots -> slots, this::goOn);
-    }
-
-    @Override
     void completed() {
-        progress.settle(layout.stripes());
         engine.membership.change(slots -> slots.holds(member)
                 && slots.state(member.slot) == SlotState.REBUILDING
                         ? slots.withState(member.slot, SlotState.ACTIVE)
@@ -76,7 +91,7 @@ public final class Rebuild extends Walk {
     private void isActive() {
         StorageException end = volumeEnd();
         if (end == null) {
-            engine.options.listener().rebuilt(member.slot);
+            engine.options.listener().rebuilt(member.slot, lostBlocks());
         }
         end(end);
     }

@@ -13,7 +13,7 @@ public final class Resync extends Walk {
     private final Progress progress;
 
     Resync(Engine engine, WalkOptions options, Progress progress) {
-        super(engine, options, progress.checkpoint());
+        super(engine, options, progress);
         this.progress = progress;
     }
 
@@ -50,22 +50,10 @@ public final class Resync extends Walk {
     StorageException obstacle() { return volumeEnd(); }
 
     @Override
-    void passed(long stripe) { progress.advance(stripe); }
-
-    @Override
     long slotsToFlush() { return Layout.all(layout.shape().members()); }
 
     @Override
-    void settled(long upTo) {
-        progress.settle(upTo);
-        engine.membership.change(slots -> slots, this::goOn);
-    }
-
-    @Override
-    void completed() {
-        progress.settle(layout.stripes());
-        engine.membership.change(Slots::resynced, () -> end(volumeEnd()));
-    }
+    void completed() { engine.membership.change(Slots::resynced, () -> end(volumeEnd())); }
 
     @Override
     public String toString() { return "resync"; }

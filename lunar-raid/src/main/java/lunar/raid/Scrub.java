@@ -19,7 +19,7 @@ public final class Scrub extends Walk {
     private final AtomicLong skipped = new AtomicLong();
 
     Scrub(Engine engine, WalkOptions options, boolean repairs) {
-        super(engine, options, options.from());
+        super(engine, options, null);
         this.repairs = repairs;
     }
 
@@ -93,15 +93,7 @@ public final class Scrub extends Walk {
     StorageException obstacle() { return volumeEnd(); }
 
     @Override
-    void passed(long stripe) {
-        // Nobody relies on where a scrub is.
-    }
-
-    @Override
     long slotsToFlush() { return repairs ? Layout.all(layout.shape().members()) : 0; }
-
-    @Override
-    void settled(long upTo) { goOn(); }
 
     @Override
     void completed() { end(null); }

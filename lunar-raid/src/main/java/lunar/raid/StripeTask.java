@@ -10,6 +10,7 @@ import lunar.block.DeviceGoneException;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
 import lunar.raid.layout.Code;
+import lunar.raid.layout.Forgetting;
 import lunar.raid.layout.Layout;
 import lunar.raid.layout.Plan;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +33,8 @@ final class StripeTask implements Runnable, MemberIo.Owner, WriteGuard.Ready, St
         LOCK,
         /** Units are computed and written, and nothing else changes. */
         RESTORE,
+        /** Data of some units are lost: they become zeroes, and parity is made true for that. */
+        FORGET,
         /** Redundant units are compared with the data; {@link #difference} is there afterwards. */
         VERIFY
     }
@@ -67,6 +70,7 @@ final class StripeTask implements Runnable, MemberIo.Owner, WriteGuard.Ready, St
     private int blocks;
     private boolean fua;
     private long wanted;
+    private long rebuiltUnit;
     private boolean ownsLock = true;
     private boolean keepsLock;
 
@@ -113,9 +117,29 @@ final class StripeTask implements Runnable, MemberIo.Owner, WriteGuard.Ready, St
 
     /** Computes and writes units of the stripe that is locked, and stays so. */
     void startRestore(Owner owner, long units) {
+        startRestore(owner, units, 0, layout.chunkBlocks());
+    }
+
+    /** The same, of a range of units. */
+    void startRestore(Owner owner, long units, int first, int count) {
         set(owner, Kind.RESTORE, stripe);
         wanted = units;
+        setRange(first, count);
         goOn();
+    }
+
+    /** Makes zeroes of a range of units whose content is lost, while a unit is being rebuilt, and parity to that. */
+    void startForget(Owner owner, int rebuilt, long units, int first, int count) {
+        set(owner, Kind.FORGET, stripe);
+        wanted = units;
+        rebuiltUnit = 1L << rebuilt;
+        setRange(first, count);
+        goOn();
+    }
+
+    /** Units that could not be read, nor brought back, when the plan failed. */
+    long beyondReach() {
+        return unreadable;
     }
 
     /** Compares the stripe that is locked, and stays so. */
@@ -202,8 +226,8 @@ final class StripeTask implements Runnable, MemberIo.Owner, WriteGuard.Ready, St
             finish(new DeviceGoneException(this + ": " + end.getMessage(), end));
             return;
         }
-        if (kind == Kind.READ && engine.hasLost(stripe, from, rangeEnd - from)) {
-            finish(engine.lost(this));
+        if (kind == Kind.READ && engine.losses.overlap(stripe, from, rangeEnd - from)) {
+            finish(Losses.failure(this));
             return;
         }
         Slots slots = engine.slots();
@@ -216,8 +240,10 @@ final class StripeTask implements Runnable, MemberIo.Owner, WriteGuard.Ready, St
         Plan made = switch (kind) {
             case READ -> engine.planner.read(from, blocks, unreadable, preferred(slots));
             case WRITE -> engine.planner.write(from, blocks, unreadable, unwritable);
-            case RESTORE ->
-                engine.planner.restore(wanted, 0, layout.chunkBlocks(), unreadable);
+            case RESTORE -> engine.planner.restore(wanted, from, blocks, unreadable);
+            case FORGET -> hopeless != 0
+                    ? null
+                    : Forgetting.plan(layout, wanted, from, blocks, unwritable & ~rebuiltUnit);
             case VERIFY -> engine.planner.verify(0, layout.chunkBlocks(), unreadable);
             case LOCK -> null;
         };
@@ -311,13 +337,18 @@ final class StripeTask implements Runnable, MemberIo.Owner, WriteGuard.Ready, St
             return;
         }
         Plan now = plan();
+        if (kind == Kind.FORGET) {
+            for (Plan.Transfer write : now.writes()) {
+                buffers.place(write).fill((byte) 0);
+            }
+        }
         if (!isZeroing() || !isFullStripe()) { // the parity of zeroes is zero
             buffers.compute(now);
         }
         switch (kind) {
             case READ, VERIFY, LOCK -> finish(null);
             case RESTORE -> write();
-            case WRITE -> {
+            case WRITE, FORGET -> {
                 phase = Phase.GUARD;
                 if (layout.code() == Code.NONE) {
                     write();
@@ -400,7 +431,7 @@ final class StripeTask implements Runnable, MemberIo.Owner, WriteGuard.Ready, St
         }
         phase = Phase.WRITE;
         Slots slots = engine.slots();
-        long lost = kind == Kind.RESTORE ? 0 : layout.units(stripe, slots.lost(stripe));
+        long lost = kind != Kind.WRITE ? 0 : layout.units(stripe, slots.lost(stripe));
         List<Plan.Transfer> writes = plan().writes();
         begin(writes.size());
         for (Plan.Transfer write : writes) {
@@ -457,10 +488,10 @@ final class StripeTask implements Runnable, MemberIo.Owner, WriteGuard.Ready, St
         if (failure == null && end != null) {
             failure = new DeviceGoneException(this + ": " + end.getMessage(), end);
         }
-        if (kind == Kind.WRITE && layout.code() != Code.NONE) {
+        if ((kind == Kind.WRITE || kind == Kind.FORGET) && layout.code() != Code.NONE) {
             engine.options.guard().end(this, failure == null);
         }
-        if (kind == Kind.WRITE && failure == null && engine.hasLost(stripe, from, blocks)) {
+        if (kind == Kind.WRITE && failure == null && engine.losses.overlap(stripe, from, blocks)) {
             forgetLosses();
         } else {
             afterLosses();
@@ -470,20 +501,7 @@ final class StripeTask implements Runnable, MemberIo.Owner, WriteGuard.Ready, St
     /** What was lost has a content again; the write waits until that is stable. */
     private void forgetLosses() {
         phase = Phase.FORGET;
-        pending.set(1);
-        int chunk = layout.chunkBlocks();
-        LostBlocks lost = engine.options.lost();
-        for (int at = from; at < from + blocks;) {
-            int next = Math.min(from + blocks, (at / chunk + 1) * chunk);
-            int slot = layout.slot(stripe, at / chunk);
-            long block = layout.memberBlock(stripe, at / chunk) + at % chunk;
-            if (lost.overlaps(slot, block, next - at)) {
-                pending.incrementAndGet();
-                lost.written(slot, block, next - at, this::ended);
-            }
-            at = next;
-        }
-        ended();
+        engine.losses.forget(stripe, from, blocks, () -> Trampoline.run(this));
     }
 
     private void afterLosses() {
@@ -544,7 +562,8 @@ final class StripeTask implements Runnable, MemberIo.Owner, WriteGuard.Ready, St
 
     @Override
     public boolean isFullStripe() {
-        return unwritable == 0 && from == 0 && blocks == layout.stripeBlocks();
+        return kind == Kind.WRITE && unwritable == 0 && from == 0
+                && blocks == layout.stripeBlocks();
     }
 
     @Override

@@ -30,6 +30,8 @@ final class VolumeRequest implements MemberIo.Owner, StripeTask.Owner {
     private final ArrayDeque<Long> ranges = new ArrayDeque<>();
     private BlockRequest request = new BlockRequest();
     private volatile @Nullable StorageException failure;
+    /** What the guard has said when a flush began. */
+    private long flushMark;
 
     VolumeRequest(Engine engine, Owner owner) {
         this.engine = engine;
@@ -114,8 +116,8 @@ final class VolumeRequest implements MemberIo.Owner, StripeTask.Owner {
             byStripes(block, end);
             return;
         }
-        if (engine.hasLost(stripe, (int) (block % layout.stripeBlocks()), end - block)) {
-            note(engine.lost(request));
+        if (engine.losses.overlap(stripe, (int) (block % layout.stripeBlocks()), end - block)) {
+            note(Losses.failure(request));
             return;
         }
         pending.incrementAndGet();
@@ -173,6 +175,7 @@ final class VolumeRequest implements MemberIo.Owner, StripeTask.Owner {
     // --- flushes ---
 
     private void flush() {
+        flushMark = engine.options.guard().beginFlush();
         Slots slots = engine.slots();
         StorageException end = engine.membership.end();
         if (end != null) {
@@ -263,6 +266,9 @@ final class VolumeRequest implements MemberIo.Owner, StripeTask.Owner {
         }
         if (pending.decrementAndGet() == 0) {
             BlockRequest of = request;
+            if (of.operation() == Operation.FLUSH && failure == null) {
+                engine.options.guard().endFlush(flushMark);
+            }
             owner.ended(this, of, failure);
         }
     }

@@ -18,6 +18,8 @@ public abstract sealed class Walk implements StripeTask.Owner, MemberIo.Owner
     final Engine engine;
     final Layout layout;
     private final WalkOptions options;
+    /** Where it is, for whoever relies on that; null where nobody does. */
+    private final @Nullable Progress progress;
     private final StripeTask[] tasks;
     private final long[] stripes;
     private final AtomicInteger pending = new AtomicInteger();
@@ -29,11 +31,13 @@ public abstract sealed class Walk implements StripeTask.Owner, MemberIo.Owner
     private volatile boolean hasEnded;
     private volatile @Nullable StorageException failure;
 
-    Walk(Engine engine, WalkOptions options, long from) {
+    Walk(Engine engine, WalkOptions options, @Nullable Progress progress) {
         this.engine = engine;
         this.layout = engine.layout;
         this.options = options;
-        checkpoint = from;
+        this.progress = progress;
+        checkpoint = progress == null ? options.from() : progress.checkpoint();
+        engine.walkBegins();
         int batch = (int) Math.min(options.batch(), layout.stripes());
         stripes = new long[batch];
         tasks = new StripeTask[batch];
@@ -77,14 +81,25 @@ public abstract sealed class Walk implements StripeTask.Owner, MemberIo.Owner
     /** Why it cannot go on; null where it can. */
     abstract @Nullable StorageException obstacle();
 
-    /** Stripes before one are done, and locked as far as they were worked on. */
-    abstract void passed(long stripe);
-
     /** Members to flush before a checkpoint is stable. */
     abstract long slotsToFlush();
 
-    /** What was passed is flushed; calls {@link #goOn} when that has been saved. */
-    abstract void settled(long upTo);
+    /** Stripes before one are done, and locked as far as they were worked on. */
+    private void passed(long stripe) {
+        if (progress != null) {
+            progress.advance(stripe);
+        }
+    }
+
+    /** What was passed is flushed: that is saved where somebody relies on it. */
+    private void settled() {
+        if (progress == null) {
+            goOn();
+        } else {
+            progress.settle(checkpoint);
+            engine.membership.change(slots -> slots, this::goOn);
+        }
+    }
 
     /** All is done and flushed; calls {@link #end} when that has been saved. */
     abstract void completed();
@@ -220,16 +235,20 @@ public abstract sealed class Walk implements StripeTask.Owner, MemberIo.Owner
         StorageException obstacle = engine.isClosed() ? engine.gone(this) : obstacle();
         if (obstacle != null) {
             end(obstacle);
-        } else if (checkpoint == layout.stripes()) {
-            completed();
+        } else if (checkpoint < layout.stripes()) {
+            settled();
         } else {
-            settled(checkpoint);
+            if (progress != null) {
+                progress.settle(checkpoint);
+            }
+            completed();
         }
     }
 
     final void end(@Nullable StorageException cause) {
         failure = cause;
         hasEnded = true;
+        engine.walkEnds();
         options.onEnd().accept(this);
     }
 

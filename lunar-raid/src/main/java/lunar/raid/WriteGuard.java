@@ -44,4 +44,17 @@ public interface WriteGuard {
      * @param written whether all of it is in place, but for slots that have failed; otherwise parts may be
      */
     void end(StripeChange change, boolean written);
+
+    /**
+     * A flush of all members begins, before anybody is asked which these are.
+     *
+     * @return what {@link #endFlush} is to be told
+     */
+    default long beginFlush() { return 0; }
+
+    /** That flush has ended well on all members that have not failed: what was in place when it began is stable. */
+    default void endFlush(long begun) {}
+
+    /** Time goes on ({@link RaidVolume#tick}): whoever waits for members looks for those that stall. */
+    default void watch() {}
 }

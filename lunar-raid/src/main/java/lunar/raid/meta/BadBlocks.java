@@ -158,6 +158,11 @@ public final class BadBlocks implements LostBlocks {
         return false;
     }
 
+    @Override
+    public void lose(int slot, long memberBlock, int blocks, LostBlocks.Kept kept) {
+        add(new Range(slot, memberBlock, blocks), kept::kept);
+    }
+
     /** These blocks have lost their content. Told with a failure where the list is full: then all of the slot has. */
     public void add(Range lost, Kept kept) {
         change(merged(lost), kept);
@@ -197,6 +202,8 @@ public final class BadBlocks implements LostBlocks {
     public void removeSlot(int slot, Kept kept) {
         change(old -> old.stream().filter(one -> one.slot() != slot).toList(), kept);
     }
+
+    PageWriter writer() { return writer; }
 
     /** Writes the list to all members as they are now. */
     void write(Runnable stable) {

@@ -2,12 +2,14 @@ package lunar.raid.meta;
 
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
+import lunar.block.DeadlineException;
 import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request to each of several members. It is over when each has succeeded or was dropped; a member where it failed
- * is reported, and waited for until it is dropped. Reusable: one round after the other.
+ * One request to each of several members. It is over when each has succeeded or was dropped; a member where it failed,
+ * as often as it is tried, or that does not answer, is reported, and waited for until it is dropped. Reusable: one
+ * round after the other.
  */
 final class Broadcast {
     /** Says what a member shall do. */
@@ -25,8 +27,27 @@ final class Broadcast {
         private final BlockRequest request = new BlockRequest().onCompletion(this);
         private boolean inFlight;
         private boolean abandoned;
+        private boolean stalled;
+        private int retriesLeft;
+        private int startTick;
+        private BlockDevice device;
 
-        Leg(int slot) { this.slot = slot; }
+        Leg(int slot, BlockDevice device) {
+            this.slot = slot;
+            this.device = device;
+        }
+
+        private void begin(BlockDevice to) {
+            device = to;
+            inFlight = true;
+            stalled = false;
+            retriesLeft = members.retries();
+            startTick = members.now();
+        }
+
+        private boolean hasStalled(int now, int ticks) {
+            return inFlight && !stalled && now - startTick >= ticks;
+        }
 
         @Override
         public void completed(BlockRequest ended, @Nullable StorageException failure) {
@@ -35,18 +56,22 @@ final class Broadcast {
 
         private void ended(@Nullable StorageException failure) {
             boolean over = false;
+            boolean again = false;
             synchronized (Broadcast.this) {
                 if (abandoned) {
                     return;
                 }
-                inFlight = false;
+                again = failure != null && failure.retryable() && retriesLeft-- > 0;
+                inFlight = again;
                 if (failure == null) {
                     waiting &= ~(1L << slot);
                     succeeded |= 1L << slot;
                     over = isOver();
                 }
             }
-            if (failure != null) {
+            if (again) {
+                device.submit(request);
+            } else if (failure != null) {
                 members.report(slot, failure);
             } else if (over) {
                 done.run();
@@ -117,20 +142,41 @@ final class Broadcast {
             }
             leg = legs[slot];
             if (leg == null) {
-                leg = new Leg(slot);
+                leg = new Leg(slot, device);
                 legs[slot] = leg;
             }
-            leg.inFlight = true;
+            leg.begin(device);
         }
         preparation.prepare(slot, device, leg.request);
         device.submit(leg.request);
     }
 
+    /** Reports the members that have taken so many ticks or more, once. */
+    void reportStalled(int now, int ticks) {
+        for (int slot = 0; slot < legs.length; slot++) {
+            boolean isLate;
+            synchronized (this) {
+                Leg leg = legs[slot];
+                isLate = leg != null && leg.hasStalled(now, ticks);
+                if (leg != null && isLate) {
+                    leg.stalled = true;
+                }
+            }
+            if (isLate) {
+                members.report(slot, new DeadlineException("slot " + slot
+                        + " has not answered a request for metadata for " + ticks + " ticks"));
+            }
+        }
+    }
+
     /** Nobody waits for this member any more. A request that it does not end keeps its buffer. */
-    void drop(int slot) {
+    void drop(int slot, BlockDevice device) {
         boolean over;
         synchronized (this) {
             Leg leg = legs[slot];
+            if (leg != null && !leg.device.equals(device)) { // another one is in the slot already
+                return;
+            }
             if (leg != null && leg.inFlight) {
                 leg.abandoned = true;
                 legs[slot] = null;

@@ -1,6 +1,7 @@
 package lunar.raid.meta;
 
 import lunar.block.BlockDevice;
+import lunar.raid.FailurePolicy;
 
 /**
  * A device that may belong to a volume.
@@ -13,8 +14,9 @@ import lunar.block.BlockDevice;
 public record Candidate(String uri, long sizeBytes, int blockSize, SuperblockReading reading) {
     /** Looks at a device. Blocks. */
     public static Candidate of(String uri, BlockDevice device) {
+        var patient = new RetryingDevice(device, FailurePolicy.DEFAULT.retries());
         return new Candidate(uri, device.sizeBytes(), device.blockSize(),
-                new SuperblockStore(device).read());
+                new SuperblockStore(patient).read());
     }
 
     /** A device that could not be opened. */

@@ -86,23 +86,38 @@ public final class Creation {
      */
     public static VolumeRecord create(Wish wish, List<Member> members, boolean force)
             throws StorageException {
+        return create(wish, members, List.of(), force);
+    }
+
+    /**
+     * Makes a volume that has spares from the beginning.
+     *
+     * @param spares each at least as large as every member
+     */
+    public static VolumeRecord create(Wish wish, List<Member> members, List<Member> spares,
+            boolean force) throws StorageException {
         VolumeRecord record = plan(wish, members);
+        for (Member spare : spares) {
+            record = record.withSpare(spare.uuid(), Spares.dataBlocks(record.description(),
+                    record.members().subList(0, members.size()), spare.uri(), spare.device()));
+        }
+        var all = new ArrayList<Member>(members);
+        all.addAll(spares);
         if (!force) {
-            for (Member member : members) {
+            for (Member member : all) {
                 refuseOccupied(member.uri(), member.device());
             }
         }
-        for (Member member : members) {
+        for (Member member : all) {
             clear(member.device(), record.description().layout());
         }
         for (int line = 0; line < members.size(); line++) {
             writePages(record, line, members.get(line).device());
         }
-        for (int line = 0; line < members.size(); line++) {
-            new SuperblockStore(members.get(line).device())
-                    .write(new Superblock(1, line, record));
+        for (int line = 0; line < all.size(); line++) {
+            new SuperblockStore(all.get(line).device()).write(new Superblock(1, line, record));
         }
-        refuseDoubled(members);
+        refuseDoubled(all);
         return record;
     }
 
@@ -197,7 +212,7 @@ public final class Creation {
     }
 
     /** All pages but the superblock, of a device that is clear. */
-    private static void writePages(VolumeRecord record, int line, BlockDevice device)
+    static void writePages(VolumeRecord record, int line, BlockDevice device)
             throws StorageException {
         VolumeDescription what = record.description();
         var page = new Page();

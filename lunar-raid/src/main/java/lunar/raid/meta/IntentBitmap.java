@@ -369,6 +369,8 @@ public final class IntentBitmap {
         writer.advance();
     }
 
+    PageWriter writer() { return writer; }
+
     /** Stripes of a region. */
     public long regionStripes() { return regionStripes; }
 

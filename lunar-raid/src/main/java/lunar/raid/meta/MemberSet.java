@@ -5,6 +5,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.IntConsumer;
 import lunar.block.BlockDevice;
 import lunar.block.StorageException;
+import lunar.raid.FailurePolicy;
 import lunar.raid.layout.Layout;
 import org.jspecify.annotations.Nullable;
 
@@ -23,16 +24,28 @@ public final class MemberSet {
         void failed(int slot, StorageException why);
     }
 
-    private final @Nullable BlockDevice[] devices;
+    private final @Nullable RetryingDevice[] devices;
+    private final FailurePolicy policy;
     private final Faults faults;
     private final List<Broadcast> broadcasts = new CopyOnWriteArrayList<>();
     private final List<IntConsumer> leaving = new CopyOnWriteArrayList<>();
     /** Slots, as bits. */
     private long active;
+    private volatile int now;
 
     /** Without members yet. */
     public MemberSet(int slots, Faults faults) {
-        this.devices = new @Nullable BlockDevice[slots];
+        this(slots, FailurePolicy.DEFAULT, faults);
+    }
+
+    /**
+     * Without members yet.
+     *
+     * @param policy how often a request is sent again, and how long it may take
+     */
+    public MemberSet(int slots, FailurePolicy policy, Faults faults) {
+        this.devices = new @Nullable RetryingDevice[slots];
+        this.policy = policy;
         this.faults = faults;
     }
 
@@ -41,20 +54,38 @@ public final class MemberSet {
 
     /** From now on a slot's member is written to. Its metadata area is blank, or as it was when it was read last. */
     public synchronized void add(int slot, BlockDevice device) {
-        devices[slot] = device;
+        devices[slot] = retrying(device);
         active |= 1L << slot;
+    }
+
+    /** A device as it will be {@link #device} when it has been added. */
+    RetryingDevice retrying(BlockDevice device) {
+        return device instanceof RetryingDevice already
+                ? already
+                : new RetryingDevice(device, policy.retries());
     }
 
     /** From now on nothing is written to a slot's member, and nobody waits for it any more. */
     public void drop(int slot) {
+        BlockDevice device = device(slot);
+        if (device != null) {
+            drop(slot, device);
+        }
+    }
+
+    /** The same, unless another one has come into the slot meanwhile. */
+    void drop(int slot, BlockDevice device) {
         synchronized (this) {
+            if (!device.equals(devices[slot])) {
+                return;
+            }
             active &= ~(1L << slot);
         }
         for (IntConsumer one : leaving) {
             one.accept(slot);
         }
         for (Broadcast broadcast : broadcasts) {
-            broadcast.drop(slot);
+            broadcast.drop(slot, device);
         }
     }
 
@@ -68,9 +99,31 @@ public final class MemberSet {
         return active() == Layout.all(slots());
     }
 
-    /** The member of a slot; null where there has been none. */
+    /** The member of a slot, which is asked again where that may help; null where there has been none. */
     synchronized @Nullable BlockDevice device(int slot) {
         return devices[slot];
+    }
+
+    /** The member of a slot as it was given. */
+    synchronized @Nullable BlockDevice given(int slot) {
+        RetryingDevice device = devices[slot];
+        return device == null ? null : device.device();
+    }
+
+    int retries() { return policy.retries(); }
+
+    int now() { return now; }
+
+    /** Time goes on: members that do not answer for too long are reported. */
+    void tick() {
+        int time = now + 1;
+        now = time;
+        int ticks = policy.stallTicks();
+        if (ticks > 0) {
+            for (Broadcast broadcast : broadcasts) {
+                broadcast.reportStalled(time, ticks);
+            }
+        }
     }
 
     void join(Broadcast broadcast) { broadcasts.add(broadcast); }

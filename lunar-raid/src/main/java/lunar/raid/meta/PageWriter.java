@@ -32,6 +32,22 @@ final class PageWriter {
         default void end(boolean stable) {}
     }
 
+    /**
+     * What a device has that is to come into a slot.
+     *
+     * @param generation of its newest page, 0 where it has none
+     */
+    record Known(PageWriter writer, BlockDevice device, PagePair pair, long generation) {
+        /** Later writes to the slot go to the place of the older page, with a higher generation. */
+        void install(int slot) {
+            synchronized (writer.lock) {
+                writer.pairs[slot] = pair;
+                writer.pairDevices[slot] = device;
+                writer.generation = Math.max(writer.generation, generation);
+            }
+        }
+    }
+
     private enum State {
         IDLE, FLUSHING, FLUSHED, WRITING, WRITTEN
     }
@@ -47,6 +63,8 @@ final class PageWriter {
     private final @Nullable Page[] pages;
     private final @Nullable PagePair[] pairs;
     private final @Nullable BlockDevice[] pairDevices;
+    /** What the write under way goes to: a slot may get another device meanwhile. */
+    private final @Nullable PagePair[] prepared;
 
     private State state = State.IDLE;
     private boolean draining;
@@ -75,6 +93,7 @@ final class PageWriter {
         pages = new @Nullable Page[members.slots()];
         pairs = new @Nullable PagePair[members.slots()];
         pairDevices = new @Nullable BlockDevice[members.slots()];
+        prepared = new @Nullable PagePair[members.slots()];
     }
 
     /**
@@ -90,10 +109,7 @@ final class PageWriter {
                 continue;
             }
             try {
-                Page page = pair(slot, device).read(one -> one.hasMagic(place.magic())
-                        && one.isWhole() && one.version() == place.version()
-                        && one.generation() < Page.MAX_GENERATION
-                        && one.volume().equals(place.volume()));
+                Page page = pair(slot, device).read(this::isMine);
                 if (page != null) {
                     found.put(slot, page);
                     generation = Math.max(generation, page.generation());
@@ -103,6 +119,24 @@ final class PageWriter {
             }
         }
         return found;
+    }
+
+    private boolean isMine(Page page) {
+        return page.hasMagic(place.magic()) && page.isWhole() && page.version() == place.version()
+                && page.generation() < Page.MAX_GENERATION
+                && page.volume().equals(place.volume());
+    }
+
+    /** Looks at a device before it comes into a slot. Blocks. */
+    Known know(BlockDevice device) {
+        var pair = new PagePair(device, place.offsetBytes());
+        Page page = null;
+        try {
+            page = pair.read(this::isMine);
+        } catch (StorageException _) {
+            // As good as a page that is not there.
+        }
+        return new Known(this, device, pair, page == null ? 0 : page.generation());
     }
 
     private PagePair pair(int slot, BlockDevice device) {
@@ -139,11 +173,6 @@ final class PageWriter {
     /** With the lock: waits for the write that is under way. */
     void joinFlight(Waiter waiter) {
         flying.add(waiter);
-    }
-
-    /** The members drop a slot by themselves where it left the set; others by this. Without the lock. */
-    void drop(int slot) {
-        broadcast.drop(slot);
     }
 
     /** Does what there is to do. One thread at a time does it; others leave it to that one. */
@@ -215,7 +244,7 @@ final class PageWriter {
     private void end() {
         long succeeded = broadcast.succeeded();
         for (long left = succeeded; left != 0; left &= left - 1) {
-            PagePair pair = pairs[Long.numberOfTrailingZeros(left)];
+            PagePair pair = prepared[Long.numberOfTrailingZeros(left)];
             if (pair != null) {
                 pair.written();
             }
@@ -234,7 +263,9 @@ final class PageWriter {
 
     private void prepare(int slot, BlockDevice device, BlockRequest request) {
         synchronized (lock) {
-            pair(slot, device).prepare(Objects.requireNonNull(pages[slot]), request);
+            PagePair pair = pair(slot, device);
+            prepared[slot] = pair;
+            pair.prepare(Objects.requireNonNull(pages[slot]), request);
         }
     }
 

@@ -1,5 +1,7 @@
 package lunar.raid.meta;
 
+import java.util.Arrays;
+import java.util.UUID;
 import java.util.function.UnaryOperator;
 import lunar.block.BlockDevice;
 import lunar.block.StorageException;
@@ -22,14 +24,23 @@ public final class Superblocks {
         void kept(@Nullable StorageException failure);
     }
 
+    /** Each member has a place here, the same as long as it stays; at first its line in the table. */
     private final MemberSet members;
     private final PageWriter writer;
+    /** Who is in the places. Guarded by this, as the next two. */
+    private final UUID[] who;
     /** What the next write says, but for its events. */
     private VolumeRecord record;
+    private boolean isStarting;
 
     private Superblocks(MemberSet members, VolumeRecord record) {
         this.members = members;
         this.record = record;
+        who = new UUID[members.slots()];
+        Arrays.fill(who, MemberRecord.NOBODY);
+        for (int line = 0; line < Math.min(who.length, record.members().size()); line++) {
+            who[line] = record.members().get(line).uuid();
+        }
         writer = new PageWriter(this, members, this::targets,
                 new PageWriter.Place("superblocks", SuperblockCodec.MAGIC,
                         SuperblockCodec.FORMAT_VERSION, record.description().uuid(), 0),
@@ -49,7 +60,7 @@ public final class Superblocks {
         for (long left = members.active(); left != 0; left &= left - 1) {
             int slot = Long.numberOfTrailingZeros(left);
             BlockDevice device = members.device(slot);
-            if (device != null) {
+            if (device != null && slot < record.description().slots()) {
                 finish(new SuperblockStore(device), slot, record);
             }
         }
@@ -77,12 +88,72 @@ public final class Superblocks {
         public void begin() { record = record.next(); }
 
         @Override
-        public void fill(int slot, Page page) {
-            SuperblockCodec.encode(new Superblock(1, slot, record), page);
+        public void fill(int place, Page page) {
+            SuperblockCodec.encode(new Superblock(1, record.lineOf(who[place]), record), page);
         }
     }
 
-    private long targets() { return members.active() & ~record.slotsThatAre(SlotState.FAILED); }
+    private long targets() {
+        long targets = 0;
+        for (long left = members.active(); left != 0; left &= left - 1) {
+            int line = record.lineOf(who[Long.numberOfTrailingZeros(left)]);
+            SlotState state = line < 0 ? SlotState.FAILED : record.members().get(line).state();
+            if (state != SlotState.FAILED && !(isStarting && state == SlotState.SPARE)) {
+                targets |= Long.lowestOneBit(left);
+            }
+        }
+        return targets;
+    }
+
+    /** The line of the table with the member of a place; -1 where it has none. */
+    synchronized int lineAt(int place) {
+        return record.lineOf(who[place]);
+    }
+
+    /** Who is in a place. */
+    synchronized UUID at(int place) { return who[place]; }
+
+    /** Whether a member gets the superblocks. */
+    synchronized boolean has(UUID member) {
+        int place = place(member);
+        return place >= 0 && (members.active() & 1L << place) != 0;
+    }
+
+    /** A member that is to be {@link #add}ed, with what it has. Blocks. */
+    PageWriter.Known know(BlockDevice device) {
+        return writer.know(members.retrying(device));
+    }
+
+    /** One more member: it gets the superblocks as soon as the table has it. */
+    void add(UUID member, PageWriter.Known known) {
+        synchronized (this) {
+            int place = place(member);
+            for (int i = 0; place < 0 && i < who.length; i++) {
+                place = (members.active() & 1L << i) == 0 ? i : -1;
+            }
+            if (place < 0) { // the table has no more lines, and those that left it are dropped
+                throw new IllegalStateException("no place is free");
+            }
+            who[place] = member;
+            known.install(place);
+            members.add(place, known.device());
+        }
+    }
+
+    /** A member gets no superblocks any more. */
+    void drop(UUID member) {
+        int place;
+        synchronized (this) {
+            place = place(member);
+        }
+        if (place >= 0) {
+            members.drop(place);
+        }
+    }
+
+    private int place(UUID member) {
+        return member.equals(MemberRecord.NOBODY) ? -1 : Arrays.asList(who).indexOf(member);
+    }
 
     /** What the volume is, the latest change included. */
     public synchronized VolumeRecord record() {
@@ -110,15 +181,13 @@ public final class Superblocks {
     public void start(UnaryOperator<VolumeRecord> change) throws StorageException {
         synchronized (this) {
             record = change.apply(record).withClean(false);
-            writer.writeNow();
-            writer.writeNow();
-        }
-    }
-
-    /** Another member is in a slot; noted with the next change. */
-    void replace(int slot, MemberRecord member) {
-        synchronized (this) {
-            record = record.with(slot, member);
+            isStarting = true;
+            try {
+                writer.writeNow();
+                writer.writeNow();
+            } finally {
+                isStarting = false;
+            }
         }
     }
 

@@ -65,6 +65,13 @@ public record VolumeDescription(UUID uuid, String name, long createdMs, Level le
         }
     }
 
+    /** The same with more members, or more blocks. */
+    VolumeDescription grown(int moreSlots, long moreBlocks) {
+        return new VolumeDescription(uuid, name, createdMs, level, blockSize, chunkBlocks,
+                moreSlots, moreBlocks, consistency, regionStripes, journalKey, journalDevice,
+                layout);
+    }
+
     /** How a message calls the volume. */
     String title() { return "'" + name + "' (" + uuid + ")"; }
 }

@@ -3,11 +3,15 @@ package lunar.raid.meta;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import lunar.block.BlockDevice;
 import lunar.block.InvalidRequestException;
 import lunar.block.StorageException;
+import lunar.raid.FailurePolicy;
 import lunar.raid.RaidMember;
 import lunar.raid.SlotState;
 import lunar.raid.StateKeeper;
@@ -23,50 +27,91 @@ import org.jspecify.annotations.Nullable;
  * The metadata of a volume that is in use, behind what the engine asks for: its guard, the bitmap and the journal, and
  * its keeper, the superblocks. {@link #open} makes a composition ready: it replays the journal, mends what a crash has
  * torn, and notes who is missing.
+ *
+ * <p><b>Who comes into a slot</b> ({@link #admit}, {@link #takeSpare}) gets all metadata from the moment on when the
+ * failure of the slot is stable; the table has him together with the state REBUILDING, in one change: so after a crash
+ * at any moment he is in the slot, or what he was before.
  */
 public final class VolumeMetadata implements WriteGuard, StateKeeper {
+    /**
+     * A spare.
+     *
+     * @param dataBlocks blocks of data that it has room for
+     * @param isAway whether it cannot be used: it was not there, or did not take a superblock
+     */
+    public record Spare(UUID uuid, long dataBlocks, boolean isAway) {}
+
     private final Superblocks superblocks;
     private final MemberSet superblockMembers;
     private final MemberSet members;
+    private final MemberSet holders;
     private final BadBlocks badBlocks;
     private final @Nullable IntentBitmap bitmap;
     private final @Nullable StripeJournal journal;
-    private final boolean journalOnMembers;
     private final Resync resync;
     private final StripeSet stale;
     private final int replayed;
-    /** Members that get what they need to be ACTIVE; the first one is at it. Guarded by this, as the next two. */
+    private final FailurePolicy policy;
+    private volatile boolean paused;
+    private final Spares spares = new Spares();
+    /** Members that get what they need to be ACTIVE; the first one is at it. Guarded by this, as all below. */
     private final Deque<Joining> joining = new ArrayDeque<>();
+    /** By slot the latest of them. */
+    private final @Nullable Joining[] latest;
     /** Slots whose members have got it, as bits. */
     private long joined;
     private @Nullable VolumeState wanted;
+    /** Slots whose failure is stable, as bits. */
+    private long noted;
+    /** By slot, who comes when its failure is stable. */
+    private final Map<Integer, Arrival> waiting = new HashMap<>();
+    /** By slot, who gets pages, and is in the table as soon as the volume says REBUILDING. */
+    private final Map<Integer, Arrival> arriving = new HashMap<>();
 
-    private VolumeMetadata(Opening opening) {
+    private VolumeMetadata(VolumeOpening opening, FailurePolicy policy) {
+        this.policy = policy;
         superblocks = opening.superblocks;
         superblockMembers = opening.superblockMembers;
         members = opening.members;
+        holders = opening.holders;
         badBlocks = opening.badBlocks;
         bitmap = opening.bitmap;
         journal = opening.journal;
-        journalOnMembers = opening.holders == opening.members;
-        resync = opening.composition.resync();
+        resync = opening.resync;
         stale = opening.stale;
-        replayed = opening.replayed;
+        replayed = opening.replayed();
+        noted = opening.failed();
+        latest = new @Nullable Joining[members.slots()];
+    }
+
+    /** Makes a volume ready, without spares and with the usual patience; see the other form. */
+    public static VolumeMetadata open(Composition composition,
+            List<? extends @Nullable BlockDevice> devices, @Nullable BlockDevice journalDevice,
+            MemberSet.Faults faults) throws StorageException {
+        return open(composition, new VolumeDevices(devices, List.of(), journalDevice),
+                OpenOptions.DEFAULT, faults);
     }
 
     /**
      * Makes a volume ready. After a crash this is where entries of the journal are written in place. Blocks.
      *
-     * @param devices by slot, the members that the composition uses; null where it has none
-     * @param journalDevice the device that has the journal, where one has
      * @param faults told of members that do not take metadata: the volume is to fail them ({@code RaidVolume.fail})
+     * @throws InvalidRequestException where a person must decide first; one line
      * @throws StorageException where a member fails, which is to be left out then
      */
-    public static VolumeMetadata open(Composition composition,
-            List<? extends @Nullable BlockDevice> devices, @Nullable BlockDevice journalDevice,
-            MemberSet.Faults faults) throws StorageException {
+    public static VolumeMetadata open(Composition composition, VolumeDevices devices,
+            OpenOptions options, MemberSet.Faults faults) throws StorageException {
+        var told = new ArrivalFaults(faults);
         var metadata = new VolumeMetadata(
-                new Opening(composition, devices, journalDevice, faults));
+                new VolumeOpening(composition, devices, options, told), options.policy());
+        told.metadata = metadata;
+        List<MemberRecord> table = composition.volume().spares();
+        for (int i = 0; i < table.size(); i++) {
+            BlockDevice spare = devices.spare(i);
+            if (spare != null) {
+                metadata.spares.put(table.get(i).uuid(), spare);
+            }
+        }
         for (int slot = 0; slot < composition.slots().size(); slot++) {
             if (composition.slots().get(slot).use() == Use.REBUILDING) {
                 metadata.join(slot);
@@ -75,115 +120,24 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         return metadata;
     }
 
-    /** The steps of opening, each of which may be done again after a crash. */
-    private static final class Opening {
-        private final Composition composition;
-        private final VolumeRecord volume;
-        private final VolumeDescription what;
-        private final MemberSet superblockMembers;
-        private final MemberSet members;
-        private final MemberSet holders;
-        private final Superblocks superblocks;
-        private final BadBlocks badBlocks;
-        private @Nullable IntentBitmap bitmap;
-        private @Nullable StripeJournal journal;
-        private StripeSet stale = StripeSet.EMPTY;
-        private int replayed;
-
-        Opening(Composition composition, List<? extends @Nullable BlockDevice> devices,
-                @Nullable BlockDevice journalDevice, MemberSet.Faults faults)
-                throws StorageException {
-            this.composition = composition;
-            volume = composition.volume();
-            what = volume.description();
-            members = new MemberSet(what.slots(), faults);
-            superblockMembers = droppingAtOnce(what.slots(), faults);
-            for (int slot = 0; slot < what.slots(); slot++) {
-                Use use = composition.slots().get(slot).use();
-                BlockDevice device = devices.get(slot);
-                if (device != null && (use == Use.IN_SYNC || use == Use.REBUILDING)) {
-                    members.add(slot, device);
-                    superblockMembers.add(slot, device);
-                }
-            }
-            holders = journalDevice == null ? members : droppingAtOnce(1, (_, _) -> {});
-            if (journalDevice != null) {
-                holders.add(0, journalDevice);
-            }
-            badBlocks = BadBlocks.open(members, volume, composition.inSync());
-            if (what.consistency() != Consistency.NONE) {
-                boolean compare = composition.resync() != Resync.NONE && !volume.clean()
-                        && what.consistency() == Consistency.BITMAP;
-                bitmap = IntentBitmap.open(members, volume, composition.inSync(), compare);
-                bitmap.hold(composition.isDegraded());
-            }
-            if (what.consistency() == Consistency.JOURNAL) {
-                journal = replay(journalDevice != null);
-            }
-            stale = stale();
-            superblocks = Superblocks.open(superblockMembers, volume);
-            superblocks.start(this::withoutMissing);
-        }
-
-        private static MemberSet droppingAtOnce(int slots, MemberSet.Faults faults) {
-            var sets = new MemberSet[1];
-            sets[0] = new MemberSet(slots, (slot, why) -> {
-                sets[0].drop(slot);
-                faults.failed(slot, why);
-            });
-            return sets[0];
-        }
-
-        private StripeJournal replay(boolean ownDevice) throws StorageException {
-            long inSync = composition.inSync();
-            JournalReplay replay = JournalReplay.of(volume, holders, ownDevice ? 1 : inSync,
-                    members, inSync, bitmap == null ? JournalReplay.ANY : bitmap.forReplay());
-            List<BadBlocks.Range> bad = new TornStripes(volume, members, inSync)
-                    .mend(replay.torn());
-            badBlocks.addNow(bad);
-            replayed = replay.replayed();
-            return replay.begin(ownDevice
-                    ? 1
-                    : lowest(inSync, Creation.journalCopies(what.level())));
-        }
-
-        private StripeSet stale() {
-            return switch (composition.resync()) {
-                case NONE -> StripeSet.EMPTY;
-                case DIRTY -> dirty();
-                case WHOLE -> {
-                    boolean all = !volume.clean() && what.consistency() == Consistency.NONE;
-                    long from = all ? 0 : Math.max(0, volume.resyncNext());
-                    StripeSet before = dirty();
-                    yield at -> Math.min(Math.max(at, from), before.next(at));
-                }
-            };
-        }
-
-        private StripeSet dirty() { return bitmap == null ? StripeSet.EMPTY : bitmap.unsynced(); }
-
-        private VolumeRecord withoutMissing(VolumeRecord record) {
-            VolumeRecord changed = record;
-            for (int slot = 0; slot < what.slots(); slot++) {
-                Use use = composition.slots().get(slot).use();
-                if (use != Use.IN_SYNC && use != Use.REBUILDING) {
-                    changed = changed.with(slot,
-                            changed.members().get(slot).as(SlotState.FAILED));
-                }
-            }
-            return changed;
+    /** Who is coming into a slot has not taken something. */
+    synchronized void arrivalFailed(int slot) {
+        Arrival arrival = arriving.containsKey(slot) ? arriving.get(slot) : waiting.get(slot);
+        if (arrival != null) {
+            arrival.hasFailed = true;
         }
     }
 
-    /** The lowest bits of a set. */
-    private static long lowest(long set, int count) {
-        long some = 0;
-        long left = set;
-        for (int i = 0; i < count && left != 0; i++) {
-            some |= Long.lowestOneBit(left);
-            left &= left - 1;
+    /** The slot that a spare is coming into; -1 where it is not. */
+    synchronized int slotOf(UUID spare) {
+        for (Map<Integer, Arrival> some : List.of(waiting, arriving)) {
+            for (Arrival arrival : some.values()) {
+                if (arrival.uuid.equals(spare)) {
+                    return arrival.slot;
+                }
+            }
         }
-        return some;
+        return -1;
     }
 
     /** What the engine puts in its slots. */
@@ -193,7 +147,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         long offset = what.layout().dataBytes() / what.blockSize();
         var slots = new ArrayList<RaidMember>();
         for (int slot = 0; slot < what.slots(); slot++) {
-            BlockDevice device = members.device(slot);
+            BlockDevice device = members.given(slot);
             MemberRecord line = record.members().get(slot);
             slots.add(device == null || line.state() == SlotState.FAILED
                     ? RaidMember.missing()
@@ -264,30 +218,176 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         }
     }
 
+    // --- who comes and goes ---
+
     /**
-     * A device is to come into a slot that has failed: it gets the metadata from now on, and its line in the table
-     * with the next state that says REBUILDING. What a new member had before in its metadata area is erased. Blocks.
+     * A device is to come into a slot that has failed: it gets the metadata from now on, or as soon as the failure is
+     * stable, and its line in the table with the next state that says REBUILDING. What a new member had before in its
+     * metadata area is erased. Blocks.
      *
      * @param uuid who it is: a random UUID for a new one, its own for one that comes back
      * @param isNew whether it has not been in this slot before
+     * @throws InvalidRequestException where the slot has not failed
      */
     public void admit(int slot, BlockDevice device, UUID uuid, boolean isNew)
             throws StorageException {
         VolumeRecord record = superblocks.record();
-        MemberRecord line = record.members().get(slot);
-        if (line.state() != SlotState.FAILED) {
-            throw new InvalidRequestException("slot " + slot + " is " + line.state());
-        }
+        requireFailed(record, slot);
         if (isNew) {
             Creation.clear(device, record.description().layout());
         }
-        superblocks.replace(slot, new MemberRecord(uuid, SlotState.FAILED, line.dataBlocks(), 0));
-        superblockMembers.add(slot, device);
-        members.add(slot, device);
+        come(slot, device, uuid);
+    }
+
+    private static void requireFailed(VolumeRecord record, int slot)
+            throws InvalidRequestException {
+        SlotState state = record.members().get(slot).state();
+        if (state != SlotState.FAILED) {
+            throw new InvalidRequestException("slot " + slot + " is " + state);
+        }
+    }
+
+    private void come(int slot, BlockDevice device, UUID uuid) {
+        var writers = new ArrayList<PageWriter>();
+        writers.add(badBlocks.writer());
+        if (bitmap != null) {
+            writers.add(bitmap.writer());
+        }
+        if (journal != null && isJournalOnMembers()) {
+            writers.add(journal.page());
+        }
+        var arrival = new Arrival(slot, uuid, device, members, superblocks, writers);
+        boolean isNoted;
+        synchronized (this) {
+            isNoted = (noted & 1L << slot) != 0;
+            if (!isNoted) {
+                waiting.put(slot, arrival);
+            }
+        }
+        if (isNoted) {
+            install(arrival);
+        }
+    }
+
+    private boolean isJournalOnMembers() { return holders.equals(members); }
+
+    private void install(Arrival arrival) {
+        Arrival before;
+        synchronized (this) {
+            before = arriving.put(arrival.slot, arrival);
+            joined &= ~(1L << arrival.slot);
+        }
+        if (before != null) {
+            superblocks.drop(before.uuid);
+            members.drop(arrival.slot, before.device);
+        }
+        arrival.install(members, superblocks);
         if (bitmap != null) {
             bitmap.hold(true);
         }
-        join(slot);
+        join(arrival.slot);
+    }
+
+    /** The spares that the table has, those that are being taken left out. */
+    public List<Spare> spares() {
+        List<Arrival> taken;
+        synchronized (this) {
+            taken = new ArrayList<>(waiting.values());
+            taken.addAll(arriving.values());
+        }
+        return superblocks.record().spares().stream()
+                .filter(line -> taken.stream().noneMatch(one -> one.uuid.equals(line.uuid())))
+                .map(line -> new Spare(line.uuid(), line.dataBlocks(),
+                        spares.device(line.uuid()) == null || !superblocks.has(line.uuid())))
+                .toList();
+    }
+
+    /**
+     * One spare more; what it had before in its metadata area is erased. It stays the caller's until it is taken.
+     * Blocks.
+     *
+     * @param uuid a random UUID
+     * @param kept told when the table that names it is stable
+     * @throws InvalidRequestException where the device does not fit, or the table is full; one line
+     */
+    public void addSpare(String uri, BlockDevice device, UUID uuid, Superblocks.Kept kept)
+            throws StorageException {
+        VolumeRecord record = superblocks.record();
+        VolumeDescription what = record.description();
+        long blocks = Spares.dataBlocks(what, record.members().subList(0, what.slots()), uri,
+                device);
+        if (record.members().size() >= Superblock.MAX_MEMBERS) {
+            throw new InvalidRequestException("volume " + what.title() + " has "
+                    + Superblock.MAX_MEMBERS + " members and spares: it takes no more");
+        }
+        Creation.clear(device, what.layout());
+        superblocks.add(uuid, superblocks.know(device));
+        spares.put(uuid, device);
+        superblocks.change(now -> now.lineOf(uuid) < 0 ? now.withSpare(uuid, blocks) : now, kept);
+    }
+
+    /**
+     * A spare that was away is there again: it can be taken from now on.
+     *
+     * @throws InvalidRequestException where the table has no such spare
+     */
+    public void returnSpare(UUID uuid, BlockDevice device) throws InvalidRequestException {
+        requireSpare(uuid);
+        if (superblocks.has(uuid)) {
+            superblocks.drop(uuid);
+        }
+        superblocks.add(uuid, superblocks.know(device));
+        spares.put(uuid, device);
+        superblocks.change(now -> now, _ -> {});
+    }
+
+    /**
+     * A spare belongs to the volume no more.
+     *
+     * @param kept told when the table without it is stable; then {@link Creation#destroy} takes its superblock away
+     * @throws InvalidRequestException where the table has no such spare, or it is being taken
+     */
+    public void removeSpare(UUID uuid, Superblocks.Kept kept) throws InvalidRequestException {
+        requireSpare(uuid);
+        BlockDevice _ = spares.remove(uuid);
+        superblocks.drop(uuid);
+        superblocks.change(now -> now.withoutSpare(uuid), kept);
+    }
+
+    private void requireSpare(UUID uuid) throws InvalidRequestException {
+        if (spares().stream().noneMatch(spare -> spare.uuid().equals(uuid))) {
+            throw new InvalidRequestException(uuid + " is no spare of volume "
+                    + superblocks.record().description().title());
+        }
+    }
+
+    /**
+     * Takes the smallest spare that fits for a slot that has failed, as {@link #admit} takes other devices: the volume
+     * is to replace the slot's member by it, and owns it then. Blocks.
+     *
+     * @return empty where no spare fits
+     * @throws InvalidRequestException where the slot has not failed
+     */
+    public Optional<BlockDevice> takeSpare(int slot) throws InvalidRequestException {
+        VolumeRecord record = superblocks.record();
+        requireFailed(record, slot);
+        UUID uuid;
+        BlockDevice device;
+        do {
+            uuid = spares.fitting(record, slot);
+            device = uuid == null ? null : spares.remove(uuid);
+        } while (uuid != null && (device == null || !superblocks.has(uuid)));
+        if (uuid == null || device == null) {
+            return Optional.empty();
+        }
+        come(slot, device, uuid);
+        return Optional.of(device);
+    }
+
+    /** Where the data of members begin, in blocks. */
+    public long dataOffset() {
+        VolumeDescription what = superblocks.record().description();
+        return what.layout().dataBytes() / what.blockSize();
     }
 
     /** Does not wait for {@link Joining}: until then a member that is ACTIVE is noted as it was before. */
@@ -304,66 +404,38 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         });
     }
 
-    /**
-     * Gives a member what those that are in sync have, one member after the other: the pages as they are now, and the
-     * journal where copies are missing. Before that it must not be noted as ACTIVE, since then its word counts.
-     */
-    private final class Joining {
-        private final int slot;
-
-        Joining(int slot) { this.slot = slot; }
-
-        void start() {
-            badBlocks.write(() -> {
-                if (bitmap == null) {
-                    joinJournal();
-                } else {
-                    bitmap.write(this::joinJournal);
-                }
-            });
-        }
-
-        private void joinJournal() {
-            if (journal == null || !journalOnMembers || Long.bitCount(journal.copies()) >= Creation
-                    .journalCopies(superblocks.record().description().level())) {
-                done();
-                return;
-            }
-            try {
-                journal.join(slot, this::done);
-            } catch (InvalidRequestException e) {
-                members.report(slot, e);
-                done();
-            }
-        }
-
-        private void done() {
-            Joining next;
-            VolumeState state;
-            synchronized (VolumeMetadata.this) {
-                joined |= members.active() & 1L << slot;
-                joining.poll();
-                next = joining.peek();
-                state = wanted;
-            }
-            if (state != null && state.slots().get(slot) == SlotState.ACTIVE) {
-                superblocks.change(record -> changed(record, state), _ -> {});
-            }
-            if (next != null) {
-                next.start();
-            }
-        }
-    }
-
     private void join(int slot) {
-        var one = new Joining(slot);
+        var one = new Joining(slot, members, badBlocks, bitmap,
+                isJournalOnMembers() ? journal : null,
+                Creation.journalCopies(superblocks.record().description().level()), this::joined);
         boolean first;
         synchronized (this) {
             first = joining.isEmpty();
             joining.add(one);
+            latest[slot] = one;
         }
         if (first) {
             one.start();
+        }
+    }
+
+    private void joined(Joining one) {
+        int slot = one.slot();
+        Joining next;
+        VolumeState state;
+        synchronized (this) {
+            if (one.equals(latest[slot])) {
+                joined |= members.active() & 1L << slot;
+            }
+            joining.poll();
+            next = joining.peek();
+            state = wanted;
+        }
+        if (state != null && state.slots().get(slot) == SlotState.ACTIVE) {
+            superblocks.change(record -> changed(record, state), _ -> {});
+        }
+        if (next != null) {
+            next.start();
         }
     }
 
@@ -371,7 +443,13 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         VolumeRecord changed = record;
         for (int slot = 0; slot < state.slots().size(); slot++) {
             MemberRecord line = changed.members().get(slot);
-            changed = changed.with(slot, switch (state.slots().get(slot)) {
+            SlotState is = state.slots().get(slot);
+            Arrival arrival = is == SlotState.REBUILDING ? arrived(slot) : null;
+            if (arrival != null) {
+                line = new MemberRecord(arrival.uuid, SlotState.FAILED, line.dataBlocks(), 0);
+                changed = Spares.taken(changed, slot, line);
+            }
+            changed = changed.with(slot, switch (is) {
                 case ACTIVE -> line.state() == SlotState.ACTIVE || hasJoined(slot)
                         ? line.as(SlotState.ACTIVE)
                         : line;
@@ -383,16 +461,26 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         return resync == Resync.WHOLE ? changed.withResyncNext(state.resyncedStripes()) : changed;
     }
 
+    /** Who has come into a slot since the table was changed last; null where nobody has. */
+    private synchronized @Nullable Arrival arrived(int slot) {
+        noted &= ~(1L << slot);
+        return arriving.remove(slot);
+    }
+
     private synchronized boolean hasJoined(int slot) { return (joined & 1L << slot) != 0; }
 
     private void kept(VolumeState state) {
+        var come = new ArrayList<Arrival>();
         for (int slot = 0; slot < state.slots().size(); slot++) {
             if (state.slots().get(slot) == SlotState.FAILED) {
+                leave(slot);
                 synchronized (this) {
-                    joined &= ~(1L << slot);
+                    noted |= 1L << slot;
+                    Arrival next = waiting.remove(slot);
+                    if (next != null) {
+                        come.add(next);
+                    }
                 }
-                superblockMembers.drop(slot);
-                members.drop(slot);
             }
         }
         if (bitmap != null) {
@@ -401,16 +489,99 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
             }
             bitmap.hold(!state.slots().stream().allMatch(slot -> slot == SlotState.ACTIVE));
         }
+        come.forEach(this::install);
+    }
+
+    /** The failure of a slot is stable: its member gets nothing more, unless another one has come meanwhile. */
+    private void leave(int slot) {
+        UUID who = superblocks.record().members().get(slot).uuid();
+        Arrival arrival;
+        synchronized (this) {
+            arrival = arriving.get(slot);
+            boolean isNoted = (noted & 1L << slot) != 0;
+            if (arrival == null ? isNoted : !arrival.hasFailed) {
+                return;
+            }
+            arriving.remove(slot);
+            joined &= ~(1L << slot);
+        }
+        if (arrival == null) {
+            superblocks.drop(who);
+            members.drop(slot);
+        } else {
+            superblocks.drop(arrival.uuid);
+            members.drop(slot, arrival.device);
+        }
     }
 
     /** Some seconds have passed: bits that are not needed go, and entries that are in place are made free. */
     public void tick() {
+        if (paused) {
+            return;
+        }
         if (bitmap != null) {
             bitmap.tick();
         }
         if (journal != null) {
             journal.tick();
         }
+    }
+
+    /** {@inheritDoc} Members that do not answer are told to the volume as having failed. */
+    @Override
+    public void watch() {
+        members.tick();
+        superblockMembers.tick();
+        if (!isJournalOnMembers()) {
+            holders.tick();
+        }
+    }
+
+    @Override
+    public long beginFlush() { return journal == null ? 0 : journal.beforeFlush(); }
+
+    @Override
+    public void endFlush(long begun) {
+        if (journal != null) {
+            journal.afterFlush(begun);
+        }
+    }
+
+    /**
+     * Nothing is written any more, for {@link Growth}; the volume is paused already, and this is not to be used
+     * afterwards but for that.
+     *
+     * @param idle told when all that was under way is stable
+     */
+    public void pause(Superblocks.Kept idle) {
+        paused = true;
+        if (bitmap == null) {
+            superblocks.change(record -> record, idle);
+        } else {
+            bitmap.hold(true); // a flush under way leads to nothing
+            bitmap.write(() -> superblocks.change(record -> record, idle));
+        }
+    }
+
+    FailurePolicy policy() { return policy; }
+
+    @Nullable
+    BlockDevice spareDevice(UUID uuid) { return spares.device(uuid); }
+
+    /** Whether each slot has a member with all data, that has got all metadata, too. */
+    boolean isWhole() {
+        VolumeRecord record = superblocks.record();
+        return record.isWhole() && members.isWhole()
+                && record.members().subList(0, members.slots()).stream()
+                        .allMatch(line -> superblocks.has(line.uuid()));
+    }
+
+    /** Whether redundancy may be wrong somewhere. */
+    synchronized boolean isResyncDue() {
+        VolumeState last = wanted;
+        return last == null
+                ? stale.next(0) != StripeSet.NONE
+                : last.resyncedStripes() >= 0;
     }
 
     /** The volume is stopped: nothing is written to it any more, and all that was is stable. */

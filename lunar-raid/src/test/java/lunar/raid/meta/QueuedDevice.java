@@ -1,16 +1,22 @@
 package lunar.raid.meta;
 
 import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
+import lunar.block.BlockRequest.Operation;
+import lunar.block.BusyException;
 import lunar.block.Capability;
 import lunar.block.DeviceGoneException;
 import lunar.block.Geometry;
 import lunar.block.Identity;
 import lunar.block.Limits;
+import lunar.block.MediumException;
 import lunar.block.StorageException;
 import lunar.testkit.PowerCutDevice;
 
@@ -23,6 +29,11 @@ final class QueuedDevice implements BlockDevice {
     private final List<BlockRequest> queue = new ArrayList<>();
     /** Fails what comes. */
     private boolean broken;
+    private boolean busy;
+    private boolean wasBusy;
+    private final Map<BlockRequest, Boolean> refused = new IdentityHashMap<>();
+    /** Blocks that cannot be read until they are written. */
+    private final BitSet bad = new BitSet();
 
     QueuedDevice(PowerCutDevice disk) { this.disk = disk; }
 
@@ -34,7 +45,9 @@ final class QueuedDevice implements BlockDevice {
     QueuedDevice afterCut(long requests) {
         PowerCutDevice after = disk.afterCut(requests);
         disk.close();
-        return new QueuedDevice(after);
+        var next = new QueuedDevice(after);
+        next.bad.or(bad);
+        return next;
     }
 
     /** The power will be cut in the middle of a later request; what was written up to now is stable. */
@@ -51,14 +64,46 @@ final class QueuedDevice implements BlockDevice {
 
     void breakDown() { broken = true; }
 
+    /** From now on each request is to be sent twice. */
+    void isBusyAtFirst() { busy = true; }
+
+    /** Blocks cannot be read from now on until they are written. */
+    void spoil(long from, long blocks) {
+        bad.set((int) from, (int) (from + blocks));
+    }
+
+    private void checkMedium(BlockRequest request) throws StorageException {
+        int from = (int) request.lba();
+        int end = (int) (request.lba() + request.blockCount());
+        if (request.operation() == Operation.WRITE) {
+            bad.clear(from, end);
+        } else if (request.operation() == Operation.READ) {
+            int first = bad.nextSetBit(from);
+            if (first >= 0 && first < end) {
+                throw new MediumException("block " + first + " is bad");
+            }
+        }
+    }
+
     /** Does one of the waiting requests. */
     void step(Random random) {
         BlockRequest request = queue.remove(random.nextInt(queue.size()));
         if (broken) {
             request.fail(new DeviceGoneException("broken"));
-        } else {
-            request.completeOn(disk);
+            return;
         }
+        if (busy && refused.remove(request) == null) {
+            refused.put(request, true);
+            request.fail(new BusyException("busy"));
+            return;
+        }
+        try {
+            checkMedium(request);
+        } catch (StorageException e) {
+            request.fail(e);
+            return;
+        }
+        request.completeOn(disk);
     }
 
     /** Does all that waits, and what comes meanwhile. */
@@ -95,6 +140,12 @@ final class QueuedDevice implements BlockDevice {
         if (broken) {
             throw new DeviceGoneException("broken");
         }
+        if (busy && !wasBusy) {
+            wasBusy = true;
+            throw new BusyException("busy");
+        }
+        wasBusy = false;
+        checkMedium(request);
         disk.execute(request);
     }
 

@@ -1,0 +1,102 @@
+package lunar.raid;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import lunar.block.MediumException;
+import lunar.block.StorageException;
+import lunar.raid.layout.Code;
+import lunar.raid.layout.Layout;
+import org.jspecify.annotations.Nullable;
+
+/** Which blocks of a volume have lost their content, with ranges in blocks of a stripe's data. */
+final class Losses {
+    /** Told when all is stable. */
+    interface End {
+        void ended(@Nullable StorageException failure);
+    }
+
+    /** A range of a slot's data area. */
+    private interface Piece {
+        boolean test(int slot, long memberBlock, int blocks);
+    }
+
+    private final Layout layout;
+    private final LostBlocks lost;
+    private final Piece isLost;
+
+    Losses(Layout layout, LostBlocks lost) {
+        this.layout = layout;
+        this.lost = lost;
+        isLost = lost::overlaps;
+    }
+
+    /** Whether content of a range of a stripe is lost. */
+    boolean overlap(long stripe, int from, long blocks) {
+        return any(stripe, from, blocks, isLost);
+    }
+
+    /** Asks about the pieces of a range until one is met; of copies, all of them. */
+    private boolean any(long stripe, int from, long blocks, Piece piece) {
+        int chunk = layout.chunkBlocks();
+        if (layout.code() == Code.NONE) {
+            return false;
+        }
+        for (int at = from; at < from + blocks;) {
+            int next = (int) Math.min(from + blocks, (at / chunk + 1L) * chunk);
+            int first = layout.code() == Code.COPIES ? 0 : at / chunk;
+            int last = layout.code() == Code.COPIES ? layout.units() - 1 : first;
+            for (int unit = first; unit <= last; unit++) {
+                if (piece.test(layout.slot(stripe, unit),
+                        layout.memberBlock(stripe, unit) + at % chunk, next - at)) {
+                    return true;
+                }
+            }
+            at = next;
+        }
+        return false;
+    }
+
+    static StorageException failure(Object what) {
+        return new MediumException(what + ": some of the blocks were lost");
+    }
+
+    /** What was lost has been written, and has a content again. */
+    void forget(long stripe, int from, int blocks, Runnable stable) {
+        var pending = new AtomicInteger(1);
+        Runnable ended = () -> {
+            if (pending.decrementAndGet() == 0) {
+                stable.run();
+            }
+        };
+        boolean _ = any(stripe, from, blocks, (slot, block, count) -> {
+            if (lost.overlaps(slot, block, count)) {
+                pending.incrementAndGet();
+                lost.written(slot, block, count, ended);
+            }
+            return false;
+        });
+        ended.run();
+    }
+
+    /** The content of a range of units is lost. */
+    void lose(long stripe, long units, int from, int blocks, End end) {
+        var pending = new AtomicInteger(1);
+        var failure = new AtomicReference<@Nullable StorageException>();
+        LostBlocks.Kept ended = why -> {
+            if (why != null) {
+                failure.set(why);
+            }
+            if (pending.decrementAndGet() == 0) {
+                end.ended(failure.get());
+            }
+        };
+        for (int unit = 0; unit < layout.units(); unit++) {
+            if ((units >>> unit & 1) != 0) {
+                pending.incrementAndGet();
+                lost.lose(layout.slot(stripe, unit), layout.memberBlock(stripe, unit) + from,
+                        blocks, ended);
+            }
+        }
+        ended.kept(null);
+    }
+}

@@ -1,0 +1,60 @@
+package lunar.raid.meta;
+
+import lunar.block.InvalidRequestException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Gives a member what those that are in sync have: the pages as they are now, and the journal where copies are missing.
+ * Before that it must not be noted as ACTIVE, since then its word counts.
+ */
+final class Joining {
+    /** Told when the member has it all, or has failed. */
+    interface End {
+        void joined(Joining joining);
+    }
+
+    private final int slot;
+    private final MemberSet members;
+    private final BadBlocks badBlocks;
+    private final @Nullable IntentBitmap bitmap;
+    private final @Nullable StripeJournal journal;
+    private final int journalCopies;
+    private final End end;
+
+    /** @param journal null where there is none on the members */
+    Joining(int slot, MemberSet members, BadBlocks badBlocks, @Nullable IntentBitmap bitmap,
+            @Nullable StripeJournal journal, int journalCopies, End end) {
+        this.slot = slot;
+        this.members = members;
+        this.badBlocks = badBlocks;
+        this.bitmap = bitmap;
+        this.journal = journal;
+        this.journalCopies = journalCopies;
+        this.end = end;
+    }
+
+    int slot() { return slot; }
+
+    void start() {
+        badBlocks.write(() -> {
+            if (bitmap == null) {
+                joinJournal();
+            } else {
+                bitmap.write(this::joinJournal);
+            }
+        });
+    }
+
+    private void joinJournal() {
+        if (journal == null || Long.bitCount(journal.copies()) >= journalCopies) {
+            end.joined(this);
+            return;
+        }
+        try {
+            journal.join(slot, () -> end.joined(this));
+        } catch (InvalidRequestException e) {
+            members.report(slot, e);
+            end.joined(this);
+        }
+    }
+}

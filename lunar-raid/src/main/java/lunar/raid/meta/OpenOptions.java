@@ -1,0 +1,23 @@
+package lunar.raid.meta;
+
+import lunar.raid.FailurePolicy;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a volume is opened.
+ *
+ * @param policy when a member is given up that does not take metadata; the same as the volume's
+ * @param journalReset consent to go on without the journal, which is lost; null where it is there, or none is
+ */
+public record OpenOptions(FailurePolicy policy, @Nullable JournalReset journalReset) {
+    /** With the journal, and the usual patience. */
+    public static final OpenOptions DEFAULT = new OpenOptions(FailurePolicy.DEFAULT, null);
+
+    public OpenOptions withPolicy(FailurePolicy other) {
+        return new OpenOptions(other, journalReset);
+    }
+
+    public OpenOptions withJournalReset(JournalReset other) {
+        return new OpenOptions(policy, other);
+    }
+}

@@ -1,0 +1,213 @@
+package lunar.raid.meta;
+
+import java.util.List;
+import java.util.UUID;
+import lunar.block.BlockDevice;
+import lunar.block.InvalidRequestException;
+import lunar.block.StorageException;
+import lunar.raid.SlotState;
+import lunar.raid.StripeSet;
+import lunar.raid.layout.Layout;
+import lunar.raid.meta.Composition.Resync;
+import lunar.raid.meta.Composition.Use;
+import org.jspecify.annotations.Nullable;
+
+/** The steps of opening a volume, each of which may be done again after a crash. Blocks. */
+final class VolumeOpening {
+    final Composition composition;
+    final MemberSet members;
+    final MemberSet superblockMembers;
+    final Superblocks superblocks;
+    final BadBlocks badBlocks;
+    final @Nullable IntentBitmap bitmap;
+    final @Nullable StripeJournal journal;
+    final MemberSet holders;
+    final Resync resync;
+    final StripeSet stale;
+    private final VolumeRecord volume;
+    /** What it will be: without its journal, or with a new one, where the old one is lost. */
+    private final VolumeDescription what;
+    private int replayed;
+
+    VolumeOpening(Composition composition, VolumeDevices devices, OpenOptions options,
+            ArrivalFaults faults) throws StorageException {
+        this.composition = composition;
+        volume = composition.volume();
+        JournalReset reset = options.journalReset();
+        what = described(volume.description(), reset);
+        BlockDevice journalDevice = journalDevice(devices, reset);
+        resync = reset == null || volume.clean() ? composition.resync() : Resync.WHOLE;
+        members = new MemberSet(what.slots(), options.policy(), faults);
+        var superblockFaults = new SuperblockFaults(faults);
+        superblockMembers = new MemberSet(Superblock.MAX_MEMBERS, options.policy(),
+                superblockFaults);
+        for (int slot = 0; slot < what.slots(); slot++) {
+            Use use = composition.slots().get(slot).use();
+            BlockDevice device = devices.slots().get(slot);
+            if (device != null && (use == Use.IN_SYNC || use == Use.REBUILDING)) {
+                members.add(slot, device);
+                superblockMembers.add(slot, device);
+            }
+        }
+        for (int i = 0; i < volume.spares().size(); i++) {
+            BlockDevice spare = devices.spare(i);
+            if (spare != null) {
+                superblockMembers.add(what.slots() + i, spare);
+            }
+        }
+        if (journalDevice == null) {
+            holders = members;
+        } else {
+            var dropping = new Dropping();
+            holders = new MemberSet(1, options.policy(), dropping);
+            dropping.set = holders;
+            holders.add(0, journalDevice);
+        }
+        badBlocks = BadBlocks.open(members, volume, composition.inSync());
+        if (what.consistency() == Consistency.NONE) {
+            bitmap = null;
+        } else {
+            boolean compare = resync != Resync.NONE && !volume.clean()
+                    && what.consistency() == Consistency.BITMAP;
+            bitmap = IntentBitmap.open(members, volume, composition.inSync(), compare);
+            bitmap.hold(composition.isDegraded());
+        }
+        journal = what.consistency() == Consistency.JOURNAL
+                ? replay(reset, journalDevice)
+                : null;
+        stale = stale();
+        superblocks = Superblocks.open(superblockMembers, volume);
+        superblockFaults.superblocks = superblocks;
+        superblocks.start(this::started);
+    }
+
+    /** Who does not take a superblock gets none any more, and where it is in a slot that fails. */
+    private final class SuperblockFaults implements MemberSet.Faults {
+        private final ArrivalFaults faults;
+        private @Nullable Superblocks superblocks;
+
+        SuperblockFaults(ArrivalFaults faults) { this.faults = faults; }
+
+        @Override
+        public void failed(int place, StorageException why) {
+            superblockMembers.drop(place);
+            Superblocks there = superblocks;
+            if (there == null) {
+                return;
+            }
+            int line = there.lineAt(place);
+            if (line >= what.slots()) {
+                faults.spareFailed(there.at(place), why);
+            } else if (line >= 0) {
+                faults.failed(line, why);
+            }
+        }
+    }
+
+    private static final class Dropping implements MemberSet.Faults {
+        private @Nullable MemberSet set;
+
+        @Override
+        public void failed(int slot, StorageException why) {
+            MemberSet there = set;
+            if (there != null) {
+                there.drop(slot);
+            }
+        }
+    }
+
+    /** Entries of the journal that were written in place. */
+    int replayed() { return replayed; }
+
+    private static VolumeDescription described(VolumeDescription now,
+            @Nullable JournalReset reset) throws InvalidRequestException {
+        if (reset != null && now.consistency() != Consistency.JOURNAL) {
+            throw new InvalidRequestException("volume " + now.title()
+                    + " has no journal: there is none to give up");
+        }
+        return reset == null ? now : reset.applyTo(now);
+    }
+
+    private @Nullable BlockDevice journalDevice(VolumeDevices devices,
+            @Nullable JournalReset reset) throws InvalidRequestException {
+        UUID own = what.journalDevice();
+        if (own != null && devices.journal() == null) {
+            throw new InvalidRequestException("volume " + what.title()
+                    + " has its journal on a device of its own, " + own
+                    + ": name it, or give the journal up where it is lost for good");
+        }
+        if (reset != null && !volume.clean() && composition.isDegraded()) {
+            throw new InvalidRequestException("volume " + what.title() + " was not stopped in order"
+                    + " and is degraded: without its journal what was being written to the missing"
+                    + " members is not known; connect all members first");
+        }
+        return own == null ? null : devices.journal();
+    }
+
+    private StripeJournal replay(@Nullable JournalReset reset, @Nullable BlockDevice own)
+            throws StorageException {
+        VolumeRecord after = volume.withDescription(what);
+        if (reset != null && own != null) {
+            Creation.createJournal(after, "the device of the new journal", own, true);
+        }
+        long inSync = composition.inSync();
+        IntentBitmap regions = bitmap;
+        JournalReplay replay = JournalReplay.of(after, holders, own == null ? inSync : 1, members,
+                inSync, regions == null ? JournalReplay.ANY : regions.forReplay());
+        List<BadBlocks.Range> bad = new TornStripes(volume, members, inSync).mend(replay.torn());
+        badBlocks.addNow(bad);
+        replayed = replay.replayed();
+        return replay
+                .begin(own == null ? lowest(inSync, Creation.journalCopies(what.level())) : 1);
+    }
+
+    /** The lowest bits of a set. */
+    private static long lowest(long set, int count) {
+        long some = 0;
+        long left = set;
+        for (int i = 0; i < count && left != 0; i++) {
+            some |= Long.lowestOneBit(left);
+            left &= left - 1;
+        }
+        return some;
+    }
+
+    private StripeSet stale() {
+        return switch (resync) {
+            case NONE -> StripeSet.EMPTY;
+            case DIRTY -> dirty();
+            case WHOLE -> {
+                boolean all = !volume.clean() && (what.consistency() == Consistency.NONE
+                        || !what.equals(volume.description()));
+                long from = all ? 0 : Math.max(0, volume.resyncNext());
+                StripeSet before = dirty();
+                yield at -> Math.min(Math.max(at, from), before.next(at));
+            }
+        };
+    }
+
+    private StripeSet dirty() {
+        IntentBitmap there = bitmap;
+        return there == null ? StripeSet.EMPTY : there.unsynced();
+    }
+
+    private VolumeRecord started(VolumeRecord record) {
+        VolumeRecord changed = record;
+        for (int slot = 0; slot < what.slots(); slot++) {
+            Use use = composition.slots().get(slot).use();
+            if (use != Use.IN_SYNC && use != Use.REBUILDING) {
+                changed = changed.with(slot, changed.members().get(slot).as(SlotState.FAILED));
+            }
+        }
+        if (!what.equals(volume.description())) {
+            changed = changed.withDescription(what);
+            changed = volume.clean() ? changed : changed.withResyncNext(0);
+        }
+        return changed;
+    }
+
+    /** Slots that are neither in sync nor being rebuilt, as bits. */
+    long failed() {
+        return Layout.all(what.slots()) & ~members.active();
+    }
+}
