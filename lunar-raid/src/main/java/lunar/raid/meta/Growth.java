@@ -1,0 +1,113 @@
+package lunar.raid.meta;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import lunar.block.BlockDevice;
+import lunar.block.InvalidRequestException;
+import lunar.block.Size;
+import lunar.block.StorageException;
+import lunar.raid.SlotState;
+import lunar.raid.layout.Layout;
+import lunar.raid.layout.Level;
+import lunar.raid.layout.Shape;
+import lunar.raid.meta.Composition.Resync;
+import lunar.raid.meta.Composition.Slot;
+import lunar.raid.meta.Composition.Use;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One member more for a volume that is in use: a linear one has its blocks behind all others, a mirror one copy more,
+ * which is to be rebuilt. The volume and its metadata are paused ({@code RaidVolume.pause}, {@link
+ * VolumeMetadata#pause}); it goes on with what comes of it ({@code RaidVolume.resume}).
+ *
+ * <p><b>Crashes.</b> The new member is the first that says so, when it has all that belongs on it. So after a crash at
+ * any moment the volume has grown where the new member is there and its superblock was stable, and is as it was
+ * otherwise.
+ */
+public final class Growth {
+    private Growth() {}
+
+    /**
+     * Whether a volume can have one member more, now.
+     *
+     * @throws InvalidRequestException where it cannot; one line that says what to do
+     */
+    public static void check(VolumeMetadata volume, String uri, BlockDevice device)
+            throws InvalidRequestException {
+        plan(volume, uri, device, new UUID(1, 1));
+    }
+
+    /**
+     * Does it. What is on the device is destroyed. Blocks.
+     *
+     * @param uuid a random UUID
+     * @param faults as for {@link VolumeMetadata#open}
+     * @return the metadata from now on; those of before are not to be used any more
+     * @throws StorageException where a member fails: the volume must be put together anew then
+     */
+    public static VolumeMetadata grow(VolumeMetadata volume, String uri, BlockDevice device,
+            UUID uuid, MemberSet.Faults faults) throws StorageException {
+        VolumeRecord grown = plan(volume, uri, device, uuid);
+        int line = grown.description().slots() - 1;
+        Creation.clear(device, grown.description().layout());
+        Creation.writePages(grown, line, device);
+        new SuperblockStore(device).write(new Superblock(1, line, grown));
+        var slots = new ArrayList<Slot>();
+        var devices = new ArrayList<@Nullable BlockDevice>();
+        for (int slot = 0; slot < line; slot++) {
+            slots.add(new Slot(Use.IN_SYNC, Composition.NONE, ""));
+            devices.add(volume.raidMembers().get(slot).device());
+        }
+        boolean isMirror = grown.description().level() == Level.RAID1;
+        slots.add(new Slot(isMirror ? Use.REBUILDING : Use.IN_SYNC, Composition.NONE, ""));
+        devices.add(device);
+        var spares = new ArrayList<@Nullable BlockDevice>();
+        var away = new ArrayList<Integer>();
+        for (MemberRecord spare : grown.spares()) {
+            spares.add(volume.spareDevice(spare.uuid()));
+            away.add(Composition.NONE);
+        }
+        var composition = new Composition(grown, slots, away, List.of(), Resync.NONE);
+        return VolumeMetadata.open(composition, new VolumeDevices(devices, spares, null),
+                new OpenOptions(volume.policy(), null), faults);
+    }
+
+    private static VolumeRecord plan(VolumeMetadata volume, String uri, BlockDevice device,
+            UUID uuid) throws InvalidRequestException {
+        VolumeRecord now = volume.record();
+        VolumeDescription what = now.description();
+        if (what.level() != Level.LINEAR && what.level() != Level.RAID1) {
+            throw new InvalidRequestException("volume " + what.title() + " is " + what.level()
+                    + ": only LINEAR and RAID 1 can have one member more");
+        }
+        if (!volume.isWhole() || volume.isResyncDue()) {
+            throw new InvalidRequestException("volume " + what.title()
+                    + " is degraded, or being compared: wait until it is whole");
+        }
+        if (now.members().size() >= Superblock.MAX_MEMBERS) {
+            throw new InvalidRequestException("volume " + what.title() + " has "
+                    + Superblock.MAX_MEMBERS + " members and spares: it takes no more");
+        }
+        boolean isMirror = what.level() == Level.RAID1;
+        long room = what.layout().dataBlocks(device.sizeBytes(), what.blockSize());
+        long needed = isMirror ? now.members().getFirst().dataBlocks() : what.chunkBlocks();
+        if (device.blockSize() != what.blockSize() || room < needed) {
+            throw new InvalidRequestException(uri + " has " + Size.format(device.sizeBytes())
+                    + " in blocks of " + device.blockSize() + " bytes; volume " + what.title()
+                    + " needs at least "
+                    + Size.format(what.layout().dataBytes() + needed * what.blockSize())
+                    + " in blocks of " + what.blockSize());
+        }
+        var table = new ArrayList<>(now.members().subList(0, what.slots()));
+        table.add(isMirror
+                ? new MemberRecord(uuid, SlotState.REBUILDING, needed, 0)
+                : MemberRecord.active(uuid, room / what.chunkBlocks() * what.chunkBlocks()));
+        Shape shape = new Shape(what.level(), what.blockSize(), what.chunkBlocks(),
+                table.stream().map(MemberRecord::dataBlocks).toList());
+        table.addAll(now.spares());
+        long blocks = isMirror ? what.volumeBlocks() : Layout.of(shape).volumeBlocks();
+        return new VolumeRecord(what.grown(what.slots() + 1, blocks), now.events(), now.clean(),
+                now.resyncNext(), now.coveredSince(), table).next();
+    }
+}
