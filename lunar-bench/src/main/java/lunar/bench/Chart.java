@@ -7,8 +7,8 @@ import java.util.Locale;
 import java.util.stream.DoubleStream;
 
 /**
- * A figure in SVG: panels side by side, each with means and their 95 % confidence intervals over a plain x axis and a
- * logarithmic y axis. All text stays text.
+ * A figure in SVG: panels side by side, three in a row at most, each with means and their 95 % confidence intervals over a
+ * plain x axis and a logarithmic y axis. All text stays text.
  *
  * @param title of the figure
  * @param subtitle what was measured
@@ -21,6 +21,8 @@ record Chart(String title, String subtitle, String yTitle, List<Panel> panels) {
     private static final int GAP = 40;
     private static final int TOP = 84;
     private static final int BOTTOM = 92;
+    private static final int COLUMNS = 3;
+    private static final int ROW = PANEL_HEIGHT + 90;
     private static final int WHISKER = 4;
     private static final int LEGEND_ROW = 18;
     private static final double MARK = 4.5;
@@ -48,8 +50,9 @@ record Chart(String title, String subtitle, String yTitle, List<Panel> panels) {
             List<Series> series) {}
 
     String svg() {
-        int width = LEFT + panels.size() * (PANEL_WIDTH + GAP);
-        int height = TOP + PANEL_HEIGHT + BOTTOM + LEGEND_ROW * (legendRows(width) - 1);
+        int width = LEFT + Math.min(panels.size(), COLUMNS) * (PANEL_WIDTH + GAP);
+        int lower = (panels.size() - 1) / COLUMNS * ROW;
+        int height = TOP + PANEL_HEIGHT + lower + BOTTOM + LEGEND_ROW * (legendRows(width) - 1);
         var text = new Formatter(Locale.ROOT);
         text.format("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
                 + "height=\"%d\" font-family=\"system-ui, 'DejaVu Sans', sans-serif\" font-size=\"12\" "
@@ -62,12 +65,15 @@ record Chart(String title, String subtitle, String yTitle, List<Panel> panels) {
         text.format("<text x=\"%d\" y=\"47\" fill=\"#555555\">%s</text>%n", LEFT, escape(subtitle));
         text.format(
                 "<text transform=\"translate(18 %d) rotate(-90)\" text-anchor=\"middle\">%s</text>%n",
-                TOP + PANEL_HEIGHT / 2, escape(yTitle));
+                TOP + (PANEL_HEIGHT + lower) / 2, escape(yTitle));
         Scale y = scale();
         for (int i = 0; i < panels.size(); i++) {
-            panel(text, panels.get(i), y, LEFT + i * (PANEL_WIDTH + GAP), i == 0);
+            int column = i % COLUMNS;
+            text.format("<g transform=\"translate(0 %d)\">%n", i / COLUMNS * ROW);
+            panel(text, panels.get(i), y, LEFT + column * (PANEL_WIDTH + GAP), column == 0);
+            text.format("</g>%n");
         }
-        legend(text, TOP + PANEL_HEIGHT + BOTTOM - 18, width);
+        legend(text, TOP + PANEL_HEIGHT + lower + BOTTOM - 18, width);
         return text.format("</svg>%n").toString();
     }
 

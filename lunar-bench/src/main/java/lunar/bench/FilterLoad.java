@@ -2,7 +2,9 @@ package lunar.bench;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -49,11 +51,19 @@ final class FilterLoad {
     /** What was counted. */
     record Outcome(double perSecond, double p50Us, double p99Us) {}
 
+    /**
+     * When it is counted: after a ramp, in windows that follow each other.
+     *
+     * @param ms of one window
+     */
+    record Windows(int rampMs, int ms, int count) {}
+
     private static final int SCAN_BYTES = 64 << 10;
 
     private final BlockDevice device;
     private final Pattern pattern;
-    private final Latencies latencies = new Latencies();
+    /** Of the window that counts at the moment. */
+    private volatile Latencies latencies = new Latencies();
     private final AtomicLong cursor = new AtomicLong();
     private final AtomicReference<@Nullable StorageException> failure = new AtomicReference<>();
     private final CountDownLatch ended;
@@ -156,32 +166,58 @@ final class FilterLoad {
     /** Counts only after the ramp. */
     static Outcome run(BlockDevice device, Pattern pattern, int rampSeconds, int seconds)
             throws BenchException, InterruptedException {
+        return run(device, pattern, new Windows(rampSeconds * 1000, seconds * 1000, 1), () -> {})
+                .getFirst();
+    }
+
+    /** @param edge runs when counting begins and when it ends */
+    static List<Outcome> run(BlockDevice device, Pattern pattern, Windows windows, Runnable edge)
+            throws BenchException, InterruptedException {
         var load = new FilterLoad(device, pattern);
-        var random = new SplittableRandom(1);
         try (Arena arena = Arena.ofShared()) {
-            int lanes = pattern.depth + (pattern.scan ? 1 : 0);
-            for (int i = 0; i < lanes; i++) {
-                boolean scanning = i == pattern.depth;
-                MemorySegment buffer = arena.allocate(scanning ? SCAN_BYTES : pattern.bytes, 4096);
-                Lane lane = load.new Lane(buffer, random.split(), scanning);
-                Thread.ofPlatform().daemon().start(lane::go); // each may be answered at once
+            load.start(arena);
+            TimeUnit.MILLISECONDS.sleep(windows.rampMs);
+            var outcomes = new ArrayList<Outcome>();
+            edge.run();
+            for (int i = 0; i < windows.count; i++) {
+                outcomes.add(load.count(windows.ms));
             }
-            TimeUnit.SECONDS.sleep(rampSeconds);
-            load.counting = true;
-            long startNs = System.nanoTime();
-            TimeUnit.SECONDS.sleep(seconds);
-            load.counting = false;
-            double elapsed = (System.nanoTime() - startNs) / 1e9;
-            load.stopping = true;
-            if (!load.ended.await(DRAIN_SECONDS, TimeUnit.SECONDS)) {
-                throw new BenchException("requests have not ended after " + DRAIN_SECONDS + " s");
-            }
-            StorageException why = load.failure.get();
-            if (why != null) {
-                throw new BenchException("a request failed: " + why.getMessage(), why);
-            }
-            return new Outcome(load.latencies.count() / elapsed, load.latencies.percentile(0.5),
-                    load.latencies.percentile(0.99));
+            edge.run();
+            load.finish();
+            return outcomes;
+        }
+    }
+
+    private void start(Arena arena) {
+        var random = new SplittableRandom(1);
+        int lanes = pattern.depth + (pattern.scan ? 1 : 0);
+        for (int i = 0; i < lanes; i++) {
+            boolean scanning = i == pattern.depth;
+            MemorySegment buffer = arena.allocate(scanning ? SCAN_BYTES : pattern.bytes, 4096);
+            Lane lane = new Lane(buffer, random.split(), scanning);
+            Thread.ofPlatform().daemon().start(lane::go); // each may be answered at once
+        }
+    }
+
+    private Outcome count(int ms) throws InterruptedException {
+        latencies = new Latencies();
+        counting = true;
+        long startNs = System.nanoTime();
+        TimeUnit.MILLISECONDS.sleep(ms);
+        counting = false;
+        double elapsed = (System.nanoTime() - startNs) / 1e9;
+        return new Outcome(latencies.count() / elapsed, latencies.percentile(0.5),
+                latencies.percentile(0.99));
+    }
+
+    private void finish() throws BenchException, InterruptedException {
+        stopping = true;
+        if (!ended.await(DRAIN_SECONDS, TimeUnit.SECONDS)) {
+            throw new BenchException("requests have not ended after " + DRAIN_SECONDS + " s");
+        }
+        StorageException why = failure.get();
+        if (why != null) {
+            throw new BenchException("a request failed: " + why.getMessage(), why);
         }
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.StringReader;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import javax.xml.parsers.DocumentBuilderFactory;
 import lunar.bench.Chart.Panel;
@@ -25,10 +26,13 @@ class ChartTest {
         return new Point(x, new Estimate(9, mean, halfWidth));
     }
 
-    private static Document chart(Series... series) throws Exception {
+    private static Document chart(Series... series) throws Exception { return chart(2, series); }
+
+    private static Document chart(int panels, Series... series) throws Exception {
         var panel = new Panel("Read <4 KiB>", "threads", 0, 100,
                 List.of(new Tick(1, "1"), new Tick(100, "100")), List.of(series));
-        String svg = new Chart("Figure \"4\"", "of a test", "ms", List.of(panel, panel)).svg();
+        String svg = new Chart("Figure \"4\"", "of a test", "ms",
+                Collections.nCopies(panels, panel)).svg();
         return DocumentBuilderFactory.newInstance().newDocumentBuilder()
                 .parse(new InputSource(new StringReader(svg)));
     }
@@ -91,5 +95,19 @@ class ChartTest {
         int without = all(chart(new Series("fast", false, FAST.points())), "path").size();
 
         assertThat(with - without).isEqualTo(2); // one in each panel
+    }
+
+    @Test
+    void shouldBeginARowAfterThreePanels() throws Exception {
+        Document three = chart(3, FAST);
+        Document five = chart(5, FAST);
+
+        assertThat(five.getDocumentElement().getAttribute("width"))
+                .isEqualTo(three.getDocumentElement().getAttribute("width"));
+        assertThat(all(three, "g")).extracting(one -> one.getAttribute("transform"))
+                .containsOnly("translate(0 0)");
+        assertThat(all(five, "g")).extracting(one -> one.getAttribute("transform")).containsExactly(
+                "translate(0 0)", "translate(0 0)", "translate(0 0)", "translate(0 410)",
+                "translate(0 410)");
     }
 }
