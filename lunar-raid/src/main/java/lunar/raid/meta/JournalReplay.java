@@ -87,7 +87,8 @@ public final class JournalReplay {
     }
 
     /**
-     * Replays. What is in the journal stays there until {@link #begin}: after a crash before that all is done again.
+     * Replays, unless the volume was stopped in order. What is in the journal stays there until {@link #begin}: after a
+     * crash before that all is done again.
      *
      * @param holders who has copies: the members, or a set with the one device of its own
      * @param trusted slots of the holders whose copies count, as bits: members that are in sync
@@ -101,6 +102,9 @@ public final class JournalReplay {
         var replay = new JournalReplay(volume, holders, trusted, members);
         replay.findTail();
         List<Found> entries = replay.chain();
+        if (volume.clean()) { // all is in place; a block that cannot be read since then is not torn
+            return replay;
+        }
         replay.completeCopies(entries);
         List<Found> notes = replay.notesInPlace(entries, regions);
         replay.apply(entries, regions);

@@ -53,6 +53,8 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     private final int replayed;
     private final FailurePolicy policy;
     private volatile boolean paused;
+    /** Whether a change is not all in place. */
+    private volatile boolean isTorn;
     private final Spares spares = new Spares();
     /** Members that get what they need to be ACTIVE; the first one is at it. Guarded by this, as all below. */
     private final Deque<Joining> joining = new ArrayDeque<>();
@@ -213,6 +215,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
             if (written) {
                 guarded.end(bitmap, journal, change.fua());
             } else {
+                isTorn = true;
                 change.attach(new GuardedChange(superblocks.record().description().blockSize()));
             }
         }
@@ -579,13 +582,18 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     /** Whether redundancy may be wrong somewhere. */
     synchronized boolean isResyncDue() {
         VolumeState last = wanted;
-        return last == null
-                ? stale.next(0) != StripeSet.NONE
-                : last.resyncedStripes() >= 0;
+        return last == null ? stale.next(0) != StripeSet.NONE : last.resyncedStripes() >= 0;
     }
 
-    /** The volume is stopped: nothing is written to it any more, and all that was is stable. */
+    /**
+     * Nothing is written any more, and all that was is stable. Where a write is in place in part only, the next start is
+     * as after a crash.
+     */
     public void stop(Superblocks.Kept kept) {
-        superblocks.stop(kept);
+        if (isTorn) {
+            superblocks.change(record -> record, kept);
+        } else {
+            superblocks.stop(kept);
+        }
     }
 }

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 class StripeJournalCrashTest {
     private static final int DISKS = 3;
     private static final VolumeRecord VOLUME = Volumes.volume(Level.RAID5, DISKS,
-            Consistency.JOURNAL);
+            Consistency.JOURNAL).withClean(false);
     private static final int STRIPES = 12;
     private static final int ROWS = Volumes.CHUNK_BLOCKS;
     private static final int ALL = STRIPES * ROWS;

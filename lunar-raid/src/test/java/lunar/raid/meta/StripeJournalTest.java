@@ -22,7 +22,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 class StripeJournalTest {
-    private static final VolumeRecord VOLUME = Volumes.volume(Level.RAID5, 3, Consistency.JOURNAL);
+    private static final VolumeRecord VOLUME = Volumes
+            .volume(Level.RAID5, 3, Consistency.JOURNAL).withClean(false);
     private static final int RING_AT = (1 << 20) + (128 << 10);
     private static final int DATA_AT = 2 << 20;
     private static final int BLOCK = 512;
