@@ -2,7 +2,7 @@
 MVN ?= mvn -B -ntp
 
 .DEFAULT_GOAL := help
-.PHONY: help test unit conformance vm format bench sessions figures fuzz image clean
+.PHONY: help test unit conformance vm format bench sessions figures fuzz simulate image clean
 
 help: ## list the recipes
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ figures: ## Figures 3 and 4 of the jSCSI paper for Lunar, libiscsi and jSCSI, dr
 
 fuzz: ## a million hostile PDU streams against a running target; SEED=n replays
 	./scripts/fuzz
+
+simulate: ## iRAID volumes on members that err, tear, crash and go away: N=n of them (100,000), SEED=n replays
+	./scripts/simulate
 
 image: ## a runtime image with its own small JDK in build/image
 	./scripts/image

@@ -387,7 +387,13 @@ public final class RaidVolume implements BlockDevice {
             engine().options.closer().execute(() -> Engine.closeQuietly(before));
         }
         engine().membership.change(slots -> slots.with(member.slot, member, SlotState.REBUILDING,
-                progress), rebuild::start);
+                progress), () -> startSettled(rebuild));
+    }
+
+    /** Once every change has ended that was planned before the slot was lost, and the guard has let go of all. */
+    private void startSettled(Rebuild rebuild) {
+        new Standstill(engine().locks, () -> engine().options.guard().settle(rebuild::start))
+                .start();
     }
 
     /**

@@ -12,9 +12,14 @@ import org.jspecify.annotations.Nullable;
  * Where the data of a plan are: the buffer of a request, and a scratch with room for each unit of a stripe. Reused.
  */
 final class StripeBuffers {
+    /** Parts of a unit that are kept: of 64 KiB each 4 KiB. */
+    private static final int PARTS_OF_UNIT = 16;
+
     private final Layout layout;
     private final int blockSize;
     private final Parity parity = new Parity();
+    private final Slices ofBuffer;
+    private final Slices ofScratch;
     /** Made when it is first needed. */
     private @Nullable MemorySegment scratch;
     private MemorySegment buffer = MemorySegment.NULL;
@@ -23,6 +28,8 @@ final class StripeBuffers {
     StripeBuffers(Layout layout) {
         this.layout = layout;
         blockSize = layout.shape().blockSize();
+        ofBuffer = new Slices(layout.units());
+        ofScratch = new Slices(layout.units() * PARTS_OF_UNIT);
     }
 
     /** The buffer begins with this block of the stripe's data. */
@@ -36,7 +43,7 @@ final class StripeBuffers {
         if (inBuffer) {
             int data = layout.code() == Code.COPIES ? 0 : unit;
             long at = (long) data * layout.chunkBlocks() + first - bufferFrom;
-            return buffer.asSlice(at * blockSize, (long) count * blockSize);
+            return ofBuffer.of(buffer, unit, at * blockSize, (long) count * blockSize);
         }
         MemorySegment there = scratch;
         if (there == null) {
@@ -45,7 +52,8 @@ final class StripeBuffers {
             scratch = there;
         }
         long at = (long) unit * layout.chunkBlocks() + first;
-        return there.asSlice(at * blockSize, (long) count * blockSize);
+        return ofScratch.of(there, unit * PARTS_OF_UNIT + first / count % PARTS_OF_UNIT,
+                at * blockSize, (long) count * blockSize);
     }
 
     MemorySegment place(Plan.Transfer transfer) {
@@ -54,9 +62,11 @@ final class StripeBuffers {
 
     /** Does the computations of a plan whose reads have been done. */
     void compute(Plan plan) {
-        for (Plan.Sum sum : plan.sums()) {
+        for (int i = 0; i < plan.sums().size(); i++) { // an iterator would be garbage
+            Plan.Sum sum = plan.sums().get(i);
             parity.clear();
-            for (Plan.Term term : sum.terms()) {
+            for (int j = 0; j < sum.terms().size(); j++) {
+                Plan.Term term = sum.terms().get(j);
                 parity.add(place(term.unit(), sum.from(), sum.blocks(), term.buffer()),
                         term.factor());
             }

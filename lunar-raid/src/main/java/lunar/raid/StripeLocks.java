@@ -1,8 +1,6 @@
 package lunar.raid;
 
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Locks of stripes, shared or exclusive, first come, first served. Whoever has to wait is called when it has its lock.
@@ -17,6 +15,8 @@ final class StripeLocks {
         private final Runnable granted;
         private long stripe;
         private boolean exclusive;
+        /** Who waits behind it, or gets the lock together with it. */
+        private @Nullable Holder next;
 
         Holder(Runnable granted) { this.granted = granted; }
 
@@ -25,15 +25,44 @@ final class StripeLocks {
 
     /** Guarded by itself. */
     private static final class Lock {
-        final ArrayDeque<Holder> waiting = new ArrayDeque<>(4);
-        int holders;
-        boolean exclusive;
+        private @Nullable Holder first;
+        private @Nullable Holder last;
+        private int holders;
+        private boolean exclusive;
+
+        void await(Holder holder) {
+            holder.next = null;
+            if (last == null) {
+                first = holder;
+            } else {
+                last.next = holder;
+            }
+            last = holder;
+        }
 
         boolean admits(Holder holder) { return holders == 0 || (!exclusive && !holder.exclusive); }
 
         void admit(Holder holder) {
             holders++;
             exclusive = holder.exclusive;
+        }
+
+        /** Those of the waiting whose turn it is, in their order; null where it is nobody's. */
+        @Nullable
+        Holder admitWaiting() {
+            Holder front = first;
+            Holder end = null;
+            while (first != null && admits(first)) {
+                admit(first);
+                end = first;
+                first = first.next;
+            }
+            if (end == null) {
+                return null;
+            }
+            end.next = null;
+            last = first == null ? null : last;
+            return front;
         }
     }
 
@@ -56,31 +85,25 @@ final class StripeLocks {
         holder.exclusive = exclusive;
         Lock lock = locks[order(stripe)];
         synchronized (lock) {
-            if (lock.waiting.isEmpty() && lock.admits(holder)) {
+            if (lock.first == null && lock.admits(holder)) {
                 lock.admit(holder);
                 return true;
             }
-            lock.waiting.add(holder);
+            lock.await(holder);
             return false;
         }
     }
 
     void release(Holder holder) {
         Lock lock = locks[order(holder.stripe)];
-        List<Holder> next = List.of();
+        Holder admitted;
         synchronized (lock) {
             lock.holders--;
-            if (lock.waiting.isEmpty()) {
-                return;
-            }
-            next = new ArrayList<>(1);
-            while (!lock.waiting.isEmpty() && lock.admits(lock.waiting.getFirst())) {
-                Holder admitted = lock.waiting.removeFirst();
-                lock.admit(admitted);
-                next.add(admitted);
-            }
+            admitted = lock.admitWaiting();
         }
-        for (Holder one : next) {
+        while (admitted != null) {
+            Holder one = admitted;
+            admitted = one.next; // before it can wait again
             Trampoline.run(one.granted);
         }
     }

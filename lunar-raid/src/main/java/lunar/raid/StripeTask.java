@@ -1,9 +1,8 @@
 package lunar.raid;
 
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.Objects;
 import lunar.block.BlockRequest.Operation;
 import lunar.block.Capability;
 import lunar.block.DeviceGoneException;
@@ -22,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * <p>One thread at a time goes on with it: the one that starts it, and then in each phase the one that ends the last
  * member request. What a range of a member does not give is brought back by a {@link Mending} first.
  */
-final class StripeTask implements Runnable, MemberIo.Owner, WriteGuard.Ready, StripeChange {
+final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
     /** What is to be done. */
     enum Kind {
         /** Data go into the buffer. */
@@ -45,7 +44,7 @@ final class StripeTask implements Runnable, MemberIo.Owner, WriteGuard.Ready, St
     }
 
     private enum Phase {
-        LOCK, PLAN, READ, GUARD, WRITE, STABLE, FORGET, MEND
+        LOCK, PLAN, READ, KNOWN, GUARD, WRITE, STABLE, FORGET, MEND
     }
 
     /** What cannot be read although it has been written so often is done without. */
@@ -55,8 +54,7 @@ final class StripeTask implements Runnable, MemberIo.Owner, WriteGuard.Ready, St
     private final Layout layout;
     private final StripeLocks.Holder lock = new StripeLocks.Holder(this);
     private final StripeBuffers buffers;
-    private final List<MemberIo> ios = new ArrayList<>();
-    private final AtomicInteger pending = new AtomicInteger();
+    private final MemberIoBatch ios;
     private final Mending mending;
     private @Nullable Object attachment;
 
@@ -81,7 +79,6 @@ final class StripeTask implements Runnable, MemberIo.Owner, WriteGuard.Ready, St
     private long hopeless;
     private int mendings;
     private @Nullable Plan plan;
-    private int started;
     private @Nullable StorageException failure;
 
     StripeTask(Engine engine) {
@@ -89,6 +86,7 @@ final class StripeTask implements Runnable, MemberIo.Owner, WriteGuard.Ready, St
         this.layout = engine.layout;
         this.buffers = new StripeBuffers(engine.layout);
         this.mending = new Mending(engine, this, buffers);
+        this.ios = new MemberIoBatch(engine, this);
     }
 
     // --- beginning ---
@@ -196,6 +194,7 @@ final class StripeTask implements Runnable, MemberIo.Owner, WriteGuard.Ready, St
             case LOCK -> lock(true);
             case PLAN -> makePlan();
             case READ -> afterReads();
+            case KNOWN -> afterKnown();
             case GUARD -> write();
             case WRITE -> afterWrites();
             case STABLE -> afterStable();
@@ -255,13 +254,13 @@ final class StripeTask implements Runnable, MemberIo.Owner, WriteGuard.Ready, St
             return;
         }
         phase = Phase.READ;
-        begin(made.reads().size());
-        for (Plan.Transfer read : made.reads()) {
-            Member member = member(slots, read.unit());
-            io(read.unit(), member, Operation.READ, read.from(), read.blocks(),
+        ios.begin();
+        for (int i = 0; i < made.reads().size(); i++) { // an iterator would be garbage
+            Plan.Transfer read = made.reads().get(i);
+            io(read.unit(), member(slots, read.unit()), Operation.READ, read.from(), read.blocks(),
                     buffers.place(read));
         }
-        ended();
+        ios.started();
     }
 
     /** The copy whose member has the least to do. */
@@ -285,53 +284,19 @@ final class StripeTask implements Runnable, MemberIo.Owner, WriteGuard.Ready, St
         return slots.member(layout.slot(stripe, unit));
     }
 
-    // --- member requests ---
-
-    /** The phase ends when so many and {@link #ended} have been called. */
-    private void begin(int count) {
-        started = 0;
-        pending.set(count + 1);
-    }
-
     private void io(int unit, @Nullable Member member, Operation operation, int first, int count,
             MemorySegment data) {
-        if (started == ios.size()) {
-            ios.add(engine.newIo());
-        }
-        MemberIo io = ios.get(started);
         if (member == null) {
             throw new IllegalStateException("nobody is in the slot of unit " + unit);
         }
-        started++;
-        io.start(this, unit, member, operation, layout.memberBlock(stripe, unit) + first, count,
-                data, fua && operation != Operation.READ);
-    }
-
-    @Override
-    public void ended(MemberIo io) { ended(); }
-
-    private void ended() {
-        if (pending.decrementAndGet() == 0) {
-            Trampoline.run(this);
-        }
-    }
-
-    /** The requests of this phase that have failed. */
-    private List<MemberIo> failures() {
-        List<MemberIo> failures = List.of();
-        for (int i = 0; i < started; i++) {
-            if (ios.get(i).failure() != null) {
-                failures = failures.isEmpty() ? new ArrayList<>() : failures;
-                failures.add(ios.get(i));
-            }
-        }
-        return failures;
+        ios.start(unit, member, operation, layout.memberBlock(stripe, unit) + first, count, data,
+                fua && operation != Operation.READ);
     }
 
     // --- after the reads ---
 
     private void afterReads() {
-        List<MemberIo> failures = failures();
+        List<MemberIo> failures = ios.failures();
         if (!failures.isEmpty()) {
             afterFailedReads(failures);
             return;
@@ -349,13 +314,31 @@ final class StripeTask implements Runnable, MemberIo.Owner, WriteGuard.Ready, St
             case READ, VERIFY, LOCK -> finish(null);
             case RESTORE -> write();
             case WRITE, FORGET -> {
-                phase = Phase.GUARD;
-                if (layout.code() == Code.NONE) {
-                    write();
+                phase = Phase.KNOWN;
+                if (unwritable != 0 && layout.code().isParity()) {
+                    engine.membership.whenStable(this);
                 } else {
-                    engine.options.guard().begin(this, this);
+                    afterKnown();
                 }
             }
+        }
+    }
+
+    /**
+     * A change that misses a slot is logged only when a crash would find that the slot has failed: else it would pass
+     * for whole, and what was logged without it would come in place on the others alone.
+     */
+    private void afterKnown() {
+        StorageException end = engine.membership.end();
+        if (end != null) {
+            finish(new DeviceGoneException(this + ": " + end.getMessage(), end));
+            return;
+        }
+        phase = Phase.GUARD;
+        if (layout.code() == Code.NONE) {
+            write();
+        } else {
+            engine.options.guard().begin(this, this);
         }
     }
 
@@ -433,18 +416,17 @@ final class StripeTask implements Runnable, MemberIo.Owner, WriteGuard.Ready, St
         Slots slots = engine.slots();
         long lost = kind != Kind.WRITE ? 0 : layout.units(stripe, slots.lost(stripe));
         List<Plan.Transfer> writes = plan().writes();
-        begin(writes.size());
-        for (Plan.Transfer write : writes) {
+        ios.begin();
+        for (int i = 0; i < writes.size(); i++) {
+            Plan.Transfer write = writes.get(i);
             Member member = member(slots, write.unit());
-            if ((lost >>> write.unit() & 1) != 0 || member == null) { // has failed since
-                ended();
-                continue;
+            if ((lost >>> write.unit() & 1) == 0 && member != null) { // else it has failed since
+                Operation how = memberOperation(member);
+                io(write.unit(), member, how, write.from(), write.blocks(),
+                        how == Operation.WRITE ? data(write) : MemorySegment.NULL);
             }
-            Operation how = memberOperation(member);
-            io(write.unit(), member, how, write.from(), write.blocks(),
-                    how == Operation.WRITE ? data(write) : MemorySegment.NULL);
         }
-        ended();
+        ios.started();
     }
 
     /** Zeroes need not be sent where the member can make them and the parity needs no others. */
@@ -468,7 +450,9 @@ final class StripeTask implements Runnable, MemberIo.Owner, WriteGuard.Ready, St
     private void afterWrites() {
         StorageException lastFailure = null;
         boolean survived = true;
-        for (MemberIo io : failures()) {
+        List<MemberIo> failures = ios.failures();
+        for (int i = 0; i < failures.size(); i++) {
+            MemberIo io = failures.get(i);
             lastFailure = cause(io);
             boolean isOnlyItsRange = layout.code() == Code.COPIES
                     && Engine.isMedium(lastFailure) && isLastCopy(io);
@@ -532,13 +516,7 @@ final class StripeTask implements Runnable, MemberIo.Owner, WriteGuard.Ready, St
         owner.stripeDone(this, cause);
     }
 
-    private Plan plan() {
-        Plan made = plan;
-        if (made == null) {
-            throw new IllegalStateException("no plan");
-        }
-        return made;
-    }
+    private Plan plan() { return Objects.requireNonNull(plan, "no plan"); }
 
     /** After a VERIFY: what a redundant unit differs from what it should be. */
     MemorySegment difference(int unit) {

@@ -1,7 +1,6 @@
 package lunar.raid;
 
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayDeque;
 import java.util.concurrent.atomic.AtomicInteger;
 import lunar.block.BlockRequest;
 import lunar.block.BlockRequest.Operation;
@@ -21,13 +20,19 @@ final class VolumeRequest implements MemberIo.Owner, StripeTask.Owner {
         void ended(VolumeRequest request, BlockRequest of, @Nullable StorageException failure);
     }
 
+    /** Parts of a read that are kept for the next one. */
+    private static final int MAX_PIECES = 64;
+
     private final Engine engine;
     private final Layout layout;
     private final Owner owner;
     /** One for all pieces that run, and one for who begins them. */
     private final AtomicInteger pending = new AtomicInteger();
-    /** Ranges of the volume that wait for stripe tasks: first blocks and ends in turn. Guarded by this. */
-    private final ArrayDeque<Long> ranges = new ArrayDeque<>();
+    /** Ranges of the volume that wait for stripe tasks. Guarded by this. */
+    private final RangeQueue ranges = new RangeQueue();
+    /** Of the buffer, for what is read directly. */
+    private final Slices pieces = new Slices(MAX_PIECES);
+    private int pieceCount;
     private BlockRequest request = new BlockRequest();
     private volatile @Nullable StorageException failure;
     /** What the guard has said when a flush began. */
@@ -52,8 +57,7 @@ final class VolumeRequest implements MemberIo.Owner, StripeTask.Owner {
             case COMPARE_AND_WRITE -> {
                 pending.incrementAndGet();
                 synchronized (this) {
-                    ranges.add(request.lba());
-                    ranges.add(request.lba() + request.blockCount());
+                    ranges.add(request.lba(), request.lba() + request.blockCount());
                 }
                 engine.seek(this);
             }
@@ -66,6 +70,7 @@ final class VolumeRequest implements MemberIo.Owner, StripeTask.Owner {
     private void read() {
         Slots slots = engine.slots();
         boolean isWhole = slots.isWhole();
+        pieceCount = 0;
         long end = request.lba() + request.blockCount();
         for (long block = request.lba(); block < end;) {
             long stripe = block / layout.stripeBlocks();
@@ -123,7 +128,14 @@ final class VolumeRequest implements MemberIo.Owner, StripeTask.Owner {
         pending.incrementAndGet();
         long at = layout.memberBlock(stripe, unit) + block % layout.chunkBlocks();
         engine.takeIo().start(this, block, member, Operation.READ, at, end - block,
-                buffer(block, end), false);
+                piece(block, end), false);
+    }
+
+    /** As below, by the one thread that begins the request. */
+    private MemorySegment piece(long block, long end) {
+        return pieces.of(request.buffer(), pieceCount++,
+                (block - request.lba()) * engine.blockSize(),
+                (end - block) * engine.blockSize());
     }
 
     /** The copy whose member has the least to do; of equal ones each has its regions, so that runs stay runs. */
@@ -209,8 +221,7 @@ final class VolumeRequest implements MemberIo.Owner, StripeTask.Owner {
         boolean isFirst;
         synchronized (this) {
             isFirst = ranges.isEmpty();
-            ranges.add(from);
-            ranges.add(end);
+            ranges.add(from, end);
         }
         if (isFirst) { // else it is waiting already, or being served
             engine.seek(this);
@@ -223,16 +234,13 @@ final class VolumeRequest implements MemberIo.Owner, StripeTask.Owner {
         long next;
         boolean isMore;
         synchronized (this) {
-            from = ranges.remove();
-            long end = ranges.remove();
+            from = ranges.from();
+            long end = ranges.end();
             next = request.operation() == Operation.COMPARE_AND_WRITE
                     ? end
                     : Math.min(end,
                             (from / layout.stripeBlocks() + 1) * layout.stripeBlocks());
-            if (next < end) {
-                ranges.addFirst(end);
-                ranges.addFirst(next);
-            }
+            ranges.advance(next);
             isMore = !ranges.isEmpty();
         }
         if (request.operation() == Operation.COMPARE_AND_WRITE) {

@@ -57,4 +57,12 @@ public interface WriteGuard {
 
     /** Time goes on ({@link RaidVolume#tick}): whoever waits for members looks for those that stall. */
     default void watch() {}
+
+    /**
+     * A slot is about to get its content anew: what is logged of changes that have ended must not be brought in place
+     * after that, since it may be older.
+     *
+     * @param done called once, by any thread, also before the call returns
+     */
+    default void settle(Runnable done) { done.run(); }
 }

@@ -1,68 +1,91 @@
 package lunar.raid;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.BitSet;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 
 /**
  * What each block of the volume may read as. A block is filled with one number, its tag. While writes of a block are
- * under way, or after they have overlapped or failed, it may have several.
+ * under way, or after they have overlapped or failed, it may have several. Sets of tags are arrays that never change.
  */
 final class Expectation {
     static final int BLOCK_BYTES = SimMember.BLOCK_BYTES;
+    private static final long[] ZEROES = {0};
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
 
     /** A range that is written, read or flushed at the moment. */
     final class Access {
         private final int from;
         private final int end;
         private final long tag;
-        private final boolean isFlush;
         /** Whether no write was under way meanwhile, but for itself, by block. */
         private final boolean[] alone;
         /** For a read or flush, what each block may be. */
-        private final List<Set<Long>> seen = new ArrayList<>();
+        private final long[][] seen;
 
-        private Access(int from, int count, long tag, boolean isFlush) {
+        private Access(int from, int count, long tag, boolean isWrite) {
             this.from = from;
             end = from + count;
             this.tag = tag;
-            this.isFlush = isFlush;
             alone = new boolean[count];
+            seen = isWrite ? new long[0][] : Arrays.copyOfRange(candidates, from, end);
         }
 
         private boolean touches(int block) { return block >= from && block < end; }
     }
 
-    private final List<Set<Long>> candidates = new ArrayList<>();
+    private final long[][] candidates;
     /** What each block may be after a crash. */
-    private final List<Set<Long>> survivors = new ArrayList<>();
+    private final long[][] survivors;
     private final BitSet unsettled = new BitSet();
     private final List<Access> writes = new ArrayList<>();
     private final List<Access> reads = new ArrayList<>();
 
     /** Blocks of zeroes. */
     Expectation(int blocks) {
-        for (int i = 0; i < blocks; i++) {
-            candidates.add(new HashSet<>(Set.of(0L)));
-            survivors.add(new HashSet<>(Set.of(0L)));
-        }
+        candidates = new long[blocks][];
+        Arrays.fill(candidates, ZEROES);
+        survivors = candidates.clone();
     }
 
     static MemorySegment fill(MemorySegment data, long tag) {
         for (long at = 0; at < data.byteSize(); at += Long.BYTES) {
-            data.set(ValueLayout.JAVA_LONG_UNALIGNED, at, tag);
+            data.set(LONG, at, tag);
         }
         return data;
     }
 
+    private static boolean has(long[] tags, long tag) {
+        for (long one : tags) {
+            if (one == tag) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static long[] with(long[] tags, long tag) {
+        if (has(tags, tag)) {
+            return tags;
+        }
+        long[] more = Arrays.copyOf(tags, tags.length + 1);
+        more[tags.length] = tag;
+        return more;
+    }
+
+    private static long[] common(long[] some, long[] others) {
+        return some.length == 1 && others.length == 1 && some[0] == others[0]
+                ? some
+                : Arrays.stream(some).filter(tag -> has(others, tag)).toArray();
+    }
+
+    // --- writes ---
+
     Access beginWrite(int from, int count, long tag) {
-        var access = new Access(from, count, tag, false);
+        var access = new Access(from, count, tag, true);
         for (int block = from; block < access.end; block++) {
             access.alone[block - from] = true;
             for (Access other : writes) {
@@ -73,12 +96,12 @@ final class Expectation {
             }
             for (Access other : reads) {
                 if (other.touches(block)) {
-                    other.seen.get(block - other.from).add(tag);
+                    other.seen[block - other.from] = with(other.seen[block - other.from], tag);
                     other.alone[block - other.from] = false;
                 }
             }
-            candidates.get(block).add(tag);
-            survivors.get(block).add(tag);
+            candidates[block] = with(candidates[block], tag);
+            survivors[block] = with(survivors[block], tag);
             unsettled.set(block);
         }
         writes.add(access);
@@ -87,36 +110,43 @@ final class Expectation {
 
     void endWrite(Access access, boolean isGood, boolean isStable) {
         writes.remove(access);
+        long[] tags = {access.tag};
         for (int block = access.from; block < access.end; block++) {
             if (isGood && access.alone[block - access.from]) {
-                candidates.set(block, new HashSet<>(Set.of(access.tag)));
+                candidates[block] = tags;
                 if (isStable) {
-                    survivors.set(block, new HashSet<>(Set.of(access.tag)));
+                    survivors[block] = tags;
                     unsettled.clear(block);
                 }
             }
         }
     }
 
+    // --- reads and flushes ---
+
     Access beginRead(int from, int count) { return begin(new Access(from, count, 0, false)); }
 
-    Access beginFlush() { return begin(new Access(0, candidates.size(), 0, true)); }
+    Access beginFlush() { return begin(new Access(0, candidates.length, 0, false)); }
 
     private Access begin(Access access) {
-        for (int block = access.from; block < access.end; block++) {
-            access.seen.add(new HashSet<>(candidates.get(block)));
-            access.alone[block - access.from] = isQuiet(block);
+        Arrays.fill(access.alone, true);
+        for (Access write : writes) {
+            int from = Math.max(access.from, write.from);
+            int end = Math.min(access.end, write.end);
+            if (from < end) {
+                Arrays.fill(access.alone, from - access.from, end - access.from, false);
+            }
         }
         reads.add(access);
         return access;
     }
 
-    void endFlush(Access access, boolean isGood) {
+    void endFlush(Access access) {
         reads.remove(access);
-        if (isGood) {
-            for (int block = 0; block < access.end; block++) {
-                survivors.get(block).retainAll(access.seen.get(block));
-                unsettled.set(block, unsettled.get(block) && !access.alone[block]);
+        for (int block = 0; block < access.end; block++) {
+            survivors[block] = common(survivors[block], access.seen[block]);
+            if (access.alone[block]) {
+                unsettled.clear(block);
             }
         }
     }
@@ -124,22 +154,28 @@ final class Expectation {
     /** It has failed. */
     void dropRead(Access access) { reads.remove(access); }
 
-    void endRead(Access access, MemorySegment data, String name) {
+    /** Holds what was read against what it may be; tells in one line what is wrong, or null where nothing is. */
+    String endRead(Access access, MemorySegment data) {
         reads.remove(access);
         for (int block = access.from; block < access.end; block++) {
-            MemorySegment content = data.asSlice((long) (block - access.from) * BLOCK_BYTES,
-                    BLOCK_BYTES);
-            long tag = content.get(ValueLayout.JAVA_LONG_UNALIGNED, 0);
-            assertThat(access.seen.get(block - access.from)).as("%s: block %d", name, block)
-                    .contains(tag);
-            for (long at = 0; at < BLOCK_BYTES; at += Long.BYTES) {
-                assertThat(content.get(ValueLayout.JAVA_LONG_UNALIGNED, at))
-                        .as("%s: parts of block %d", name, block).isEqualTo(tag);
+            int i = block - access.from;
+            long at = (long) i * BLOCK_BYTES;
+            long tag = data.get(LONG, at);
+            for (long next = at; next < at + BLOCK_BYTES; next += Long.BYTES) {
+                if (data.get(LONG, next) != tag) {
+                    return "block %d has %d at byte %d and %d at its start".formatted(block,
+                            data.get(LONG, next), next - at, tag);
+                }
             }
-            if (access.alone[block - access.from]) {
-                candidates.set(block, new HashSet<>(Set.of(tag)));
+            if (!has(access.seen[i], tag)) {
+                return "block %d reads as %d, and may be %s".formatted(block, tag,
+                        Arrays.toString(access.seen[i]));
+            }
+            if (access.alone[i]) {
+                candidates[block] = new long[]{tag};
             }
         }
+        return null;
     }
 
     private boolean isQuiet(int block) {
@@ -153,14 +189,14 @@ final class Expectation {
 
     /** The one tag of all these blocks, if they have one and nobody writes; else -1. */
     long known(int from, int count) {
-        Set<Long> first = candidates.get(from);
+        long[] first = candidates[from];
         for (int block = from; block < from + count; block++) {
-            if (!isQuiet(block) || candidates.get(block).size() != 1
-                    || !candidates.get(block).equals(first)) {
+            if (!isQuiet(block) || candidates[block].length != 1
+                    || candidates[block][0] != first[0]) {
                 return -1;
             }
         }
-        return first.iterator().next();
+        return first[0];
     }
 
     /** Whether a block was written, or was to be, and that is not stable. */
@@ -172,8 +208,6 @@ final class Expectation {
     void crash() {
         writes.clear();
         reads.clear();
-        for (int block = 0; block < candidates.size(); block++) {
-            candidates.set(block, new HashSet<>(survivors.get(block)));
-        }
+        System.arraycopy(survivors, 0, candidates, 0, survivors.length);
     }
 }

@@ -1,6 +1,7 @@
 package lunar.raid;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -8,9 +9,9 @@ import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
+import java.util.random.RandomGenerator;
 import lunar.block.AbortedException;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
@@ -24,29 +25,47 @@ import lunar.block.Identity;
 import lunar.block.Limits;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
+import lunar.raid.Tally.Event;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A member whose requests have their effect, and end, when the simulation says so, and as its seed wants. It has a
  * volatile cache: after a crash each block that was not flushed is any of what was written since. For one thread.
+ *
+ * <p>Contents of blocks never change, they are replaced: so a member and what a crash leaves of it share them.
  */
 final class SimMember implements BlockDevice {
     static final int BLOCK_BYTES = 512;
     private static final int MAX_RETRIES = 2;
+    /** Of {@link #MAX_RETRIES} and more: one request in so many has to be sent again. */
+    private static final int REFUSAL_ODDS = 12;
+    private static final int LONG_TRANSFER = 256;
+    private static final byte[] ZEROES = new byte[BLOCK_BYTES];
+
+    /** The power went off in the middle of a request that somebody waits for. */
+    static final class PowerCut extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        private PowerCut() { super("power cut", null, false, false); }
+    }
 
     private final int number;
     private final int cleanBlocks;
-    private final Random random;
-    private final byte[] medium;
+    private final RandomGenerator random;
+    private final Tally tally;
+    private final byte[][] medium;
     /** Contents since the last flush, by block, the latest last. */
-    private final Map<Long, List<byte[]>> cache = new HashMap<>();
+    private final Map<Integer, List<byte[]>> cache = new HashMap<>();
     private final BitSet bad = new BitSet();
     private final List<BlockRequest> pending = new ArrayList<>();
     private final Map<BlockRequest, Integer> refused = new IdentityHashMap<>();
-    private final int maxTransferBlocks;
+    private final Limits limits;
     boolean isGone;
     boolean isStalled;
     /** A write has failed, so the volume will give it up. */
     boolean isTorn;
+    /** Requests that are waited for until the power goes off; -1 where it does not. */
+    int cutAfter = -1;
     private boolean closed;
 
     /**
@@ -54,44 +73,52 @@ final class SimMember implements BlockDevice {
      *
      * @param cleanBlocks blocks of zeroes, requests to which need not be sent again
      */
-    SimMember(int number, int cleanBlocks, int blocks, Random random) {
+    SimMember(int number, int cleanBlocks, int blocks, RandomGenerator random, Tally tally) {
         this.number = number;
         this.cleanBlocks = cleanBlocks;
         this.random = random;
-        medium = new byte[blocks * BLOCK_BYTES];
-        var rubbish = new byte[(blocks - cleanBlocks) * BLOCK_BYTES];
-        random.nextBytes(rubbish);
-        System.arraycopy(rubbish, 0, medium, cleanBlocks * BLOCK_BYTES, rubbish.length);
-        maxTransferBlocks = random.nextBoolean() ? 256 : cleanBlocks == 0 ? 5 : 61;
+        this.tally = tally;
+        medium = new byte[blocks][];
+        Arrays.fill(medium, 0, cleanBlocks, ZEROES);
+        for (int block = cleanBlocks; block < blocks; block++) {
+            medium[block] = rubbish();
+        }
+        int most = random.nextBoolean() ? LONG_TRANSFER : cleanBlocks == 0 ? 5 : 61;
+        limits = new Limits(most, most, LONG_TRANSFER, LONG_TRANSFER, 0, 32, 1);
     }
 
     private SimMember(SimMember before) {
         number = before.number;
         cleanBlocks = before.cleanBlocks;
         random = before.random;
+        tally = before.tally;
         medium = before.medium.clone();
-        maxTransferBlocks = before.maxTransferBlocks;
+        limits = before.limits;
         bad.or(before.bad);
         before.cache.forEach((block, contents) -> cache.put(block, new ArrayList<>(contents)));
         isGone = before.isGone || before.isStalled;
         for (BlockRequest request : before.pending) { // any part of what was under way may have happened
             if (request.operation() != Operation.READ && request.operation() != Operation.FLUSH) {
-                for (long i = 0; i < request.blockCount(); i++) {
-                    if (random.nextBoolean()) {
-                        put(request, i, true);
-                    }
-                }
+                storeSome(request);
             }
         }
         cache.forEach((block, contents) -> {
             int which = random.nextInt(contents.size() + 1);
             if (which < contents.size()) {
-                System.arraycopy(contents.get(which), 0, medium, (int) (block * BLOCK_BYTES),
-                        BLOCK_BYTES);
-                bad.clear((int) (long) block);
+                medium[block] = contents.get(which);
+                bad.clear(block);
             }
         });
         cache.clear();
+    }
+
+    private byte[] rubbish() {
+        var rubbish = new byte[BLOCK_BYTES];
+        long some = random.nextLong();
+        for (int at = 0; at < BLOCK_BYTES; at++) {
+            rubbish[at] = (byte) (some >> (at & 56) ^ at * 31);
+        }
+        return rubbish;
     }
 
     /** What is left of it after a crash that happens now; this one is as it was. */
@@ -99,7 +126,7 @@ final class SimMember implements BlockDevice {
         return new SimMember(this);
     }
 
-    void zero() { Arrays.fill(medium, cleanBlocks * BLOCK_BYTES, medium.length, (byte) 0); }
+    void zero() { Arrays.fill(medium, cleanBlocks, medium.length, ZEROES); }
 
     // --- what the simulation does ---
 
@@ -111,39 +138,39 @@ final class SimMember implements BlockDevice {
     /** Blocks that cannot be read until they are written. */
     void spoil(int from, int end) {
         bad.set(from, end);
-        for (long block = from; block < end; block++) {
+        for (int block = from; block < end; block++) {
             cache.remove(block);
+            medium[block] = rubbish();
         }
-        var rubbish = new byte[(end - from) * BLOCK_BYTES];
-        random.nextBytes(rubbish);
-        System.arraycopy(rubbish, 0, medium, from * BLOCK_BYTES, rubbish.length);
     }
 
     /** Ends one request. */
-    void proceed(boolean isFaulty) {
+    void proceed() {
         BlockRequest request = pending.remove(random.nextInt(Math.min(4, pending.size())));
         if (isGone || closed) {
             request.fail(new DeviceGoneException(this + ": gone"));
-            return;
+        } else if (mayBeSentAgain(request) && random.nextInt(REFUSAL_ODDS) == 0
+                && refused.merge(request, 1, Integer::sum) <= MAX_RETRIES) {
+            tally.count(Event.SENT_AGAIN);
+            request.fail(refusal(request));
+        } else {
+            refused.remove(request);
+            request.completeOn(this);
         }
-        int before = refused.getOrDefault(request, 0);
-        if (isFaulty && mayBeSentAgain(request) && before < MAX_RETRIES
-                && random.nextInt(12) == 0) {
-            refused.put(request, before + 1);
-            request.fail(switch (random.nextInt(3)) {
-                case 0 -> new BusyException(this + ": busy");
-                case 1 -> new AbortedException(this + ": aborted");
-                default -> {
-                    if (random.nextBoolean() && request.operation() == Operation.WRITE) {
-                        store(request, request.blockCount());
-                    }
-                    yield new DeadlineException(this + ": late");
+    }
+
+    private StorageException refusal(BlockRequest request) {
+        return switch (random.nextInt(3)) {
+            case 0 -> new BusyException(this + ": busy");
+            case 1 -> new AbortedException(this + ": aborted");
+            default -> {
+                if (random.nextBoolean() && request.operation() == Operation.WRITE) {
+                    tally.count(Event.LATE_WRITE);
+                    store(request, request.blockCount());
                 }
-            });
-            return;
-        }
-        refused.remove(request);
-        request.completeOn(this);
+                yield new DeadlineException(this + ": late");
+            }
+        };
     }
 
     private boolean mayBeSentAgain(BlockRequest request) {
@@ -155,6 +182,7 @@ final class SimMember implements BlockDevice {
     boolean tear() {
         for (BlockRequest request : List.copyOf(pending)) {
             if (request.operation() == Operation.WRITE) {
+                tally.count(Event.TORN_WRITE);
                 pending.remove(request);
                 store(request, random.nextLong(request.blockCount() + 1));
                 isTorn = true;
@@ -168,12 +196,10 @@ final class SimMember implements BlockDevice {
     // --- a device ---
 
     @Override
-    public Geometry geometry() { return Geometry.of(BLOCK_BYTES, medium.length / BLOCK_BYTES); }
+    public Geometry geometry() { return Geometry.of(BLOCK_BYTES, medium.length); }
 
     @Override
-    public Limits limits() {
-        return new Limits(maxTransferBlocks, maxTransferBlocks, 256, 256, 0, 32, 1);
-    }
+    public Limits limits() { return limits; }
 
     @Override
     public Set<Capability> capabilities() {
@@ -198,12 +224,20 @@ final class SimMember implements BlockDevice {
     @Override
     public void execute(BlockRequest request) throws StorageException {
         request.check(this);
+        if (cutAfter == 0) {
+            if (request.operation() == Operation.WRITE) {
+                storeSome(request);
+            }
+            throw new PowerCut();
+        }
+        cutAfter -= cutAfter > 0 ? 1 : 0;
         switch (request.operation()) {
             case READ -> load(request);
             case FLUSH -> {
-                cache.forEach((block, contents) -> System.arraycopy(contents.getLast(), 0,
-                        medium, (int) (block * BLOCK_BYTES), BLOCK_BYTES));
-                cache.keySet().forEach(block -> bad.clear((int) (long) block));
+                cache.forEach((block, contents) -> {
+                    medium[block] = contents.getLast();
+                    bad.clear(block);
+                });
                 cache.clear();
             }
             case WRITE, UNMAP, WRITE_ZEROES -> store(request, request.blockCount());
@@ -212,47 +246,66 @@ final class SimMember implements BlockDevice {
     }
 
     private void load(BlockRequest request) throws StorageException {
+        int first = (int) request.lba();
         for (int i = 0; i < request.blockCount(); i++) {
-            long block = request.lba() + i;
-            if (bad.get((int) block) && !cache.containsKey(block)) {
-                throw new MediumException(this + ": block " + block + " is bad");
+            if (bad.get(first + i) && !cache.containsKey(first + i)) {
+                throw new MediumException(this + ": block " + (first + i) + " is bad");
             }
-            request.buffer().asSlice((long) i * BLOCK_BYTES, BLOCK_BYTES)
-                    .copyFrom(MemorySegment.ofArray(block(request.lba() + i)));
+            MemorySegment.copy(block(first + i), 0, request.buffer(), ValueLayout.JAVA_BYTE,
+                    (long) i * BLOCK_BYTES, BLOCK_BYTES);
         }
     }
 
-    /** What a block reads as. */
-    byte[] block(long block) {
-        List<byte[]> contents = cache.get(block);
-        if (contents != null) {
-            return contents.getLast();
-        }
-        var content = new byte[BLOCK_BYTES];
-        System.arraycopy(medium, (int) (block * BLOCK_BYTES), content, 0, BLOCK_BYTES);
-        return content;
+    /** What a block reads as; not to be changed. */
+    byte[] block(int block) {
+        List<byte[]> contents = cache.isEmpty() ? null : cache.get(block);
+        return contents == null ? medium[block] : contents.getLast();
     }
 
     private void store(BlockRequest request, long blocks) {
-        for (long i = 0; i < blocks; i++) {
-            put(request, i, false);
+        for (int i = 0; i < blocks; i++) {
+            put(request, i, request.fua());
         }
     }
 
-    private void put(BlockRequest request, long i, boolean isLost) {
-        long block = request.lba() + i;
-        var content = new byte[BLOCK_BYTES];
-        if (request.operation() == Operation.WRITE) {
-            MemorySegment.ofArray(content)
-                    .copyFrom(request.buffer().asSlice(i * BLOCK_BYTES, BLOCK_BYTES));
+    /** Some blocks of a request that the power has cut off. */
+    private void storeSome(BlockRequest request) {
+        int stored = 0;
+        for (int i = 0; i < request.blockCount(); i++) {
+            if (random.nextBoolean()) {
+                put(request, i, false);
+                stored++;
+            }
         }
-        if (request.fua() && !isLost) {
-            bad.clear((int) block);
+        if (stored > 0 && stored < request.blockCount()) {
+            tally.count(Event.TORN_BY_CRASH);
+        }
+    }
+
+    private void put(BlockRequest request, int i, boolean isStable) {
+        int block = (int) request.lba() + i;
+        byte[] content = content(request, i);
+        if (isStable) {
+            bad.clear(block);
             cache.remove(block);
-            System.arraycopy(content, 0, medium, (int) (block * BLOCK_BYTES), BLOCK_BYTES);
+            medium[block] = content;
         } else {
-            cache.computeIfAbsent(block, _ -> new ArrayList<>()).add(content);
+            cache.computeIfAbsent(block, _ -> new ArrayList<>(2)).add(content);
         }
+    }
+
+    private static byte[] content(BlockRequest request, int i) {
+        @Nullable
+        MemorySegment data = request.operation() == Operation.WRITE
+                ? request.buffer()
+                : null;
+        if (data == null) {
+            return ZEROES;
+        }
+        var content = new byte[BLOCK_BYTES];
+        MemorySegment.copy(data, ValueLayout.JAVA_BYTE, (long) i * BLOCK_BYTES, content, 0,
+                BLOCK_BYTES);
+        return content;
     }
 
     @Override

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 public interface Planner {
     /** The planner of a layout. */
     static Planner of(Layout layout) {
-        return new StripePlanner(layout);
+        return new PlanCache(new StripePlanner(layout));
     }
 
     /**

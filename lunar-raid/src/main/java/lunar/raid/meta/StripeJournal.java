@@ -1,5 +1,6 @@
 package lunar.raid.meta;
 
+import java.util.ArrayDeque;
 import java.util.UUID;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
@@ -33,6 +34,9 @@ public final class StripeJournal {
         TOLD,
         DONE
     }
+
+    /** Waits until no entry before this number is replayed any more. */
+    private record Drain(long sequence, Runnable done) {}
 
     private final MemberSet holders;
     private final MemberSet members;
@@ -78,6 +82,7 @@ public final class StripeJournal {
     /** The journal's own flush that is under way. */
     private long flushMark;
 
+    private final ArrayDeque<Drain> drains = new ArrayDeque<>();
     private Join join = Join.NONE;
     private Runnable joined = () -> {};
     private long joinSequence;
@@ -255,6 +260,14 @@ public final class StripeJournal {
         advance();
     }
 
+    /** Calls back when no entry that is live now would be replayed after a crash. */
+    void drain(Runnable done) {
+        synchronized (this) {
+            drains.add(new Drain(live.next(), done));
+        }
+        advance();
+    }
+
     /** The slots that have copies, as bits. */
     public synchronized long copies() {
         return copies & holders.active();
@@ -274,7 +287,7 @@ public final class StripeJournal {
     }
 
     private enum Action {
-        NONE, TELL, WRITE, FLUSH, PAGE, JOINED
+        NONE, TELL, WRITE, FLUSH, PAGE, JOINED, DRAINED
     }
 
     private boolean step() {
@@ -312,6 +325,9 @@ public final class StripeJournal {
                 } else if (join == Join.DONE) {
                     join = Join.NONE;
                     action = Action.JOINED;
+                } else if (isDrained()) {
+                    whoJoined = drains.remove().done();
+                    action = Action.DRAINED;
                 } else {
                     draining = false;
                     return false;
@@ -327,7 +343,7 @@ public final class StripeJournal {
             case WRITE -> writer.start(copies(), preparation);
             case FLUSH -> flush.start(members.active(), Broadcast.FLUSH);
             case PAGE -> page.advance();
-            case JOINED -> whoJoined.run();
+            case JOINED, DRAINED -> whoJoined.run();
             case NONE -> throw new AssertionError();
         }
         return true;
@@ -410,7 +426,7 @@ public final class StripeJournal {
     /** A flush helps only where the first entry that is not free has been written in place. */
     private boolean isFlushNeeded() {
         return !isFlushing && live.waitsForFlush()
-                && (isBlocked || isFlushDue || join == Join.WAITING
+                && (isBlocked || isFlushDue || join == Join.WAITING || isDraining()
                         || head - live.tailPosition() > ringBytes / 2
                         || live.count() > JournalFormat.MAX_ENTRIES / 2);
     }
@@ -420,8 +436,16 @@ public final class StripeJournal {
             return false;
         }
         return (join == Join.WAITING && live.tail() >= joinSequence)
+                || (isDraining() && live.tail() > keptSequence)
                 || (live.tail() > keptSequence && (isBlocked || head - kept > ringBytes / 2
                         || live.next() - keptSequence > JournalFormat.MAX_ENTRIES / 2));
+    }
+
+    private boolean isDraining() { return !drains.isEmpty(); }
+
+    /** Where the journal is gone nobody needs to wait for it. */
+    private boolean isDrained() {
+        return isDraining() && (failure != null || keptSequence >= drains.element().sequence());
     }
 
     private DeviceGoneException gone() {

@@ -221,6 +221,15 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         }
     }
 
+    @Override
+    public void settle(Runnable done) {
+        if (journal == null) {
+            done.run();
+        } else {
+            journal.drain(done);
+        }
+    }
+
     // --- who comes and goes ---
 
     /**
@@ -235,19 +244,11 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     public void admit(int slot, BlockDevice device, UUID uuid, boolean isNew)
             throws StorageException {
         VolumeRecord record = superblocks.record();
-        requireFailed(record, slot);
+        record.requireFailed(slot);
         if (isNew) {
             Creation.clear(device, record.description().layout());
         }
         come(slot, device, uuid);
-    }
-
-    private static void requireFailed(VolumeRecord record, int slot)
-            throws InvalidRequestException {
-        SlotState state = record.members().get(slot).state();
-        if (state != SlotState.FAILED) {
-            throw new InvalidRequestException("slot " + slot + " is " + state);
-        }
     }
 
     private void come(int slot, BlockDevice device, UUID uuid) {
@@ -373,7 +374,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
      */
     public Optional<BlockDevice> takeSpare(int slot) throws InvalidRequestException {
         VolumeRecord record = superblocks.record();
-        requireFailed(record, slot);
+        record.requireFailed(slot);
         UUID uuid;
         BlockDevice device;
         do {
@@ -586,8 +587,8 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     }
 
     /**
-     * Nothing is written any more, and all that was is stable. Where a write is in place in part only, the next start is
-     * as after a crash.
+     * Nothing is written any more, and all that was is stable. Where a write is in place in part only, the next start
+     * is as after a crash.
      */
     public void stop(Superblocks.Kept kept) {
         if (isTorn) {

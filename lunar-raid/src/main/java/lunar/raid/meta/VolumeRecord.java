@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.UUID;
+import lunar.block.InvalidRequestException;
 import lunar.raid.SlotState;
 import lunar.raid.layout.Layout;
 import lunar.raid.layout.Shape;
@@ -160,5 +161,12 @@ public record VolumeRecord(VolumeDescription description, long events, boolean c
     VolumeRecord next() {
         return new VolumeRecord(description, events + 1, clean, resyncNext,
                 isWhole() ? events + 1 : coveredSince, members);
+    }
+
+    void requireFailed(int slot) throws InvalidRequestException {
+        SlotState state = members.get(slot).state();
+        if (state != SlotState.FAILED) {
+            throw new InvalidRequestException("slot " + slot + " is " + state);
+        }
     }
 }

@@ -1,0 +1,10 @@
+package lunar.raid;
+
+/**
+ * What may go wrong in a simulation, beside requests that must be sent again.
+ *
+ * @param losses members that are gone, stall, tear or cannot read a range, within what the level promises
+ * @param crashes of all at once, at any moment
+ * @param metadata whether the volume has superblocks, bitmap and journal; else its state is kept by the simulation
+ */
+record Faults(boolean losses, boolean crashes, boolean metadata) {}

@@ -1,0 +1,194 @@
+package lunar.raid;
+
+import java.util.BitSet;
+import java.util.List;
+import lunar.block.DeviceGoneException;
+import lunar.raid.Tally.Event;
+import lunar.raid.layout.Layout;
+import lunar.raid.meta.Composition;
+import lunar.raid.meta.VolumeMetadata;
+
+/** What goes wrong, and whether the level promises to survive it: more than that does not happen. */
+final class SimFaults {
+    private static final int MAX_BAD_BLOCKS = 4;
+
+    private final SimWorld world;
+    private final SimVolume sim;
+    private final Layout layout;
+    private final List<SimMember> members;
+
+    SimFaults(SimWorld world, SimVolume sim) {
+        this.world = world;
+        this.sim = sim;
+        layout = world.layout;
+        members = world.members;
+    }
+
+    // --- what is promised ---
+
+    /** Slots whose member does not have everything, or is about to be given up. */
+    long incomplete() {
+        long set = 0;
+        VolumeState state = sim.volume().state();
+        for (int slot = 0; slot < members.size(); slot++) {
+            SimMember member = members.get(slot);
+            boolean isFine = state.slots().get(slot) == SlotState.ACTIVE
+                    && sim.isKeptActive(slot) && !member.isGone && !member.isStalled
+                    && !member.isTorn;
+            set |= isFine ? 0 : 1L << slot;
+        }
+        return set;
+    }
+
+    /** Whether everything can be had without these slots, and in spite of what is bad on the others. */
+    boolean isWithinPromise(long lost) {
+        return sim.volume().state().resyncedStripes() < 0 && isWithinPromise(members, lost);
+    }
+
+    private boolean isWithinPromise(List<SimMember> of, long lost) {
+        if (!layout.survives(lost)) {
+            return false;
+        }
+        int redundancy = layout.code().isParity()
+                ? layout.units() - layout.dataUnits()
+                : layout.units() - 1;
+        for (long stripe = 0; stripe < layout.stripes(); stripe++) {
+            long unreadable = layout.units(stripe, lost);
+            for (int unit = 0; unit < layout.units(); unit++) {
+                SimMember member = of.get(layout.slot(stripe, unit));
+                int at = (int) layout.memberBlock(stripe, unit) + world.dataOffset();
+                int next = member.bad().nextSetBit(at);
+                unreadable |= next >= 0 && next < at + SimWorld.CHUNK_BLOCKS ? 1L << unit : 0;
+            }
+            if (Long.bitCount(unreadable) > redundancy) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    // --- members ---
+
+    /** A range of a member cannot be read any more. */
+    void spoil() {
+        SimMember member = members.get(world.random.nextInt(members.size()));
+        int blocks = (int) member.blockCount();
+        int from = world.dataOffset() + world.random.nextInt(blocks - world.dataOffset());
+        int end = from + 1 + world.random.nextInt(Math.min(MAX_BAD_BLOCKS, blocks - from));
+        // First it is tried on paper.
+        var before = (BitSet) member.bad().clone();
+        member.bad().set(from, end);
+        boolean isGood = isWithinPromise(incomplete());
+        member.bad().clear();
+        member.bad().or(before);
+        if (isGood) {
+            world.log.append('b');
+            world.tally.count(Event.BAD_RANGE);
+            member.spoil(from, end);
+        }
+    }
+
+    /** A member is gone, does not answer, is given up by somebody, or tears a write. */
+    void lose() {
+        int slot = world.random.nextInt(members.size());
+        if (!isWithinPromise(incomplete() | 1L << slot)) {
+            return;
+        }
+        SimMember member = members.get(slot);
+        VolumeMetadata metadata = sim.metadata();
+        switch (world.random.nextInt(4)) {
+            case 0 -> {
+                world.log.append('g');
+                world.tally.count(Event.MEMBER_GONE);
+                member.isGone = true;
+            }
+            case 1 -> {
+                world.log.append('s');
+                world.tally.count(metadata == null ? Event.MEMBER_STALLED : Event.MEMBER_GONE);
+                member.isStalled = metadata == null;
+                member.isGone = metadata != null;
+            }
+            case 2 -> {
+                world.log.append('f');
+                world.tally.count(Event.MEMBER_FAILED_BY_HAND);
+                if (metadata != null && metadata.bitmap() != null
+                        && sim.volume().state().slots().get(slot) == SlotState.ACTIVE) {
+                    sim.cover(slot);
+                }
+                sim.volume().fail(slot, new DeviceGoneException("as somebody wants"));
+            }
+            default -> world.log.append(member.tear() ? 't' : '-');
+        }
+    }
+
+    /** At the end: as many members as the level survives. */
+    void loseAsMuchAsCanBe(Runnable drain) {
+        for (int slot : world.random.ints(20, 0, members.size()).toArray()) {
+            if (isWithinPromise(incomplete() | 1L << slot)) {
+                sim.volume().fail(slot, new DeviceGoneException("at the end"));
+                drain.run();
+            }
+        }
+    }
+
+    // --- crashes ---
+
+    /**
+     * Everything is without power at once, if nothing is lost by that which the level does not promise to survive.
+     *
+     * @param forget called when it has happened, before the volume is opened again
+     * @return whether it has happened
+     */
+    boolean crash(Runnable forget) {
+        if (sim.volume().state().resyncedStripes() >= 0) {
+            return false;
+        }
+        boolean isDegraded = incomplete() != 0;
+        boolean happens = sim.metadata() == null ? crashPlain(forget) : crashKnowing(forget);
+        if (happens) {
+            world.tally.count(Event.CRASH);
+            world.tally.count(Event.CRASH_DEGRADED, isDegraded ? 1 : 0);
+        }
+        return happens;
+    }
+
+    /** Without a journal a stripe that is half written and half lost is lost: so nothing may be lost before. */
+    private boolean crashPlain(Runnable forget) {
+        if (layout.code().isParity() && (incomplete() != 0
+                || members.stream().anyMatch(member -> !member.bad().isEmpty()))) {
+            return false;
+        }
+        if (!isWithinPromise(incomplete())) {
+            return false;
+        }
+        forget.run();
+        sim.crash();
+        return true;
+    }
+
+    /** At times a member is lost with it. */
+    private boolean crashKnowing(Runnable forget) {
+        List<SimMember> images = members.stream().map(SimMember::afterCrash).toList();
+        int lost = world.faults.losses() && world.random.nextInt(3) == 0
+                ? world.random.nextInt(images.size())
+                : -1;
+        Composition composition = sim.composition(images, lost);
+        if (composition == null) {
+            return false;
+        }
+        // A member that was given up, or came back, may not know: the others tell, and if they are lost it passes for good.
+        long missing = Layout.all(images.size()) & ~composition.inSync();
+        for (int slot = 0; slot < images.size(); slot++) {
+            missing |= sim.kept().slots().get(slot) == SlotState.ACTIVE ? 0 : 1L << slot;
+        }
+        if ((layout.code().isParity()
+                && images.stream().anyMatch(member -> !member.bad().isEmpty()))
+                || !isWithinPromise(images, missing)) {
+            return false;
+        }
+        world.tally.count(Event.CRASH_WITH_LOSS, lost >= 0 ? 1 : 0);
+        forget.run();
+        sim.recover(images, composition, lost);
+        return true;
+    }
+}

@@ -1,0 +1,248 @@
+package lunar.raid;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import lunar.block.Identity;
+import lunar.block.StorageException;
+import lunar.raid.SimMember.PowerCut;
+import lunar.raid.Tally.Event;
+import lunar.raid.layout.Layout;
+import lunar.raid.layout.Level;
+import lunar.raid.layout.Planner;
+import lunar.raid.meta.Assembly;
+import lunar.raid.meta.Assembly.Outcome;
+import lunar.raid.meta.Candidate;
+import lunar.raid.meta.Composition;
+import lunar.raid.meta.Consent;
+import lunar.raid.meta.Creation;
+import lunar.raid.meta.VolumeMetadata;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The volume over the members of a simulation: created, opened, and opened again after a crash. With metadata its state
+ * is on the members, else it is kept here, and made stable at some time after it was given.
+ */
+final class SimVolume {
+    static final int STALL_TICKS = 12;
+    private static final FailurePolicy POLICY = new FailurePolicy(2, 1000, STALL_TICKS);
+    /** Requests of a recovery, so many or fewer, before the next crash. */
+    private static final int MAX_CUT_AFTER = 60;
+
+    private final SimWorld world;
+    private final Layout layout;
+    private final Rules rules;
+    private final Planner planner;
+    private final List<SimMember> members;
+    private @Nullable VolumeMetadata metadata;
+    private RaidVolume volume;
+    /** What is stable of the volume's state, and the members that it is about. */
+    private VolumeState kept;
+    private List<SimMember> keptMembers;
+    /** Slots whose member may come back, with what it missed. */
+    private long covered;
+
+    SimVolume(SimWorld world, Rules rules) {
+        this.world = world;
+        this.rules = rules;
+        layout = world.layout;
+        members = world.members;
+        planner = rules.planner().apply(Planner.of(layout));
+        volume = world.faults.metadata() ? created() : opened((VolumeState) null);
+        kept = volume.state();
+        keptMembers = List.copyOf(members);
+    }
+
+    RaidVolume volume() { return volume; }
+
+    @Nullable
+    VolumeMetadata metadata() { return metadata; }
+
+    /** What is stable of the state. */
+    VolumeState kept() { return kept; }
+
+    /** Whether the record on the members calls a slot's member up to date. */
+    boolean isKeptActive(int slot) {
+        return (metadata == null
+                ? kept.slots().get(slot)
+                : metadata.record().members().get(slot).state()) == SlotState.ACTIVE;
+    }
+
+    boolean isCovered(int slot) { return (covered >>> slot & 1) != 0; }
+
+    void cover(int slot) { covered |= 1L << slot; }
+
+    void uncover(int slot) { covered &= ~(1L << slot); }
+
+    /** Whether the volume knows that a block's content was lost. */
+    boolean hasNoContent(int block) {
+        long stripe = block / layout.stripeBlocks();
+        int unit = block % layout.stripeBlocks() / SimWorld.CHUNK_BLOCKS;
+        return metadata != null && metadata.badBlocks().overlaps(layout.slot(stripe, unit),
+                layout.memberBlock(stripe, unit) + block % SimWorld.CHUNK_BLOCKS, 1);
+    }
+
+    void tick() {
+        volume.tick();
+        if (metadata != null) {
+            metadata.tick();
+        }
+    }
+
+    /** A member comes into a slot that has failed. */
+    void admit(int slot, boolean isNew) {
+        if (metadata != null) {
+            try {
+                metadata.admit(slot, members.get(slot), world.uuids.get(slot), isNew);
+            } catch (StorageException e) {
+                throw world.failure("a member was not admitted", e);
+            }
+        }
+    }
+
+    private RaidOptions options() {
+        return RaidOptions.of(Identity.of("sim", new UUID(0, world.seed)))
+                .withPolicy(POLICY)
+                .withStripeTasks(1 + world.random.nextInt(6));
+    }
+
+    // --- without metadata ---
+
+    private RaidVolume opened(@Nullable VolumeState state) {
+        var slots = new ArrayList<RaidMember>();
+        for (int slot = 0; slot < members.size(); slot++) {
+            SlotState is = state == null ? SlotState.ACTIVE : state.slots().get(slot);
+            boolean isOther = state != null && !keptMembers.get(slot).equals(members.get(slot));
+            slots.add(is == SlotState.FAILED || isOther || members.get(slot).isGone
+                    ? RaidMember.missing()
+                    : new RaidMember(members.get(slot), world.dataOffset(), is,
+                            state == null ? 0 : state.rebuiltStripes().get(slot)));
+        }
+        StateKeeper keeper = (next, done) -> {
+            List<SimMember> now = List.copyOf(members);
+            world.later(() -> {
+                kept = next;
+                keptMembers = now;
+                done.kept(null);
+            });
+        };
+        return Raid.volume(layout, planner, slots, options()
+                .withStale(state == null ? StripeSet.EMPTY : StripeSet.ALL)
+                .withKeeper(rules.keeper().apply(keeper)));
+    }
+
+    /** All at once are without power. */
+    void crash() {
+        for (int slot = 0; slot < members.size(); slot++) {
+            boolean isGone = members.get(slot).isGone || members.get(slot).isStalled
+                    || !keptMembers.get(slot).equals(members.get(slot));
+            members.set(slot, members.get(slot).afterCrash());
+            members.get(slot).isGone = isGone;
+        }
+        keptMembers = List.copyOf(members);
+        volume = opened(kept);
+        kept = volume.state();
+    }
+
+    // --- with metadata ---
+
+    private RaidVolume created() {
+        Level level = layout.shape().level();
+        var given = new ArrayList<Creation.Member>();
+        for (int slot = 0; slot < members.size(); slot++) {
+            given.add(new Creation.Member("sim:" + slot, world.uuids.get(slot),
+                    members.get(slot)));
+        }
+        var wish = new Creation.Wish(world.newUuid(), "sim", 0, level,
+                Creation.consistencyOf(level), layout.shape().chunkBytes(), 0, world.newUuid(),
+                null);
+        try {
+            Creation.create(wish, given, true);
+            return opened(requireComposition(composition(members, -1)));
+        } catch (StorageException e) {
+            throw world.failure("the volume was not created", e);
+        }
+    }
+
+    private Composition requireComposition(@Nullable Composition composition) {
+        if (composition == null) {
+            throw world.failure("the members do not make a volume");
+        }
+        return composition;
+    }
+
+    /** How the volume is put together of what can be reached; null where it cannot be. */
+    @Nullable
+    Composition composition(List<SimMember> of, int lost) {
+        var candidates = new ArrayList<Candidate>();
+        for (int slot = 0; slot < of.size(); slot++) {
+            candidates.add(of.get(slot).isGone || slot == lost
+                    ? Candidate.unreachable("sim:" + slot, "gone")
+                    : Candidate.of("sim:" + slot, of.get(slot)));
+        }
+        return Assembly.of(candidates,
+                Consent.FORCED) instanceof Outcome.Assembled(Composition composition)
+                        ? composition
+                        : null;
+    }
+
+    private RaidVolume opened(Composition composition) throws StorageException {
+        covered = composition.slotsOf(Composition.Use.STALE_COVERED);
+        var devices = new ArrayList<@Nullable SimMember>();
+        for (int slot = 0; slot < members.size(); slot++) {
+            devices.add(composition.slots().get(slot).candidate() < 0 ? null : members.get(slot));
+        }
+        int mine = world.incarnation;
+        VolumeMetadata opened = VolumeMetadata.open(composition, devices, null, (slot, why) -> {
+            if (mine == world.incarnation) {
+                volume.fail(slot, why);
+            }
+        });
+        metadata = opened;
+        world.tally.count(Event.ENTRY_REPLAYED, opened.replayed());
+        StateKeeper keeper = (state, done) -> opened.keep(state, why -> {
+            kept = state;
+            done.kept(why);
+        });
+        return Raid.volume(layout, planner, opened.raidMembers(),
+                options().withGuard(rules.guard().apply(opened))
+                        .withKeeper(rules.keeper().apply(keeper)).withLost(opened.badBlocks())
+                        .withStale(opened.stale()));
+    }
+
+    /** Opens the volume of what a crash has left of its members; at times the next crash comes in the middle of that. */
+    void recover(List<SimMember> images, Composition composition, int lost) {
+        Composition how = composition;
+        replaceMembers(images, lost);
+        try {
+            if (world.random.nextInt(4) == 0) {
+                SimMember victim = images.get(world.random.nextInt(images.size()));
+                victim.cutAfter = world.random.nextInt(MAX_CUT_AFTER);
+                try {
+                    volume = opened(how);
+                    victim.cutAfter = -1;
+                    kept = volume.state();
+                    return;
+                } catch (PowerCut _) {
+                    world.tally.count(Event.CRASH_IN_RECOVERY);
+                    world.crash();
+                    List<SimMember> left = members.stream().map(SimMember::afterCrash).toList();
+                    how = requireComposition(composition(left, lost));
+                    replaceMembers(left, lost);
+                }
+            }
+            volume = opened(how);
+            kept = volume.state();
+        } catch (StorageException e) {
+            throw world.failure("the volume does not start", e);
+        }
+    }
+
+    private void replaceMembers(List<SimMember> images, int lost) {
+        members.clear();
+        members.addAll(images);
+        for (int slot = 0; slot < members.size(); slot++) {
+            members.get(slot).isGone |= slot == lost;
+        }
+    }
+}

@@ -1,0 +1,125 @@
+package lunar.raid;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.UUID;
+import java.util.random.RandomGenerator;
+import lunar.raid.Tally.Event;
+import lunar.raid.layout.Layout;
+import lunar.raid.layout.Level;
+import lunar.raid.layout.Shape;
+
+/** What the parts of a simulation share: its seed and all that follows from it, its members, and what is yet to happen. */
+final class SimWorld {
+    static final int CHUNK_BLOCKS = 8;
+    /** With metadata a MiB, and one more for a journal. */
+    private static final int METADATA_BLOCKS = 2048;
+    private static final int JOURNAL_BLOCKS = 2048;
+    private static final int PLAIN_OFFSET = 3;
+
+    final long seed;
+    final RandomGenerator random;
+    final Faults faults;
+    final Layout layout;
+    final Tally tally = new Tally();
+    final List<SimMember> members = new ArrayList<>();
+    final List<UUID> uuids = new ArrayList<>();
+    /** What happens beside the requests of members, in any order. */
+    final List<Runnable> events = new ArrayList<>();
+    /** What has happened, in short: two runs of a seed have the same. */
+    final StringBuilder log = new StringBuilder();
+    /** Power supplies so far: what began before a crash does not end after it. */
+    int incarnation;
+    private int made;
+
+    SimWorld(Level level, long seed, Faults faults) {
+        this.seed = seed;
+        this.faults = faults;
+        random = new SplittableRandom(seed);
+        int count = level.minMembers() + random.nextInt(3);
+        int rows = 2 + random.nextInt(5);
+        layout = Layout.of(Shape.of(level, SimMember.BLOCK_BYTES, CHUNK_BLOCKS, count,
+                (long) rows * CHUNK_BLOCKS));
+        for (int slot = 0; slot < count; slot++) {
+            members.add(newMember());
+            members.get(slot).zero();
+            uuids.add(newUuid());
+        }
+    }
+
+    UUID newUuid() { return new UUID(random.nextLong() | 1, random.nextLong()); }
+
+    SimMember newMember() {
+        int blocks = (int) (layout.shape().memberBlocks().getFirst() + dataOffset());
+        return new SimMember(made++, faults.metadata() ? dataOffset() : 0, blocks, random, tally);
+    }
+
+    /** The block of a member at which its data begin. */
+    int dataOffset() {
+        return !faults.metadata()
+                ? PLAIN_OFFSET
+                : METADATA_BLOCKS + (layout.code().isParity() ? JOURNAL_BLOCKS : 0);
+    }
+
+    /** Does something at some time, unless a crash comes before. */
+    void later(Runnable work) {
+        int mine = incarnation;
+        events.add(() -> {
+            if (mine == incarnation) {
+                work.run();
+            }
+        });
+    }
+
+    /** One thing happens, if there is any. */
+    void proceed() {
+        int able = 0;
+        for (SimMember member : members) {
+            able += member.hasPending() ? 1 : 0;
+        }
+        int choice = random.nextInt(able + events.size() + 1);
+        if (choice >= able) {
+            if (choice < able + events.size()) {
+                events.remove(choice - able).run();
+            }
+            return;
+        }
+        for (SimMember member : members) {
+            if (member.hasPending() && choice-- == 0) {
+                tally.count(Event.MEMBER_REQUEST);
+                member.proceed();
+                return;
+            }
+        }
+    }
+
+    boolean isIdle() {
+        return events.isEmpty() && members.stream().noneMatch(SimMember::hasPending);
+    }
+
+    /** All that was under way is no more. */
+    void crash() {
+        log.append('C');
+        incarnation++;
+        events.clear();
+    }
+
+    AssertionError failure(String message) { return new AssertionError(this + ": " + message); }
+
+    AssertionError failure(String message, Throwable cause) {
+        return new AssertionError(this + ": " + message + ": " + cause, cause);
+    }
+
+    void require(boolean holds, String otherwise) {
+        if (!holds) {
+            throw failure(otherwise);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "seed %d, %s, %d members, %s".formatted(seed, layout.shape().level(),
+                members.size(), faults);
+    }
+}

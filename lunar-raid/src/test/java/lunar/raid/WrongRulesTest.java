@@ -1,0 +1,74 @@
+package lunar.raid;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.params.provider.Arguments.argumentSet;
+
+import java.util.function.Function;
+import java.util.stream.Stream;
+import lunar.raid.layout.Layout;
+import lunar.raid.layout.Level;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A volume that does one thing wrong is found out within a few seeds: else the simulation would prove nothing. */
+class WrongRulesTest {
+    private static final Faults LOSSES = new Faults(true, false, false);
+    private static final Faults ALL = new Faults(true, true, true);
+
+    static Stream<Arguments> wrong() {
+        return Stream.of(
+                argumentSet("parity of one unit is forgotten", Level.RAID5, LOSSES, 20,
+                        of(WrongPlanners.forgetsParityOfOneUnit())),
+                argumentSet("parity is forgotten when degraded", Level.RAID6, LOSSES, 100,
+                        of(WrongPlanners.forgetsParityWhenDegraded())),
+                argumentSet("parity is reconstructed with a stale unit", Level.RAID5, LOSSES, 20,
+                        of(WrongPlanners.reconstructsWithAStaleUnit())),
+                argumentSet("a factor of Q is wrong", Level.RAID6, LOSSES, 20,
+                        (Function<Layout, Rules>) WrongPlanners::takesAWrongFactorForQ),
+                argumentSet("Q is left out of a recovery", Level.RAID6, LOSSES, 20,
+                        (Function<Layout, Rules>) WrongPlanners::recoversWithoutQ),
+                argumentSet("a copy is forgotten", Level.RAID10, LOSSES, 20,
+                        of(WrongPlanners.forgetsACopy())),
+                argumentSet("a rebuild leaves something out", Level.RAID1, LOSSES, 20,
+                        of(WrongPlanners.restoresTooLittle())),
+                argumentSet("there is no journal", Level.RAID5, ALL, 50,
+                        of(WrongGuards.guardsNothing())),
+                argumentSet("there is no bitmap", Level.RAID1, ALL, 50,
+                        of(WrongGuards.guardsNothing())),
+                argumentSet("an entry is freed before its write", Level.RAID5, ALL, 200,
+                        of(WrongGuards.endsBeforeTheWrite())),
+                argumentSet("an entry is freed before a flush", Level.RAID5, ALL, 200,
+                        of(WrongGuards.freesBeforeTheFlush())),
+                argumentSet("a part of a stripe is logged without data", Level.RAID6, ALL, 50,
+                        of(WrongGuards.logsNoData())),
+                argumentSet("a failure is kept too late", Level.RAID6, ALL, 1000,
+                        of(WrongGuards.keepsTooLate())));
+    }
+
+    private static Function<Layout, Rules> of(Rules rules) { return _ -> rules; }
+
+    @ParameterizedTest
+    @MethodSource("wrong")
+    void shouldBeFoundWithinSoManySeeds(Level level, Faults faults, int seeds,
+            Function<Layout, Rules> rules) {
+        AssertionError found = null;
+        for (long seed = 1; seed <= seeds && found == null; seed++) {
+            found = played(level, seed, faults, rules);
+        }
+        assertThat(found).as("what %d seeds have found", seeds).isNotNull();
+        assertThat(found).hasMessageStartingWith("seed ");
+    }
+
+    private static @Nullable AssertionError played(Level level, long seed, Faults faults,
+            Function<Layout, Rules> rules) {
+        try {
+            Layout layout = new SimWorld(level, seed, faults).layout;
+            new Simulation(level, seed, faults, rules.apply(layout)).run();
+            return null;
+        } catch (AssertionError e) {
+            return e;
+        }
+    }
+}
