@@ -6,4 +6,9 @@ module lunar.raid {
     exports lunar.raid;
     exports lunar.raid.layout;
     exports lunar.raid.meta;
+    exports lunar.raid.run;
+
+    uses lunar.raid.run.VolumeHost;
+
+    provides lunar.block.spi.DeviceProvider with lunar.raid.run.RaidProvider;
 }

@@ -2,21 +2,29 @@ package lunar.block;
 
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The URI of a device: {@code scheme:rest?name=value&name=value}. One grammar on the command line, in config
- * files and in code. {@link #toString} leaves secrets out.
+ * files and in code. A value may be a URI itself, {@link #encoded}. {@link #toString} leaves secrets out.
  *
  * @param scheme lower case
  * @param rest what stands between the colon and the question mark, not decoded
- * @param options decoded values by name
+ * @param options decoded values by name; of an option that is given several times the first
+ * @param more the further values of options that are given several times
  */
-public record DeviceUri(String scheme, String rest, Map<String, String> options) {
+public record DeviceUri(String scheme, String rest, Map<String, String> options,
+        Map<String, List<String>> more) {
+    private static final Pattern VALUE = Pattern.compile("(?<=[?&])([^=&?]+)=([^&]*)");
+
     /**
      * Parses a device URI.
      *
@@ -33,6 +41,7 @@ public record DeviceUri(String scheme, String rest, Map<String, String> options)
         int question = text.indexOf('?', colon);
         String rest = text.substring(colon + 1, question < 0 ? text.length() : question);
         var options = new LinkedHashMap<String, String>();
+        var more = new LinkedHashMap<String, List<String>>();
         if (question >= 0) {
             for (String pair : text.substring(question + 1).split("&", -1)) {
                 int equals = pair.indexOf('=');
@@ -41,14 +50,18 @@ public record DeviceUri(String scheme, String rest, Map<String, String> options)
                             "'" + pair + "' in " + scheme + ": URI is not of the form name=value");
                 }
                 String value = decode(pair.substring(equals + 1), scheme);
-                if (options.put(pair.substring(0, equals), value) != null) {
-                    throw new IllegalArgumentException(
-                            "'" + pair.substring(0, equals) + "' is given twice in " + scheme
-                                    + ": URI");
+                String name = pair.substring(0, equals);
+                if (options.putIfAbsent(name, value) != null) {
+                    more.computeIfAbsent(name, _ -> new ArrayList<>()).add(value);
                 }
             }
         }
-        return new DeviceUri(scheme, rest, Map.copyOf(options));
+        return new DeviceUri(scheme, rest, Map.copyOf(options), Map.copyOf(more));
+    }
+
+    /** A value as it is written in a URI, so that {@link #parse} finds it again; a URI stays readable. */
+    public static String encoded(String value) {
+        return value.replace("%", "%25").replace("&", "%26").replace(" ", "%20");
     }
 
     private static String decode(String value, String scheme) {
@@ -70,12 +83,35 @@ public record DeviceUri(String scheme, String rest, Map<String, String> options)
         return options.getOrDefault(name, otherwise);
     }
 
+    /** All values of an option that may be given several times, in the order in which they are written. */
+    public List<String> optionList(String name) {
+        var all = new ArrayList<String>();
+        String first = options.get(name);
+        if (first != null) {
+            all.add(first);
+        }
+        all.addAll(more.getOrDefault(name, List.of()));
+        return List.copyOf(all);
+    }
+
+    /** The same where each option is given once at most. */
+    public void requireKnownOptions(Set<String> known) {
+        requireKnownOptions(known, Set.of());
+    }
+
     /**
      * Refuses options that the scheme does not know, so that a misspelt one is not ignored.
      *
+     * @param lists those of them that may be given several times
      * @throws IllegalArgumentException naming the option and those there are
      */
-    public void requireKnownOptions(Set<String> known) {
+    public void requireKnownOptions(Set<String> known, Set<String> lists) {
+        for (String name : more.keySet()) {
+            if (!lists.contains(name)) {
+                throw new IllegalArgumentException(
+                        "'" + name + "' is given twice in " + scheme + ": URI");
+            }
+        }
         for (String name : options.keySet()) {
             if (!known.contains(name)) {
                 throw new IllegalArgumentException("unknown option '" + name + "' in " + scheme
@@ -85,10 +121,35 @@ public record DeviceUri(String scheme, String rest, Map<String, String> options)
         }
     }
 
-    /** A URI as written, but for the secret: what stands between a user's percent sign and the last at sign. */
+    /**
+     * A URI as written, but for the secret: what stands between a user's percent sign and the last at sign; also in
+     * URIs that are values of its options.
+     */
     public static String withoutSecret(String text) {
+        int question = text.indexOf('?');
+        if (question >= 0 && text.indexOf('=', question) >= 0) {
+            String options = VALUE.matcher(text.substring(question)).replaceAll(
+                    option -> Matcher.quoteReplacement(
+                            option.group(1) + "=" + valueWithoutSecret(option.group(2))));
+            return bareWithoutSecret(text.substring(0, question)) + options;
+        }
+        return bareWithoutSecret(text);
+    }
+
+    private static String bareWithoutSecret(String text) {
         return text.replaceFirst("(//[^/%]*)%.*@", "$1@").replaceFirst("(//[^/%@\\[]*)%[^@]*$",
                 "$1");
+    }
+
+    private static String valueWithoutSecret(String value) {
+        String plain;
+        try {
+            plain = decode(value, "");
+        } catch (IllegalArgumentException _) {
+            plain = value;
+        }
+        String shown = withoutSecret(plain);
+        return shown.equals(plain) ? value : encoded(shown);
     }
 
     /** The URI without options and without the secret. */

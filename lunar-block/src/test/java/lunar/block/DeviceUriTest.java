@@ -28,8 +28,7 @@ class DeviceUriTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "disk.img", ":x", "x:y?", "x:y?a", "x:y?=1", "x:y?a=1&a=2",
-            "x:y?a=1&&b=2", "x:y?a=%zz"})
+    @ValueSource(strings = {"", "disk.img", ":x", "x:y?", "x:y?a", "x:y?=1", "x:y?a=1&&b=2", "x:y?a=%zz"})
     void shouldRejectWhatIsNoUriInOneLine(String text) {
         assertThatThrownBy(() -> DeviceUri.parse(text))
                 .isInstanceOf(IllegalArgumentException.class).hasMessageNotContaining("\n");
@@ -55,5 +54,36 @@ class DeviceUriTest {
         assertThatThrownBy(() -> uri.requireKnownOptions(Set.of("size", "io")))
                 .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("'sise'")
                 .hasMessageContaining("io, size");
+    }
+
+    @Test
+    void shouldTakeAnOptionTwiceOnlyWhereItIsAList() {
+        DeviceUri uri = DeviceUri.parse("raid1:x?member=a&size=1&member=b");
+        assertThat(uri.optionList("member")).containsExactly("a", "b");
+        assertThat(uri.optionList("spare")).isEmpty();
+        uri.requireKnownOptions(Set.of("member", "size"), Set.of("member"));
+        assertThatThrownBy(() -> uri.requireKnownOptions(Set.of("member", "size")))
+                .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("'member'")
+                .hasMessageContaining("twice");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"iscsi://me%se&c ret@host/iqn.x/0?sessions=2&connections=2",
+            "raid0:y?member=file:a%2526b&member=c", "100%+&"})
+    void shouldHoldAUriAsAValue(String inner) {
+        DeviceUri uri = DeviceUri
+                .parse("raid1:x?member=" + DeviceUri.encoded(inner) + "&member=ram:1MiB");
+        assertThat(uri.optionList("member")).containsExactly(inner, "ram:1MiB");
+    }
+
+    @Test
+    void shouldNotShowSecretsOfNestedUris() {
+        String once = "raid1:x?member=iscsi://me%25secret@host/iqn.x/0?sessions=2%26queue-depth=4"
+                + "&member=iscsi%3A%2F%2Fme%25secret%40host%2Fiqn.x%2F1&rebuild-rate=1M";
+        assertThat(DeviceUri.withoutSecret(once)).doesNotContain("secret")
+                .contains("member=iscsi://me@host/iqn.x/0?sessions=2%26queue-depth=4",
+                        "me@host/iqn.x/1", "&rebuild-rate=1M");
+        String twice = "raid0:y?member=" + DeviceUri.encoded(once) + "&member=ram:1MiB";
+        assertThat(DeviceUri.withoutSecret(twice)).doesNotContain("secret").contains("me@host");
     }
 }

@@ -35,7 +35,8 @@ record DeviceKey(String place, String uri, Optional<Long> sizeBytes) {
         if (size.isPresent()) {
             options.remove(SIZE);
         }
-        return new DeviceKey("", filters + device.scheme() + ":" + device.rest() + options, size);
+        return new DeviceKey("", filters + device.scheme() + ":" + device.rest() + options
+                + (device.more().isEmpty() ? "" : new TreeMap<>(device.more())), size);
     }
 
     /** What is no size makes the URI that of another device, which says so better when it is opened. */

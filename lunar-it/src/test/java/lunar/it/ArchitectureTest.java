@@ -56,7 +56,8 @@ class ArchitectureTest {
     void shouldSeeEveryModule() {
         assertThat(lunar).extracting(one -> one.getPackageName()).contains("lunar.block",
                 "lunar.scsi", "lunar.iscsi", "lunar.iscsi.spi", "lunar.tcp", "lunar.isns",
-                "lunar.fs", "lunar.raid", "lunar.raid.layout", "lunar.store", "lunar.target",
+                "lunar.fs", "lunar.raid", "lunar.raid.layout", "lunar.raid.run",
+                "lunar.store", "lunar.target",
                 "lunar.testkit", "lunar.lucene");
     }
 
@@ -89,8 +90,8 @@ class ArchitectureTest {
     /** Members complete requests on their threads, and whoever has a clock ticks: so a seed replays a whole volume. */
     @Test
     void shouldKeepClocksAndThreadsOutOfVolumes() {
-        noClasses().that().resideInAPackage("lunar.raid..").should()
-                .dependOnClassesThat(resideInAnyPackage("java.net..", "java.nio.channels..")
+        noClasses().that().resideInAnyPackage("lunar.raid", "lunar.raid.layout", "lunar.raid.meta")
+                .should().dependOnClassesThat(resideInAnyPackage("java.net..", "java.nio.channels..")
                         .or(assignableTo(SecureRandom.class)))
                 .orShould().callMethod(Thread.class, "sleep", long.class)
                 .orShould().callMethod(Thread.class, "ofPlatform")
@@ -98,6 +99,13 @@ class ArchitectureTest {
                 .orShould().callConstructor(Thread.class, Runnable.class)
                 .orShould().callMethod(System.class, "nanoTime")
                 .orShould().callMethod(System.class, "currentTimeMillis").check(lunar);
+    }
+
+    /** The shell knows what it runs, not the other way round. */
+    @Test
+    void shouldKeepTheRunningShellOutOfVolumes() {
+        noClasses().that().resideInAnyPackage("lunar.raid", "lunar.raid.layout", "lunar.raid.meta")
+                .should().dependOnClassesThat().resideInAPackage("lunar.raid.run..").check(lunar);
     }
 
     @Test

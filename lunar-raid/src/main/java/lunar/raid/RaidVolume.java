@@ -79,6 +79,7 @@ public final class RaidVolume implements BlockDevice {
     private final ArrayDeque<VolumeRequest> free = new ArrayDeque<>();
     private final ArrayDeque<BlockRequest> waiting = new ArrayDeque<>();
     private int inFlight;
+    private boolean drained;
     private boolean closed;
     /** Told when nothing is in flight any more; null while nothing is paused. */
     private @Nullable Runnable idle;
@@ -161,7 +162,7 @@ public final class RaidVolume implements BlockDevice {
         VolumeRequest volumeRequest = null;
         StorageException refusal = null;
         synchronized (this) {
-            if (closed) {
+            if (drained) {
                 refusal = engine().gone(request);
             } else if (inFlight < MAX_REQUESTS && idle == null) {
                 inFlight++;
@@ -192,7 +193,7 @@ public final class RaidVolume implements BlockDevice {
             if (next == null) {
                 free.push(volumeRequest);
                 inFlight--;
-                if (closed) {
+                if (drained) {
                     notifyAll();
                 }
                 told = inFlight == 0 ? idle : null;
@@ -435,6 +436,18 @@ public final class RaidVolume implements BlockDevice {
     }
 
     /**
+     * Takes no more requests, and waits for the end of those that there are. Members stay open, and walks go on. Before
+     * a volume is stopped in order.
+     */
+    public void drain() {
+        synchronized (this) {
+            drained = true;
+        }
+        Trampoline.runBeforeWaiting();
+        Uninterrupted.run(this::awaitIdle);
+    }
+
+    /**
      * Ends all requests, then closes the members. Blocks for as long as members take.
      */
     @Override
@@ -444,6 +457,7 @@ public final class RaidVolume implements BlockDevice {
             if (closed) {
                 return;
             }
+            drained = true;
             closed = true;
             refused.addAll(waiting);
             waiting.clear();

@@ -1,0 +1,451 @@
+package lunar.raid.run;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import lunar.block.BlockDevice;
+import lunar.block.DeviceGoneException;
+import lunar.block.InvalidRequestException;
+import lunar.block.MediumException;
+import lunar.block.StorageException;
+import lunar.block.WriteProtectedException;
+import lunar.raid.RaidVolume;
+import lunar.raid.SlotState;
+import lunar.raid.VolumeState;
+import lunar.raid.layout.Layout;
+import lunar.raid.meta.Creation;
+import lunar.raid.meta.Superblock;
+import lunar.raid.meta.SuperblockReading;
+import lunar.raid.meta.SuperblockStore;
+import lunar.raid.meta.VolumeMetadata;
+
+/**
+ * Sees to it that a volume becomes whole: looks for members that are away, ever less often, takes back those that have
+ * come, puts spares in the place of others, and goes on with rebuilds and the resync. What people want of slots goes
+ * the same way, so that one thing happens at a time.
+ */
+final class Caretaker {
+    /** So many of the longest waits without a failure, and those before it are forgotten. */
+    private static final int WELL = 10;
+
+    /** What is to be known of a slot beside its state. */
+    private static final class Care {
+        String uri;
+        /** Whether a person, or a medium error, has put its member out: it does not come back by itself. */
+        boolean isOut;
+        String why = "";
+        int failures;
+        long nextNs;
+        long failedNs;
+        long wholeNs;
+
+        Care(String uri, long nowNs) {
+            this.uri = uri;
+            nextNs = nowNs;
+            failedNs = nowNs;
+            wholeNs = nowNs;
+        }
+    }
+
+    private final RaidVolume volume;
+    private final VolumeMetadata metadata;
+    private final KeptState kept;
+    private final Walks walks;
+    private final MemberOpener opener;
+    private final RunTiming timing;
+    private final Executor workers;
+    private final Consumer<VolumeEvent> events;
+    private final AtomicBoolean isTending = new AtomicBoolean();
+    /** Held while a slot gets another member. Blocks. */
+    private final ReentrantLock changing = new ReentrantLock();
+    /** Guarded by this, as the next three. */
+    private final List<Care> slots = new ArrayList<>();
+    private final List<String> others = new ArrayList<>();
+    private final List<VolumeStatus.Spare> spares = new ArrayList<>();
+    private long resyncNextNs;
+    private volatile boolean closing;
+
+    Caretaker(RaidVolume volume, VolumeOpening.Opened opened, KeptState kept, Walks walks,
+            MemberOpener opener, RunTiming timing, Executor workers,
+            Consumer<VolumeEvent> events) {
+        this.volume = volume;
+        this.metadata = opened.metadata();
+        this.kept = kept;
+        this.walks = walks;
+        this.opener = opener;
+        this.timing = timing;
+        this.workers = workers;
+        this.events = events;
+        long now = System.nanoTime();
+        for (int slot = 0; slot < opened.uris().size(); slot++) {
+            var care = new Care(opened.uris().get(slot), now);
+            care.why = opened.composition().slots().get(slot).why();
+            slots.add(care);
+        }
+        others.addAll(opened.others());
+        opened.spares().forEach(uri -> spares.add(new VolumeStatus.Spare(uri, "")));
+        resyncNextNs = now;
+    }
+
+    // --- what there is ---
+
+    synchronized String uri(int slot) { return slots.get(slot).uri; }
+
+    synchronized String why(int slot) { return slots.get(slot).why; }
+
+    synchronized List<VolumeStatus.Spare> spares() { return List.copyOf(spares); }
+
+    /** A slot's member has failed. */
+    synchronized void failed(int slot, StorageException cause) {
+        Care care = slots.get(slot);
+        care.why = String.valueOf(cause.getMessage());
+        care.isOut |= cause instanceof MediumException || cause instanceof WriteProtectedException;
+        care.failedNs = System.nanoTime();
+        boolean wasWell = care.failedNs - care.wholeNs > WELL * timing.lastRetry().toNanos();
+        care.failures = wasWell ? 1 : care.failures + 1;
+        care.nextNs = care.failedNs + timing.retryAfter(care.failures).toNanos();
+    }
+
+    /** A slot has all data again. */
+    synchronized void whole(int slot) {
+        slots.get(slot).why = "";
+        slots.get(slot).wholeNs = System.nanoTime();
+    }
+
+    // --- what is to be done ---
+
+    /** Looks after everything, on a thread of its own, unless that is going on already. */
+    void tend() {
+        if (!closing && isTending.compareAndSet(false, true)) {
+            workers.execute(() -> {
+                try {
+                    tendNow();
+                } finally {
+                    isTending.set(false);
+                }
+            });
+        }
+    }
+
+    /** Begins what can begin without opening anything. */
+    void tendWalks() {
+        VolumeState state = volume.state();
+        if (!state.serving()) {
+            return;
+        }
+        if (state.resyncedStripes() >= 0 && !walks.has(WalkKind.RESYNC, -1) && isResyncDue()) {
+            boolean _ = walks.begin(WalkKind.RESYNC, -1, volume::resync);
+        }
+        for (int slot = 0; slot < state.slots().size(); slot++) {
+            int one = slot;
+            if (state.slots().get(slot) == SlotState.REBUILDING
+                    && !walks.has(WalkKind.REBUILD, slot) && isDue(slot)) {
+                try {
+                    boolean _ = walks.begin(WalkKind.REBUILD, slot,
+                            how -> volume.rebuild(one, how));
+                } catch (IllegalArgumentException _) {
+                    // It has failed just now.
+                }
+            }
+        }
+    }
+
+    private void tendNow() {
+        tendWalks();
+        for (int slot = 0; slot < volume.shape().members() && !closing; slot++) {
+            if (isWaiting(slot)) {
+                tend(slot);
+            }
+        }
+    }
+
+    private boolean isWaiting(int slot) {
+        VolumeState state = volume.state();
+        return state.serving() && state.slots().get(slot) == SlotState.FAILED;
+    }
+
+    private void tend(int slot) {
+        if (isDue(slot) && !isOut(slot) && bringBack(slot)) {
+            return;
+        }
+        if (isSpareDue(slot)) {
+            takeSpare(slot);
+        }
+    }
+
+    private synchronized boolean isDue(int slot) {
+        Care care = slots.get(slot);
+        if (System.nanoTime() - care.nextNs < 0) {
+            return false;
+        }
+        care.failures++;
+        care.nextNs = System.nanoTime() + timing.retryAfter(care.failures).toNanos();
+        return true;
+    }
+
+    private synchronized boolean isResyncDue() {
+        if (System.nanoTime() - resyncNextNs < 0) {
+            return false;
+        }
+        resyncNextNs = System.nanoTime() + timing.lastRetry().toNanos();
+        return true;
+    }
+
+    private synchronized boolean isOut(int slot) { return slots.get(slot).isOut; }
+
+    private synchronized boolean isSpareDue(int slot) {
+        return !spares.isEmpty() && System.nanoTime() - slots.get(slot).failedNs >= timing
+                .spareAfter().toNanos();
+    }
+
+    // --- members that come back ---
+
+    private boolean bringBack(int slot) {
+        Candidates.closeQuietly(volume.member(slot));
+        var tried = new ArrayList<String>();
+        tried.add(uri(slot));
+        synchronized (this) {
+            others.stream().filter(uri -> !tried.contains(uri)).forEach(tried::add);
+        }
+        String why = "";
+        for (String uri : tried) {
+            if (uri.isEmpty() || closing || isTaken(slot, uri)) {
+                continue;
+            }
+            Optional<String> obstacle = bringBack(slot, uri);
+            if (obstacle.isEmpty()) {
+                return true;
+            }
+            why = why.isEmpty() ? obstacle.get() : why;
+        }
+        note(slot, why);
+        return false;
+    }
+
+    private synchronized boolean isTaken(int slot, String uri) {
+        for (int other = 0; other < slots.size(); other++) {
+            if (other != slot && slots.get(other).uri.equals(uri)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Why it is not there; empty where it is, and gets what it missed. */
+    private Optional<String> bringBack(int slot, String uri) {
+        BlockDevice device = null;
+        try {
+            device = opener.open(uri);
+            SuperblockReading reading = new SuperblockStore(device).read();
+            UUID wanted = metadata.record().members().get(slot).uuid();
+            if (!(reading instanceof SuperblockReading.Found(Superblock found))
+                    || !found.memberUuid().equals(wanted)
+                    || !found.volume().description().uuid()
+                            .equals(metadata.record().description().uuid())) {
+                Candidates.closeQuietly(device);
+                return Optional.of("there is a device, and it is not the member of this slot: "
+                        + "replace it");
+            }
+            boolean covered = metadata.bitmap() != null
+                    && found.member().state() == SlotState.ACTIVE
+                    && found.volume().events() >= metadata.record().coveredSince();
+            changing.lock();
+            try {
+                if (!isWaiting(slot) || isOut(slot) || isTaken(slot, uri)) { // somebody was quicker
+                    Candidates.closeQuietly(device);
+                    return Optional.of("");
+                }
+                put(slot, uri, device, wanted, covered);
+            } finally {
+                changing.unlock();
+            }
+            events.accept(new VolumeEvent.MemberReturned(slot, uri, covered));
+            return Optional.empty();
+        } catch (StorageException | IllegalArgumentException e) {
+            Candidates.closeQuietly(device);
+            return Optional.of(String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** Puts a device in a slot that has failed, and begins to give it what belongs there. */
+    private void put(int slot, String uri, BlockDevice device, UUID member, boolean covered)
+            throws StorageException {
+        requireFit(device, uri);
+        try {
+            kept.awaitFailed(slot, timing.stop());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new DeviceGoneException("interrupted", e);
+        }
+        if (closing) {
+            throw new DeviceGoneException("the volume is being closed");
+        }
+        metadata.admit(slot, device, member, !covered);
+        synchronized (this) {
+            Care care = slots.get(slot);
+            if (!care.uri.equals(uri)) {
+                others.remove(uri);
+                care.uri = uri;
+            }
+            care.why = "";
+            care.isOut = false;
+        }
+        long at = dataOffset();
+        boolean _ = walks.begin(WalkKind.REBUILD, slot, how -> covered
+                ? volume.readmit(slot, device, at, metadata::missed, how)
+                : volume.replace(slot, device, at, how));
+    }
+
+    private long dataOffset() {
+        var what = metadata.record().description();
+        return what.layout().dataBytes() / what.blockSize();
+    }
+
+    private void requireFit(BlockDevice device, String uri) throws InvalidRequestException {
+        if (device.blockSize() != volume.blockSize()) {
+            throw new InvalidRequestException(uri + " has blocks of " + device.blockSize()
+                    + " bytes, and the volume of " + volume.blockSize());
+        }
+        long needed = dataOffset() + Collections.max(volume.shape().memberBlocks());
+        if (device.blockCount() < needed) {
+            throw new InvalidRequestException(uri + " is too small: it has "
+                    + device.sizeBytes() + " bytes, and a member needs "
+                    + needed * device.blockSize());
+        }
+    }
+
+    private synchronized void note(int slot, String why) {
+        if (!why.isEmpty()) {
+            slots.get(slot).why = why;
+        }
+    }
+
+    // --- spares ---
+
+    private void takeSpare(int slot) {
+        for (VolumeStatus.Spare spare : spares()) {
+            if (closing) {
+                return;
+            }
+            String why;
+            changing.lock();
+            try {
+                if (!isWaiting(slot)) {
+                    return;
+                }
+                replaceNow(slot, spare.uri(), false, true);
+                return;
+            } catch (StorageException | IllegalArgumentException e) {
+                why = String.valueOf(e.getMessage());
+            } finally {
+                changing.unlock();
+            }
+            synchronized (this) {
+                spares.replaceAll(one -> one.uri().equals(spare.uri())
+                        ? new VolumeStatus.Spare(one.uri(), why)
+                        : one);
+            }
+        }
+    }
+
+    // --- what people want ---
+
+    /** Puts a slot's member out, for good. */
+    void fail(int slot) throws StorageException {
+        changing.lock();
+        try {
+            failNow(slot, "taken out by hand");
+        } finally {
+            changing.unlock();
+        }
+    }
+
+    private void failNow(int slot, String why) throws StorageException {
+        VolumeState state = volume.state();
+        if (state.slots().get(slot) != SlotState.FAILED) {
+            long lost = 1L << slot;
+            for (int other = 0; other < state.slots().size(); other++) {
+                lost |= state.slots().get(other) == SlotState.ACTIVE ? 0 : 1L << other;
+            }
+            if (!volume.shape().level().isRedundant()
+                    || !Layout.of(volume.shape()).survives(lost)) {
+                throw new InvalidRequestException("the volume cannot do without slot " + slot
+                        + " now: its data would be lost");
+            }
+        }
+        synchronized (this) {
+            slots.get(slot).isOut = true;
+        }
+        boolean _ = volume.fail(slot, new DeviceGoneException(why));
+        synchronized (this) {
+            slots.get(slot).isOut = true;
+            slots.get(slot).why = why;
+        }
+        BlockDevice device = volume.member(slot);
+        workers.execute(() -> Candidates.closeQuietly(device));
+    }
+
+    /**
+     * Puts another device in a slot; its member is failed first, where it has not.
+     *
+     * @param force whether what is on the device may be destroyed
+     */
+    void replace(int slot, String uri, boolean force) throws StorageException {
+        changing.lock();
+        try {
+            replaceNow(slot, uri, force, false);
+        } finally {
+            changing.unlock();
+        }
+    }
+
+    private void replaceNow(int slot, String uri, boolean force, boolean isSpare)
+            throws StorageException {
+        if (isTaken(slot, uri)) {
+            throw new InvalidRequestException(uri + " is a member already");
+        }
+        if (uri.equals(uri(slot))) { // the same place, and something new in it
+            failNow(slot, "replaced");
+            Candidates.closeQuietly(volume.member(slot));
+        }
+        BlockDevice device = opener.open(uri);
+        boolean done = false;
+        try {
+            requireFit(device, uri);
+            Optional<String> occupant = force ? Optional.empty() : Creation.occupant(device);
+            if (occupant.isPresent()) {
+                throw new InvalidRequestException(uri + " has " + occupant.get()
+                        + ", which would be destroyed: name another device, or force it");
+            }
+            if (volume.state().slots().get(slot) != SlotState.FAILED) {
+                failNow(slot, "replaced by " + uri);
+            }
+            put(slot, uri, device, UUID.randomUUID(), false);
+            done = true;
+        } finally {
+            if (!done) {
+                device.close();
+            }
+        }
+        synchronized (this) {
+            spares.removeIf(one -> one.uri().equals(uri));
+        }
+        events.accept(new VolumeEvent.MemberReplaced(slot, uri, isSpare));
+    }
+
+    /** Nothing more is begun; waits for what is being done. */
+    void end(Duration most) throws InterruptedException {
+        closing = true;
+        if (changing.tryLock(most.toNanos(), TimeUnit.NANOSECONDS)) {
+            changing.unlock();
+        }
+    }
+}

@@ -1,0 +1,15 @@
+package lunar.raid.run;
+
+import lunar.block.BlockDevice;
+import lunar.block.StorageException;
+
+/** How a member is opened by its URI. */
+@FunctionalInterface
+public interface MemberOpener {
+    /**
+     * Opens a device; may block for as long as a login takes.
+     *
+     * @throws IllegalArgumentException when the URI is wrong; the message is one line for a person
+     */
+    BlockDevice open(String uri) throws StorageException;
+}

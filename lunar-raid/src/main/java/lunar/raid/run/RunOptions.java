@@ -1,0 +1,66 @@
+package lunar.raid.run;
+
+import java.time.Duration;
+import lunar.raid.FailurePolicy;
+import lunar.raid.meta.Consent;
+
+/**
+ * How a volume is run.
+ *
+ * @param rebuildBytesPerSecond what a rebuild, resync or scrub may do to each member, or {@link #UNLIMITED}
+ * @param stallTimeout how long a member request may take before its member is failed; zero where it may for ever
+ * @param consent whether it may start without members that had all data when it was used last
+ * @param timing how often what is done
+ */
+public record RunOptions(long rebuildBytesPerSecond, Duration stallTimeout, Consent consent,
+        RunTiming timing) {
+    private static final long MIN_RATE = 4096;
+    private static final Duration MAX_STALL = Duration.ofHours(24);
+
+    /** As fast as members go. */
+    public static final long UNLIMITED = 0;
+    /** No limit of rate; a member that says nothing for a minute is failed. */
+    public static final RunOptions DEFAULT = new RunOptions(UNLIMITED, Duration.ofMinutes(1),
+            Consent.NONE, RunTiming.DEFAULT);
+
+    public RunOptions {
+        if (rebuildBytesPerSecond != UNLIMITED && rebuildBytesPerSecond < MIN_RATE) {
+            throw new IllegalArgumentException("a rebuild rate of " + rebuildBytesPerSecond
+                    + " bytes per second would never end; at least 4k, or 0 for no limit");
+        }
+        if (stallTimeout.isNegative() || stallTimeout.compareTo(MAX_STALL) > 0) {
+            throw new IllegalArgumentException(
+                    "a stall timeout is of 0 (never) to " + MAX_STALL.toHours() + " hours");
+        }
+    }
+
+    public RunOptions withRebuildRate(long bytesPerSecond) {
+        return new RunOptions(bytesPerSecond, stallTimeout, consent, timing);
+    }
+
+    public RunOptions withStallTimeout(Duration timeout) {
+        return new RunOptions(rebuildBytesPerSecond, timeout, consent, timing);
+    }
+
+    public RunOptions withTiming(RunTiming other) {
+        return new RunOptions(rebuildBytesPerSecond, stallTimeout, consent, other);
+    }
+
+    public RunOptions withConsent(Consent other) {
+        return new RunOptions(rebuildBytesPerSecond, stallTimeout, other, timing);
+    }
+
+    /** When a member is given up. */
+    FailurePolicy policy() {
+        return new FailurePolicy(FailurePolicy.DEFAULT.retries(),
+                FailurePolicy.DEFAULT.maxRepairs(), stallTicks());
+    }
+
+    /** Calls of the engine's tick that a member request may take; 0 for any number. */
+    private int stallTicks() {
+        if (stallTimeout.isZero()) {
+            return 0;
+        }
+        return (int) Math.max(2, Math.ceilDiv(stallTimeout.toMillis(), timing.tick().toMillis()));
+    }
+}

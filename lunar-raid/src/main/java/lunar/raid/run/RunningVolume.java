@@ -1,0 +1,450 @@
+package lunar.raid.run;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.Consumer;
+import lunar.block.BlockDevice;
+import lunar.block.BlockRequest;
+import lunar.block.BlockRequest.Operation;
+import lunar.block.DeviceUri;
+import lunar.block.ForwardingDevice;
+import lunar.block.Identity;
+import lunar.block.InvalidRequestException;
+import lunar.block.StorageException;
+import lunar.raid.Raid;
+import lunar.raid.RaidListener;
+import lunar.raid.RaidOptions;
+import lunar.raid.RaidVolume;
+import lunar.raid.SlotState;
+import lunar.raid.VolumeState;
+import lunar.raid.meta.VolumeDescription;
+import lunar.raid.meta.VolumeMetadata;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A volume at work. It looks after itself: members that fail are done without, those that come back get what they
+ * missed, spares step in, redundancy is made true after a crash. Owns its members; closing it stops it in order.
+ */
+public final class RunningVolume extends ForwardingDevice {
+    private static final System.Logger LOG = System.getLogger("lunar.raid");
+    /** Told one by one; more of them are only counted. */
+    private static final long MAX_LOSSES_TOLD = 100;
+    private static final Duration LOOK = Duration.ofMillis(20);
+    private static final Duration FAILED_STOP = Duration.ofSeconds(1);
+
+    private final VolumeSpec spec;
+    private final RaidVolume volume;
+    private final VolumeMetadata metadata;
+    private final VolumeOpening.Opened opened;
+    private final Walks walks;
+    private final Caretaker caretaker;
+    private final TrafficMeter meter;
+    private final ScheduledExecutorService timer;
+    private final ExecutorService workers;
+    private final List<Consumer<VolumeEvent>> listeners = new CopyOnWriteArrayList<>();
+    private final AtomicLong repairs;
+    private final AtomicLongArray errors;
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private final CountDownLatch ended = new CountDownLatch(1);
+    private volatile boolean stoppedInOrder;
+    private int ticks;
+
+    /** Runs the volume of a spec, which nobody else in this process needs to know of. */
+    public static RunningVolume open(VolumeSpec spec, MemberOpener opener)
+            throws StorageException {
+        return open(spec, opener, List.of(), _ -> {});
+    }
+
+    /**
+     * Runs the volume of a spec. Blocks until it can be used: members are opened side by side, the journal is replayed,
+     * and what is left to do has begun.
+     *
+     * @param hosts told of it, and asked before anything is written
+     * @param listener as {@link #addListener} says, from the start on
+     * @throws StorageException when it cannot be put together, with one line that says why and what to do
+     */
+    public static RunningVolume open(VolumeSpec spec, MemberOpener opener, List<VolumeHost> hosts,
+            Consumer<VolumeEvent> listener) throws StorageException {
+        ExecutorService workers = Executors.newThreadPerTaskExecutor(
+                Thread.ofVirtual().name("raid-" + spec.name() + "-", 0).factory());
+        boolean done = false;
+        try {
+            var opened = new VolumeOpening(spec, opener, hosts, workers).open();
+            var running = new Start(spec, opener, opened, workers).run(listener);
+            done = true;
+            return running;
+        } finally {
+            if (!done) {
+                workers.shutdown();
+            }
+        }
+    }
+
+    /** What the parts need of each other while they are made. */
+    private static final class Start implements RaidListener {
+        final VolumeSpec spec;
+        final MemberOpener opener;
+        final VolumeOpening.Opened opened;
+        final ExecutorService workers;
+        final ScheduledExecutorService timer;
+        final AtomicLong repairs = new AtomicLong();
+        final AtomicLongArray errors;
+        /** What happens before the volume is there. Guarded by this, as the next. */
+        private final List<Consumer<RunningVolume>> early = new ArrayList<>();
+        private @Nullable RunningVolume running;
+
+        Start(VolumeSpec spec, MemberOpener opener, VolumeOpening.Opened opened,
+                ExecutorService workers) {
+            this.spec = spec;
+            this.opener = opener;
+            this.opened = opened;
+            this.workers = workers;
+            errors = new AtomicLongArray(opened.uris().size());
+            timer = Executors.newSingleThreadScheduledExecutor(
+                    Thread.ofPlatform().daemon().name("raid-" + spec.name()).factory());
+        }
+
+        RunningVolume run(Consumer<VolumeEvent> listener) {
+            VolumeMetadata metadata = opened.metadata();
+            var kept = new KeptState(metadata,
+                    metadata.record().slotsThatAre(SlotState.FAILED));
+            var options = RaidOptions
+                    .of(Identity.of("iRAID", metadata.record().description().uuid()))
+                    .withGuard(metadata).withKeeper(kept).withLost(metadata.badBlocks())
+                    .withStale(metadata.stale()).withListener(this).withCloser(workers)
+                    .withPolicy(spec.options().policy());
+            RaidVolume volume = Raid.volume(metadata.record().shape(), metadata.raidMembers(),
+                    options);
+            var made = new RunningVolume(this, volume, kept);
+            made.addListener(listener);
+            synchronized (this) {
+                running = made;
+            }
+            early.forEach(one -> one.accept(made));
+            opened.faults().connect(volume);
+            made.start();
+            return made;
+        }
+
+        private void then(Consumer<RunningVolume> what) {
+            RunningVolume there;
+            synchronized (this) {
+                there = running;
+                if (there == null) {
+                    early.add(what);
+                    return;
+                }
+            }
+            what.accept(there);
+        }
+
+        @Override
+        public void slotFailed(int slot, StorageException cause) {
+            then(there -> there.slotFailed(slot, cause));
+        }
+
+        @Override
+        public void volumeFailed(StorageException cause) {
+            then(there -> there.tell(
+                    new VolumeEvent.VolumeFailed(String.valueOf(cause.getMessage()))));
+        }
+
+        @Override
+        public void repaired(int slot, long memberBlock, long blocks) {
+            repairs.incrementAndGet();
+        }
+
+        @Override
+        public void unrecoverable(int slot, long memberBlock, long blocks) {
+            if (errors.incrementAndGet(slot) <= MAX_LOSSES_TOLD) {
+                then(there -> there.tell(
+                        new VolumeEvent.BlocksLost(slot, memberBlock, blocks)));
+            }
+        }
+
+        @Override
+        public void rebuilt(int slot) { then(there -> there.caretaker.whole(slot)); }
+    }
+
+    private RunningVolume(Start start, RaidVolume volume, KeptState kept) {
+        super(volume);
+        this.volume = volume;
+        spec = start.spec;
+        opened = start.opened;
+        metadata = opened.metadata();
+        timer = start.timer;
+        workers = start.workers;
+        repairs = start.repairs;
+        errors = start.errors;
+        meter = new TrafficMeter(volume.blockSize(), System.nanoTime());
+        walks = new Walks(volume, spec.options(), timer, repairs, this::tell);
+        caretaker = new Caretaker(volume, opened, kept, walks, start.opener,
+                spec.options().timing(), workers, this::tell);
+    }
+
+    private void start() {
+        tell(new VolumeEvent.Started(VolumeHealth.of(volume.state()), metadata.replayed()));
+        caretaker.tendWalks();
+        long everyNs = spec.options().timing().tick().toNanos();
+        var _ = timer.scheduleWithFixedDelay(this::tick, 0, everyNs, TimeUnit.NANOSECONDS);
+        opened.claims().forEach(claim -> claim.running(this));
+    }
+
+    private void tick() {
+        try {
+            look();
+        } catch (RuntimeException e) { // else there would be no other tick
+            LOG.log(System.Logger.Level.ERROR, spec.title(), e);
+        }
+    }
+
+    private void look() {
+        volume.tick();
+        if (++ticks % spec.options().timing().metadataTicks() == 0) {
+            metadata.tick();
+        }
+        meter.tick(System.nanoTime());
+        caretaker.tend();
+    }
+
+    private void slotFailed(int slot, StorageException cause) {
+        caretaker.failed(slot, cause);
+        tell(new VolumeEvent.MemberFailed(slot, caretaker.uri(slot),
+                String.valueOf(cause.getMessage())));
+    }
+
+    /** Listeners are told one event after the other, on the volume's own thread. */
+    private void tell(VolumeEvent event) {
+        try {
+            timer.execute(() -> tellNow(event));
+        } catch (RejectedExecutionException _) {
+            tellNow(event);
+        }
+    }
+
+    private void tellNow(VolumeEvent event) {
+        LOG.log(event.level(), "{0}: {1}", spec.title(), event);
+        listeners.forEach(listener -> listener.accept(event));
+    }
+
+    /** Tells of whatever happens from now on, on the volume's own thread; it must neither block nor throw. */
+    public void addListener(Consumer<VolumeEvent> listener) {
+        listeners.add(listener);
+    }
+
+    // --- what it is ---
+
+    /** Which volume it is, and how it is run; where its members are may have changed since. */
+    public VolumeSpec spec() {
+        return spec;
+    }
+
+    /** The UUID of the volume. */
+    public UUID uuid() { return metadata.record().description().uuid(); }
+
+    /** How it is at the moment. */
+    public VolumeStatus status() {
+        VolumeDescription what = metadata.record().description();
+        VolumeState state = volume.state();
+        var slots = new ArrayList<VolumeStatus.Slot>();
+        for (int slot = 0; slot < state.slots().size(); slot++) {
+            slots.add(new VolumeStatus.Slot(slot, caretaker.uri(slot),
+                    metadata.record().members().get(slot).uuid(), state.slots().get(slot),
+                    caretaker.why(slot), volume.repairs(slot), errors.get(slot)));
+        }
+        long bad = metadata.badBlocks().ranges().stream().mapToLong(range -> range.blocks()).sum();
+        return new VolumeStatus(spec.title(), what.uuid(), what.level(), volume.sizeBytes(),
+                volume.blockSize(), volume.shape().chunkBytes(), what.consistency(),
+                VolumeHealth.of(state), slots, walks.status(), walks.lastScrub(),
+                caretaker.spares(),
+                opened.journal() == null ? Optional.empty() : spec.journal(), bad,
+                meter.traffic());
+    }
+
+    /** The slot with a device, named by its number or its URI. */
+    public int slot(String text) throws InvalidRequestException {
+        int count = volume.shape().members();
+        for (int slot = 0; slot < count; slot++) {
+            if (caretaker.uri(slot).equals(text) || Integer.toString(slot).equals(text)) {
+                return slot;
+            }
+        }
+        throw new InvalidRequestException(spec.title() + " has no slot "
+                + DeviceUri.withoutSecret(text) + ": there are 0 to " + (count - 1)
+                + ", and their URIs");
+    }
+
+    // --- what people do with it ---
+
+    /**
+     * Takes a member out. It does not come back by itself while the volume runs.
+     *
+     * @throws InvalidRequestException when the volume cannot do without
+     */
+    public void fail(int slot) throws StorageException { caretaker.fail(slot); }
+
+    /**
+     * Puts another device in a slot, whose member is failed if it has not, and begins to rebuild it. Blocks until that
+     * is stable on the others.
+     *
+     * @param force whether what is on the device may be destroyed
+     */
+    public void replace(int slot, String uri, boolean force) throws StorageException {
+        caretaker.replace(slot, uri, force);
+    }
+
+    /**
+     * Begins to read and compare everything.
+     *
+     * @param repairing whether what does not match is put right
+     * @return false where a scrub is going on already
+     */
+    public boolean scrub(boolean repairing) { return walks.beginScrub(repairing); }
+
+    /** Ends the scrub that is going on, if there is one. */
+    public void cancelScrub() { walks.cancel(WalkKind.SCRUB); }
+
+    // --- requests ---
+
+    @Override
+    public void execute(BlockRequest request) throws StorageException {
+        if (stoppedInOrder && request.operation() == Operation.FLUSH) {
+            return; // all is stable
+        }
+        meter.count(request);
+        volume.execute(request);
+    }
+
+    @Override
+    public void submit(BlockRequest request) {
+        meter.count(request);
+        volume.submit(request);
+    }
+
+    @Override
+    public String toString() { return spec.title(); }
+
+    // --- the end ---
+
+    /** Stops it in order: what was asked for is done and stable, and the members say so. Blocks. */
+    @Override
+    public void close() {
+        if (!closed.compareAndSet(false, true)) {
+            awaitEnd();
+            return;
+        }
+        boolean isInterrupted = Thread.interrupted(); // the end takes its time all the same
+        boolean inOrder = false;
+        try {
+            inOrder = stop();
+        } catch (InterruptedException _) {
+            isInterrupted = true;
+        } finally {
+            stoppedInOrder = inOrder;
+            end(inOrder);
+            if (isInterrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private void awaitEnd() {
+        try {
+            ended.await();
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private boolean stop() throws InterruptedException {
+        var most = spec.options().timing().stop();
+        if (!hasEnded(volume::drain)) {
+            return false;
+        }
+        caretaker.end(most);
+        walks.end(most);
+        VolumeState state = volume.state();
+        // Stopped in order, nobody would know of a resync that was not through.
+        if (!state.serving() || state.resyncedStripes() >= 0 || !flush(state)) {
+            return false;
+        }
+        var noted = new CountDownLatch(1);
+        var isNoted = new AtomicBoolean();
+        metadata.stop(failure -> {
+            isNoted.set(failure == null);
+            noted.countDown();
+        });
+        return noted.await(most.toNanos(), TimeUnit.NANOSECONDS) && isNoted.get();
+    }
+
+    private void closeMembers() {
+        try {
+            volume.close();
+        } catch (StorageException e) {
+            LOG.log(System.Logger.Level.WARNING, "{0}: {1}", spec.title(), e.getMessage());
+        }
+    }
+
+    /** Does what may hang, as requests of a volume may that has failed, which are not waited for long then. */
+    private boolean hasEnded(Runnable what) throws InterruptedException {
+        Thread thread = Thread.ofPlatform().daemon().name("raid-end").start(what);
+        long begunNs = System.nanoTime();
+        while (!thread.join(LOOK)) {
+            Duration most = volume.state().serving()
+                    ? spec.options().timing().stop()
+                    : FAILED_STOP;
+            if (System.nanoTime() - begunNs > most.toNanos()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean flush(VolumeState state) {
+        boolean isStable = true;
+        for (int slot = 0; slot < state.slots().size(); slot++) {
+            BlockDevice member = volume.member(slot);
+            if (member != null && state.slots().get(slot) != SlotState.FAILED) {
+                try {
+                    member.flush();
+                } catch (StorageException e) {
+                    LOG.log(System.Logger.Level.WARNING, "{0}: slot {1} cannot be flushed: {2}",
+                            spec.title(), slot, e.getMessage());
+                    isStable = false;
+                }
+            }
+        }
+        return isStable;
+    }
+
+    private void end(boolean inOrder) {
+        try {
+            timer.shutdown();
+            tell(new VolumeEvent.Stopped(inOrder));
+            if (!hasEnded(this::closeMembers)) {
+                LOG.log(System.Logger.Level.WARNING, "{0}: requests hang, and are left behind",
+                        spec.title());
+            }
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        } finally {
+            Candidates.closeQuietly(opened.journal());
+            workers.shutdown();
+            opened.claims().forEach(VolumeHost.Claim::close);
+            ended.countDown();
+        }
+    }
+}

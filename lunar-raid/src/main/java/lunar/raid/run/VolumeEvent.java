@@ -1,0 +1,134 @@
+package lunar.raid.run;
+
+import lunar.block.DeviceUri;
+
+/** Something that has happened to a running volume. {@link Object#toString} is one line for a person. */
+public sealed interface VolumeEvent {
+    /** How much a person should care. */
+    default System.Logger.Level level() { return System.Logger.Level.INFO; }
+
+    /**
+     * The volume can be used.
+     *
+     * @param health how it is
+     * @param replayed entries of the journal that were written in place
+     */
+    record Started(VolumeHealth health, int replayed) implements VolumeEvent {
+        @Override
+        public System.Logger.Level level() {
+            return health == VolumeHealth.DEGRADED
+                    ? System.Logger.Level.WARNING
+                    : System.Logger.Level.INFO;
+        }
+
+        @Override
+        public String toString() {
+            return "started, " + health
+                    + (replayed == 0 ? "" : "; " + replayed + " writes of the journal replayed");
+        }
+    }
+
+    /** A member has failed; the volume goes on without it. */
+    record MemberFailed(int slot, String uri, String why) implements VolumeEvent {
+        @Override
+        public System.Logger.Level level() { return System.Logger.Level.WARNING; }
+
+        @Override
+        public String toString() {
+            return "slot " + slot + " (" + DeviceUri.withoutSecret(uri)
+                    + ") has failed, the volume is degraded: " + why;
+        }
+    }
+
+    /** A member that was away is there again. */
+    record MemberReturned(int slot, String uri, boolean covered) implements VolumeEvent {
+        @Override
+        public String toString() {
+            return "slot " + slot + " (" + DeviceUri.withoutSecret(uri) + ") is back, and gets "
+                    + (covered ? "what it missed" : "everything anew");
+        }
+    }
+
+    /** Another device has taken a slot. */
+    record MemberReplaced(int slot, String uri, boolean isSpare) implements VolumeEvent {
+        @Override
+        public String toString() {
+            return "slot " + slot + " has " + (isSpare ? "the spare " : "the new member ")
+                    + DeviceUri.withoutSecret(uri);
+        }
+    }
+
+    /** More is lost than the level survives. */
+    record VolumeFailed(String why) implements VolumeEvent {
+        @Override
+        public System.Logger.Level level() { return System.Logger.Level.ERROR; }
+
+        @Override
+        public String toString() { return "the volume takes no more writes: " + why; }
+    }
+
+    /**
+     * A walk has begun.
+     *
+     * @param slot of a rebuild; else -1
+     */
+    record WalkBegan(WalkKind kind, int slot) implements VolumeEvent {
+        @Override
+        public String toString() {
+            return kind + (slot < 0 ? "" : " of slot " + slot) + " began";
+        }
+    }
+
+    /**
+     * A walk has ended.
+     *
+     * @param slot of a rebuild; else -1
+     * @param why why it was not through; empty where it was
+     */
+    record WalkEnded(WalkKind kind, int slot, String why) implements VolumeEvent {
+        /** Whether all was done. */
+        public boolean isThrough() { return why.isEmpty(); }
+
+        @Override
+        public System.Logger.Level level() {
+            return isThrough() ? System.Logger.Level.INFO : System.Logger.Level.WARNING;
+        }
+
+        @Override
+        public String toString() {
+            return kind + (slot < 0 ? "" : " of slot " + slot)
+                    + (isThrough() ? " is through" : " has stopped: " + why);
+        }
+    }
+
+    /** A scrub has ended. */
+    record Scrubbed(ScrubResult result) implements VolumeEvent {
+        @Override
+        public System.Logger.Level level() {
+            return result.isClean() ? System.Logger.Level.INFO : System.Logger.Level.WARNING;
+        }
+
+        @Override
+        public String toString() { return "scrub: " + result; }
+    }
+
+    /** Blocks of a member could neither be read nor computed. */
+    record BlocksLost(int slot, long memberBlock, long blocks) implements VolumeEvent {
+        @Override
+        public System.Logger.Level level() { return System.Logger.Level.ERROR; }
+
+        @Override
+        public String toString() {
+            return "slot " + slot + ": " + blocks + " blocks from " + memberBlock
+                    + " of its data can neither be read nor computed";
+        }
+    }
+
+    /** The volume is stopped. */
+    record Stopped(boolean inOrder) implements VolumeEvent {
+        @Override
+        public String toString() {
+            return inOrder ? "stopped" : "closed; what was going on is seen to at the next start";
+        }
+    }
+}

@@ -1,0 +1,190 @@
+package lunar.raid.run;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import lunar.block.StorageException;
+import lunar.raid.Pace;
+import lunar.raid.RaidVolume;
+import lunar.raid.Scrub;
+import lunar.raid.Walk;
+import lunar.raid.WalkOptions;
+import org.jspecify.annotations.Nullable;
+
+/** What goes over a volume now: rebuilds, a resync, a scrub; each at the pace that was asked for. */
+final class Walks {
+    /** A checkpoint costs a flush and a superblock; between two of them a member gets so much. */
+    private static final long SAVE_BYTES = 64 << 20;
+    private static final double NS = 1e9;
+
+    /** One of them. */
+    private static final class Active {
+        final WalkKind kind;
+        final int slot;
+        final @Nullable RatePace pace;
+        final long beganNs = System.nanoTime();
+        final boolean repairs;
+        volatile @Nullable Walk walk;
+        volatile long from;
+
+        Active(WalkKind kind, int slot, @Nullable RatePace pace, boolean repairs) {
+            this.kind = kind;
+            this.slot = slot;
+            this.pace = pace;
+            this.repairs = repairs;
+        }
+    }
+
+    private final RaidVolume volume;
+    private final RunOptions options;
+    private final ScheduledExecutorService timer;
+    private final Consumer<VolumeEvent> events;
+    private final AtomicLong repairs;
+    /** Guarded by this, as the next two. */
+    private final List<Active> active = new ArrayList<>();
+    private Optional<ScrubResult> lastScrub = Optional.empty();
+    private boolean closing;
+
+    /** @param repairs counts ranges that are repaired */
+    Walks(RaidVolume volume, RunOptions options, ScheduledExecutorService timer,
+            AtomicLong repairs, Consumer<VolumeEvent> events) {
+        this.volume = volume;
+        this.options = options;
+        this.timer = timer;
+        this.repairs = repairs;
+        this.events = events;
+    }
+
+    synchronized boolean has(WalkKind kind, int slot) {
+        return active.stream().anyMatch(one -> one.kind == kind && one.slot == slot);
+    }
+
+    synchronized Optional<ScrubResult> lastScrub() { return lastScrub; }
+
+    /** Begins one, unless there is one of that kind already, or no more shall begin. */
+    boolean begin(WalkKind kind, int slot, Function<WalkOptions, Walk> start) {
+        return begin(kind, slot, false, start);
+    }
+
+    /** Begins to compare all. */
+    boolean beginScrub(boolean repairing) {
+        return begin(WalkKind.SCRUB, -1, repairing, how -> volume.scrub(repairing, how));
+    }
+
+    private boolean begin(WalkKind kind, int slot, boolean repairing,
+            Function<WalkOptions, Walk> start) {
+        var one = new Active(kind, slot, pace(), repairing);
+        synchronized (this) {
+            if (closing || has(kind, slot)) {
+                return false;
+            }
+            active.add(one);
+        }
+        long repairsBefore = repairs.get();
+        events.accept(new VolumeEvent.WalkBegan(kind, slot));
+        Pace pace = one.pace == null ? Pace.FULL : one.pace;
+        boolean begun = false;
+        try {
+            Walk walk = start.apply(WalkOptions.DEFAULT.withPace(pace)
+                    .withSaveStripes(Math.max(1, SAVE_BYTES / volume.shape().chunkBytes()))
+                    .withOnEnd(ended -> ended(one, ended, repairsBefore)));
+            one.from = walk.checkpoint();
+            one.walk = walk;
+            begun = true;
+        } finally {
+            if (!begun) {
+                remove(one);
+            }
+        }
+        synchronized (this) {
+            if (closing) {
+                cancel(one);
+            }
+        }
+        return true;
+    }
+
+    private @Nullable RatePace pace() {
+        long perMember = options.rebuildBytesPerSecond();
+        return perMember == RunOptions.UNLIMITED
+                ? null
+                : new RatePace(perMember * volume.layout().units(), timer, System::nanoTime);
+    }
+
+    private synchronized void remove(Active one) {
+        active.remove(one);
+        notifyAll();
+    }
+
+    private void ended(Active one, Walk walk, long repairsBefore) {
+        StorageException failure = walk.failure();
+        String why = failure == null ? "" : String.valueOf(failure.getMessage());
+        if (walk instanceof Scrub scrub) {
+            var result = new ScrubResult(scrub.checkpoint(), scrub.mismatches(),
+                    repairs.get() - repairsBefore, scrub.skipped(), one.repairs, why);
+            synchronized (this) {
+                lastScrub = Optional.of(result);
+            }
+            events.accept(new VolumeEvent.Scrubbed(result));
+        }
+        remove(one);
+        events.accept(new VolumeEvent.WalkEnded(one.kind, one.slot, why));
+    }
+
+    /** Ends those of a kind after what they are at; they can go on later, where their checkpoint is. */
+    synchronized void cancel(WalkKind kind) {
+        active.stream().filter(one -> one.kind == kind).forEach(Walks::cancel);
+    }
+
+    private static void cancel(Active one) {
+        if (one.walk != null) {
+            one.walk.cancel();
+        }
+        if (one.pace != null) {
+            one.pace.release();
+        }
+    }
+
+    /** Ends all, and waits for that. No more begin. */
+    synchronized void end(Duration most) throws InterruptedException {
+        closing = true;
+        active.forEach(Walks::cancel);
+        long until = System.nanoTime() + most.toNanos();
+        while (!active.isEmpty()) {
+            long leftMs = (until - System.nanoTime()) / 1_000_000;
+            if (leftMs <= 0) {
+                return;
+            }
+            wait(leftMs);
+        }
+    }
+
+    synchronized List<VolumeStatus.Walk> status() {
+        var all = new ArrayList<VolumeStatus.Walk>();
+        for (Active one : active) {
+            Walk walk = one.walk;
+            if (walk != null) {
+                all.add(status(one, walk));
+            }
+        }
+        return all;
+    }
+
+    private VolumeStatus.Walk status(Active one, Walk walk) {
+        long at = walk.checkpoint();
+        double seconds = Math.max((System.nanoTime() - one.beganNs) / NS, 1e-3);
+        double perSecond = (at - one.from) / seconds;
+        long memberBytes = volume.shape().memberBlocks().getFirst() * volume.blockSize();
+        long bytes = (long) (perSecond * memberBytes / Math.max(1, walk.stripes()));
+        return new VolumeStatus.Walk(one.kind, one.slot, at, walk.stripes(), bytes,
+                perSecond > 0
+                        ? OptionalLong.of(Math.round((walk.stripes() - at) / perSecond))
+                        : OptionalLong.empty());
+    }
+}

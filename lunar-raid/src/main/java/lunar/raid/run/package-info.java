@@ -1,0 +1,21 @@
+/**
+ * A RAID volume at work: the shell with a clock and threads around the engine and the metadata, which have neither.
+ *
+ * <p>{@link lunar.raid.run.RunningVolume} opens the members that a {@link lunar.raid.run.VolumeSpec} names, puts the
+ * volume together, does what a crash or an absence has left to do (replay, resync, rebuild, return of a member), and
+ * keeps doing so until it is closed, which stops it in order. It is a {@link lunar.block.BlockDevice}; as a URI it is
+ * {@code raid5:NAME?member=URI&member=URI...} ({@link lunar.raid.run.RaidProvider}). What happens is logged, and told
+ * as {@link lunar.raid.run.VolumeEvent}s; {@link lunar.raid.run.VolumeStatus} says how it is.
+ *
+ * <p>Threads: each volume has one that keeps time, and short ones for what may block. Any thread may use a volume.
+ *
+ * {@snippet :
+ * try (BlockDevice volume = Devices.open("raid1:music?member=file:a.img&member=iscsi://host/iqn/0")) {
+ *     volume.read(0, buffer);
+ * }
+ * }
+ */
+@NullMarked
+package lunar.raid.run;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,161 @@
+package lunar.raid.run;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import lunar.block.BlockRequest;
+import lunar.block.BusyException;
+import lunar.block.DeviceGoneException;
+import lunar.block.ForwardingDevice;
+import lunar.block.StorageException;
+import lunar.raid.layout.Level;
+import lunar.raid.meta.Creation;
+import lunar.raid.meta.VolumeRecord;
+import lunar.testkit.PowerCutDevice;
+
+/**
+ * Disks with volatile caches that outlive whoever opens them: they can be pulled and put back, hang, and lose their
+ * power. Only one at a time has a disk open, as with files.
+ */
+final class Shelf implements MemberOpener {
+    private final Map<String, Disk> disks = new ConcurrentHashMap<>();
+    private final Random random;
+
+    Shelf(Random random) { this.random = random; }
+
+    /** One of them. */
+    static final class Disk {
+        private volatile PowerCutDevice content;
+        private volatile boolean isPulled;
+        private volatile boolean hangs;
+        private Handle open;
+        private final List<BlockRequest> hanging = new ArrayList<>();
+
+        Disk(PowerCutDevice content) { this.content = content; }
+
+        void pull() { isPulled = true; }
+
+        void putBack() { isPulled = false; }
+
+        /** Requests do not end until the disk is closed. */
+        void hang() { hangs = true; }
+    }
+
+    private static final class Handle extends ForwardingDevice {
+        private final Disk disk;
+        private volatile boolean isClosed;
+
+        Handle(Disk disk) {
+            super(disk.content);
+            this.disk = disk;
+        }
+
+        private void requireThere(BlockRequest request) throws StorageException {
+            if (isClosed || disk.isPulled) {
+                throw new DeviceGoneException(request + ": gone");
+            }
+        }
+
+        @Override
+        public void execute(BlockRequest request) throws StorageException {
+            requireThere(request);
+            below().execute(request);
+        }
+
+        @Override
+        public void submit(BlockRequest request) {
+            try {
+                requireThere(request);
+            } catch (StorageException e) {
+                request.fail(e);
+                return;
+            }
+            synchronized (disk) {
+                if (disk.hangs) {
+                    disk.hanging.add(request);
+                    return;
+                }
+            }
+            below().submit(request);
+        }
+
+        @Override
+        public void close() {
+            List<BlockRequest> ended;
+            synchronized (disk) {
+                isClosed = true;
+                if (this.equals(disk.open)) {
+                    disk.open = null;
+                }
+                ended = List.copyOf(disk.hanging);
+                disk.hanging.clear();
+            }
+            ended.forEach(request -> request.fail(new DeviceGoneException("closed")));
+        }
+    }
+
+    Disk disk(String uri) { return disks.get(uri); }
+
+    void add(String uri, int bytes) {
+        disks.put(uri, new Disk(PowerCutDevice.create(bytes, random)));
+    }
+
+    /** All power is cut, and comes back. */
+    void cut() {
+        disks.values().forEach(disk -> {
+            synchronized (disk) {
+                PowerCutDevice after = disk.content.afterCut(Long.MAX_VALUE);
+                disk.content.close();
+                disk.content = after;
+                disk.open = null;
+                disk.isPulled = false;
+                disk.hangs = false;
+            }
+        });
+    }
+
+    /** Nothing is heard of any disk any more, as if this process were cut off. */
+    void pullAll() { disks.values().forEach(Disk::pull); }
+
+    int openCount() {
+        return (int) disks.values().stream().filter(disk -> disk.open != null).count();
+    }
+
+    @Override
+    public Handle open(String uri) throws StorageException {
+        Disk disk = disks.get(uri);
+        if (disk == null || disk.isPulled) {
+            throw new DeviceGoneException(uri + ": nobody answers");
+        }
+        synchronized (disk) {
+            if (disk.open != null) {
+                throw new BusyException(uri + " is in use");
+            }
+            disk.open = new Handle(disk);
+            return disk.open;
+        }
+    }
+
+    /** A new volume of disks {@code disk:0} and on. */
+    VolumeSpec create(Level level, String name, int members, int memberBytes, RunOptions options)
+            throws StorageException {
+        var uris = new ArrayList<String>();
+        var created = new ArrayList<Creation.Member>();
+        for (int i = 0; i < members; i++) {
+            String uri = "disk:" + i;
+            add(uri, memberBytes);
+            uris.add(uri);
+            created.add(new Creation.Member(uri, UUID.randomUUID(), open(uri)));
+        }
+        VolumeRecord _ = Creation.create(Creation.Wish.of(UUID.randomUUID(), name, 0, level,
+                UUID.randomUUID()), created, false);
+        for (Creation.Member member : created) {
+            member.device().close();
+        }
+        return new VolumeSpec(level, name, uris, List.of(), Optional.empty(), options);
+    }
+}
