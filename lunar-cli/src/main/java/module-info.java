@@ -5,6 +5,7 @@ module lunar.cli {
     requires lunar.iscsi;
     requires lunar.initiator;
     requires lunar.isns;
+    requires lunar.raid;
     requires lunar.scsi;
     requires lunar.store;
     requires lunar.target;
@@ -28,5 +29,6 @@ module lunar.cli {
 
     uses lunar.block.spi.DeviceProvider;
 
+    provides lunar.raid.run.VolumeHost with lunar.cli.raid.ControlHost;
     provides ch.qos.logback.classic.spi.Configurator with lunar.cli.LogConfigurator;
 }

@@ -28,7 +28,8 @@ class DeviceUriTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "disk.img", ":x", "x:y?", "x:y?a", "x:y?=1", "x:y?a=1&&b=2", "x:y?a=%zz"})
+    @ValueSource(strings = {"", "disk.img", ":x", "x:y?", "x:y?a", "x:y?=1", "x:y?a=1&&b=2",
+            "x:y?a=%zz"})
     void shouldRejectWhatIsNoUriInOneLine(String text) {
         assertThatThrownBy(() -> DeviceUri.parse(text))
                 .isInstanceOf(IllegalArgumentException.class).hasMessageNotContaining("\n");

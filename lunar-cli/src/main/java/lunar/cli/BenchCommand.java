@@ -10,6 +10,7 @@ import java.util.Locale;
 import lunar.block.BlockDevice;
 import lunar.block.DeviceUri;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -73,6 +74,9 @@ final class BenchCommand extends DeviceCommand {
     @Option(names = "--json", description = "Write JSON.")
     private boolean json;
 
+    @Mixin
+    private final ConfigOption config = new ConfigOption();
+
     BenchCommand(Console console) { super(console); }
 
     @Override
@@ -83,7 +87,7 @@ final class BenchCommand extends DeviceCommand {
         }
         var work = new Workload(pattern, (int) requestBytes, depth, threads, readPercent,
                 ramp.toNanos(), time.toNanos());
-        try (var devices = new OpenDevices()) {
+        try (var devices = new OpenDevices(config.volumes())) {
             var bench = new Bench(work, rangeBytes);
             for (String uri : uris) {
                 BlockDevice device = devices.open(uri);

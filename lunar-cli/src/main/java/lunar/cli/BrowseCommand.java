@@ -11,6 +11,7 @@ import lunar.cli.browse.BrowsedDisk;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.TypeConversionException;
@@ -53,6 +54,9 @@ final class BrowseCommand extends DeviceCommand {
     @Option(names = "--json", description = "Write JSON, with --list.")
     private boolean json;
 
+    @Mixin
+    private final ConfigOption config = new ConfigOption();
+
     BrowseCommand(Console console) { super(console); }
 
     /** HOST:PORT, where no port is a free one. */
@@ -78,7 +82,7 @@ final class BrowseCommand extends DeviceCommand {
                     + " and could read all files: listen on 127.0.0.1, or let everybody in with"
                     + " --allow-anonymous");
         }
-        try (var devices = new OpenDevices()) {
+        try (var devices = new OpenDevices(config.volumes())) {
             var disk = new BrowsedDisk(devices.open(ReadOnlyUri.of(uri)));
             if (serves) {
                 requireFiles(disk.look());

@@ -40,7 +40,7 @@ import lunar.target.SessionLimits;
  * read-only = true
  * </pre>
  *
- * {@link PortalTables} and {@link TargetTables} read the parts.
+ * {@link PortalTables} and {@link TargetTables} read the parts, {@link VolumeTable} the volumes of all commands.
  *
  * @param portals where to listen, empty if the file does not say
  * @param targets what to serve
@@ -64,7 +64,8 @@ record ConfigFile(List<ServePlan.Listen> portals, List<ServePlan.Target> targets
 
     private static final Set<String> KEYS = Set.of("portals", "portal-group", "iqn", "luns", "chap",
             "mutual-chap", "discovery-chap", TargetTables.CHAP_ALGORITHMS, "allow-anonymous",
-            "header-digest", "data-digest", "state", "isns", "limits", "target");
+            "header-digest", "data-digest", "state", "isns", "limits", "target",
+            "volume");
     private static final Set<String> LIMIT_KEYS = Set.of("sessions", "sessions-per-target",
             "sessions-per-initiator", "connections", "connections-per-session", "loops");
     private static final int MAX_CONNECTIONS = 1 << 20;
@@ -84,6 +85,7 @@ record ConfigFile(List<ServePlan.Listen> portals, List<ServePlan.Target> targets
         portals.forEach(portal -> groups.add(portal.group()));
         List<ChapAlgorithm> algorithms = TargetTables.chapAlgorithms(root)
                 .orElse(ChapAlgorithm.DEFAULT_ORDER);
+        var _ = VolumeTable.read(root); // a mistake there is told now, not when the volume is opened
         return new ConfigFile(portals, targets(root, algorithms, groups),
                 root.flag("allow-anonymous"),
                 root.parsed("header-digest", Digest::parse),

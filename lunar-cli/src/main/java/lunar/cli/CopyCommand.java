@@ -6,6 +6,7 @@ import lunar.block.BlockDevice;
 import lunar.block.Size;
 import lunar.block.StorageException;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -40,6 +41,9 @@ final class CopyCommand extends DeviceCommand {
     @Option(names = "--no-sparse", description = "Send zeroes and holes as data.")
     private boolean dense;
 
+    @Mixin
+    private final ConfigOption config = new ConfigOption();
+
     CopyCommand(Console console) { super(console); }
 
     @Override
@@ -52,7 +56,7 @@ final class CopyCommand extends DeviceCommand {
         }
         var ends = CopyEnds.of(source, destination);
         boolean completed = false;
-        try (var devices = new OpenDevices()) {
+        try (var devices = new OpenDevices(config.volumes())) {
             BlockDevice from = devices.open(ends.sourceUri());
             boolean fresh = ends.isFresh();
             BlockDevice to = devices.open(ends.destinationUri(from));

@@ -25,9 +25,13 @@ final class DemoCommand extends DeviceCommand {
         boolean held;
         try (var lab = new DemoLab(console())) {
             var steps = new DemoSteps(lab);
-            held = run(steps);
-            if (held) {
-                table(steps);
+            try {
+                held = run(steps);
+                if (held) {
+                    table(steps);
+                }
+            } finally {
+                steps.close();
             }
         }
         String time = String.format(Locale.ROOT, "%.0f s", (System.nanoTime() - startNs) / 1e9);

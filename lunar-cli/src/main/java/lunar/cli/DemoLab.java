@@ -20,6 +20,8 @@ final class DemoLab implements AutoCloseable {
     /** A target that wants CHAP, with one LUN. */
     static final String GUARDED = "iqn.2026-11.org.lunar:demo.guarded";
     static final String USER = "demo";
+    /** What each member of the volume has. */
+    static final String MEMBER_SIZE = "32MiB";
 
     private static final int SECRET_BYTES = 12;
 
@@ -62,6 +64,16 @@ final class DemoLab implements AutoCloseable {
         var started = RunningServer.start(plan, console);
         server = Optional.of(started);
         return started;
+    }
+
+    /** A target of its own for a member of a volume. */
+    RunningServer member(int number) throws IOException, Failure {
+        var target = ServePlan.Target.of("iqn.2026-11.org.lunar:demo.member" + number,
+                List.of("ram:" + MEMBER_SIZE));
+        return RunningServer.start(new ServePlan(
+                List.of(ServePlan.Listen.on(new Portal("127.0.0.1", 0))), List.of(target), false,
+                Digest.ALLOW, Digest.ALLOW, Optional.empty(), Optional.empty(), Optional.empty(),
+                ChapAlgorithm.DEFAULT_ORDER, ServePlan.Limits.DEFAULT), console);
     }
 
     RunningServer server() { return server.orElseThrow(); }

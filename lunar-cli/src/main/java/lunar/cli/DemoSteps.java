@@ -45,12 +45,16 @@ final class DemoSteps {
     record Step(String title, Work work) {}
 
     private final DemoLab lab;
+    private final DemoVolume volume;
     private final List<Figures> measured = new ArrayList<>();
 
-    DemoSteps(DemoLab lab) { this.lab = lab; }
+    DemoSteps(DemoLab lab) {
+        this.lab = lab;
+        volume = new DemoVolume(lab);
+    }
 
     List<Step> all() {
-        return List.of(new Step("two targets on the loopback", this::serve),
+        var steps = new ArrayList<>(List.of(new Step("two targets on the loopback", this::serve),
                 new Step("discovery finds them", this::discover),
                 new Step("CHAP lets the right secret in", this::rightSecret),
                 new Step("CHAP refuses a wrong secret", this::wrongSecret),
@@ -60,8 +64,15 @@ final class DemoSteps {
                 new Step("verified random I/O, a file", () -> verify(2, false)),
                 new Step("copy to a LUN and compare", this::copy),
                 new Step("speed without digests", () -> measure(false)),
-                new Step("speed with CRC32C digests", () -> measure(true)),
-                new Step("sessions end and nothing is left", this::end));
+                new Step("speed with CRC32C digests", () -> measure(true))));
+        steps.addAll(volume.steps());
+        steps.add(new Step("sessions end and nothing is left", this::end));
+        return steps;
+    }
+
+    /** Ends what a step that failed may have left. */
+    void close() throws IOException {
+        volume.close();
     }
 
     /** The table at the end. */
@@ -186,7 +197,7 @@ final class DemoSteps {
         return "0 sessions, 0 bytes of buffers";
     }
 
-    private static void require(boolean held, String otherwise) throws Failure {
+    static void require(boolean held, String otherwise) throws Failure {
         if (!held) {
             throw new Failure(otherwise);
         }

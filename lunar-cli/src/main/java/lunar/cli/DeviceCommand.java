@@ -47,6 +47,13 @@ abstract class DeviceCommand implements Callable<Integer> {
         }
     }
 
+    /** Keeps out of the log what only whoever runs a server wants to know. */
+    final void logWarningsOnly() {
+        if (!verbose) {
+            log(Level.WARN);
+        }
+    }
+
     private static void log(Level level) {
         ((Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME)).setLevel(level);
     }

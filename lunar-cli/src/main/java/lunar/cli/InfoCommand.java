@@ -11,6 +11,7 @@ import lunar.block.Identity;
 import lunar.block.Limits;
 import lunar.block.Size;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -26,11 +27,14 @@ final class InfoCommand extends DeviceCommand {
     @Option(names = "--json", description = "Write JSON.")
     private boolean json;
 
+    @Mixin
+    private final ConfigOption config = new ConfigOption();
+
     InfoCommand(Console console) { super(console); }
 
     @Override
     int execute() throws Exception {
-        try (var devices = new OpenDevices()) {
+        try (var devices = new OpenDevices(config.volumes())) {
             BlockDevice device = devices.open(uri);
             if (json) {
                 console().out().println(Json.text(tree(device)));

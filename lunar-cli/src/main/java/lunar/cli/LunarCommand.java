@@ -18,6 +18,10 @@ import picocli.CommandLine.Model.CommandSpec;
                         + "io=buffered|sendfile|mapped|direct|sync",
                 "  disk:/dev/sdb                  a whole disk",
                 "  iscsi://[user[%%secret]@]host[:port]/iqn/lun?header-digest=crc32c",
+                "  raid5:vol                      a volume of several devices, from the config file; "
+                        + "also raid0: raid1: raid6: raid10: linear:",
+                "  raid5:vol?member=URI&member=URI  the same without a config file, each URI's %% and & "
+                        + "as %%25 and %%26",
                 "",
                 "Example:",
                 "  lunar serve ram:1GiB & lunar info iscsi://127.0.0.1/iqn.2026-11.org.lunar:disk/0",

@@ -37,6 +37,7 @@ public final class Main {
         line.addSubcommand(new CopyCommand(console));
         line.addSubcommand(new BenchCommand(console));
         line.addSubcommand(new BrowseCommand(console));
+        line.addSubcommand("raid", RaidCommand.line(console));
         line.addSubcommand(new DemoCommand(console));
         line.addSubcommand(new WarmUpCommand(console));
         line.setOut(console.out()).setErr(console.err());

@@ -3,16 +3,24 @@ package lunar.cli;
 import java.util.ArrayList;
 import java.util.List;
 import lunar.block.BlockDevice;
-import lunar.block.Devices;
 import lunar.block.StorageException;
 
 /** Devices that a command has opened; closed in reverse order. */
 final class OpenDevices implements AutoCloseable {
     private final List<BlockDevice> devices = new ArrayList<>();
+    private final VolumeUris volumes;
+
+    /** Devices whose URIs say all. */
+    OpenDevices() { this(VolumeUris.usual()); }
+
+    /** Devices that may be volumes of a config file. */
+    OpenDevices(VolumeUris volumes) {
+        this.volumes = volumes;
+    }
 
     /** Opens a device, which belongs to this from now on. */
-    BlockDevice open(String uri) throws StorageException {
-        BlockDevice device = Devices.open(uri);
+    BlockDevice open(String uri) throws StorageException, Failure {
+        BlockDevice device = volumes.open(uri);
         devices.add(device);
         return device;
     }

@@ -29,10 +29,20 @@ final class PatternCheck {
     private long endNs;
 
     PatternCheck(BlockDevice device, long seed, int depth) {
+        this(device, seed, depth,
+                new int[(int) Math.min(device.sizeBytes() / CELL_BYTES, 1 << 20)]);
+    }
+
+    private PatternCheck(BlockDevice device, long seed, int depth, int[] generations) {
         this.device = device;
         this.seed = seed;
         this.depth = depth;
-        generations = new int[(int) Math.min(device.sizeBytes() / CELL_BYTES, 1 << 20)];
+        this.generations = generations;
+    }
+
+    /** Goes on with what it knows of a device that was opened anew. */
+    PatternCheck on(BlockDevice same) {
+        return new PatternCheck(same, seed, depth, generations);
     }
 
     /**

@@ -15,6 +15,15 @@ final class ReadOnlyUri {
 
     private ReadOnlyUri() {}
 
+    /** The same for one of many devices: what is wrong with it is found when it is opened. */
+    static String lenient(String uri) {
+        try {
+            return of(uri);
+        } catch (Failure | IllegalArgumentException _) {
+            return uri;
+        }
+    }
+
     /**
      * The same URI, but opened for reading where its scheme knows that: a file that cannot be written will do, none is
      * made, and others that read are not locked out.

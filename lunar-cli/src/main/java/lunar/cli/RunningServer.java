@@ -48,7 +48,7 @@ final class RunningServer implements AutoCloseable {
         this.plan = plan;
         this.console = console;
         devices = new ServedDevices(plan.state(), console);
-        ServedDevices.Round round = devices.round();
+        ServedDevices.Round round = devices.round(plan.volumes());
         var assembly = new TargetAssembly(round, console);
         boolean started = false;
         try {
@@ -84,7 +84,7 @@ final class RunningServer implements AutoCloseable {
         if (closed) {
             return List.of();
         }
-        ServedDevices.Round round = devices.round();
+        ServedDevices.Round round = devices.round(wanted.volumes());
         var assembly = new TargetAssembly(round, console);
         List<InetSocketAddress> portalsBefore = portals();
         boolean done = false;

@@ -22,6 +22,7 @@ import picocli.CommandLine.Parameters;
                 "", "Examples:",
                 "  lunar serve ram:1GiB 'file:disk.img?size=10GiB'",
                 "  lunar serve disk:/dev/sdb --portal 0.0.0.0:3260 --chap backup:@secret.txt",
+                "  lunar serve raid5:vol",
                 "  lunar serve --config lunar.toml"})
 final class ServeCommand extends DeviceCommand {
     @Parameters(arity = "0..*", paramLabel = "URI",
@@ -175,7 +176,8 @@ final class ServeCommand extends DeviceCommand {
                 Optional.ofNullable(state).or(file::state),
                 Optional.ofNullable(isns).or(file::isns), file.discoveryChap(),
                 algorithms.orElse(file.chapAlgorithms()),
-                loops == null ? file.limits() : file.limits().withLoops(loops));
+                loops == null ? file.limits() : file.limits().withLoops(loops),
+                new VolumeUris(config));
     }
 
     /** Portals of the command line are in the place of those at the top of the file; other groups stay. */

@@ -31,11 +31,12 @@ import lunar.target.TargetServer;
  * @param discoveryChap {@code USER:@FILE} of discovery; empty for anybody who may log in to a target
  * @param chapAlgorithms what discovery accepts
  * @param limits how many sessions and connections there may be
+ * @param volumes knows volumes by their short URIs
  */
 record ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonymous,
         Digest headerDigest, Digest dataDigest, Optional<Path> state,
         Optional<IsnsServer> isns, Optional<String> discoveryChap,
-        List<ChapAlgorithm> chapAlgorithms, Limits limits) {
+        List<ChapAlgorithm> chapAlgorithms, Limits limits, VolumeUris volumes) {
     /** The portal group of portals that are given none. */
     static final int DEFAULT_GROUP = PortalSpec.DEFAULT_GROUP;
 
@@ -170,6 +171,15 @@ record ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonym
             return chap.isEmpty() && (initiators.isEmpty()
                     || initiators.stream().anyMatch(one -> one.chap().isEmpty()));
         }
+    }
+
+    /** A plan whose volumes are those of this directory. */
+    ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonymous,
+            Digest headerDigest, Digest dataDigest, Optional<Path> state,
+            Optional<IsnsServer> isns, Optional<String> discoveryChap,
+            List<ChapAlgorithm> chapAlgorithms, Limits limits) {
+        this(portals, targets, allowAnonymous, headerDigest, dataDigest, state, isns,
+                discoveryChap, chapAlgorithms, limits, VolumeUris.usual());
     }
 
     ServePlan {

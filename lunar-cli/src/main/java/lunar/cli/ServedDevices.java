@@ -57,16 +57,21 @@ final class ServedDevices implements AutoCloseable {
         this.console = console;
     }
 
-    /** Begins to find the devices of a plan; ends with {@link Round#keep} or {@link Round#cancel}. */
-    Round round() {
-        return new Round();
-    }
+    /**
+     * Begins to find the devices of a plan; ends with {@link Round#keep} or {@link Round#cancel}.
+     *
+     * @param volumes knows volumes by their short URIs
+     */
+    Round round(VolumeUris volumes) { return new Round(volumes); }
 
     /** Those that a plan names, by its LUNs. What is new is open; nothing else has happened. */
     final class Round {
         private final Map<DeviceKey, Open> named = new LinkedHashMap<>();
         private final List<Open> fresh = new ArrayList<>();
         private final Map<Open, Long> growing = new HashMap<>();
+        private final VolumeUris volumes;
+
+        private Round(VolumeUris volumes) { this.volumes = volumes; }
 
         /** The device of a LUN. */
         Open device(String iqn, int lun, String uri) throws IOException, Failure {
@@ -87,7 +92,7 @@ final class ServedDevices implements AutoCloseable {
             awaitClosing(key);
             BlockDevice device;
             try {
-                device = Devices.open(uri);
+                device = volumes.open(uri);
             } catch (BusyException e) {
                 String bare = Devices.withoutFilters(uri).replaceFirst("\\?.*", "");
                 if (devices.keySet().stream().anyMatch(other -> other.uri().contains(bare))) {

@@ -21,7 +21,7 @@ class UsageTest {
     @Test
     void shouldListTheCommandsButNotTheHiddenOne() {
         assertThat(CommandRun.of("--help").succeeds().out())
-                .contains("serve", "discover", "info", "copy", "bench", "browse", "demo",
+                .contains("serve", "discover", "info", "copy", "bench", "browse", "raid", "demo",
                         "Example:")
                 .contains("iscsi://[user[%secret]@]host[:port]/iqn/lun")
                 .doesNotContain("warm-up");

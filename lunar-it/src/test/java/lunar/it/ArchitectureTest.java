@@ -91,7 +91,8 @@ class ArchitectureTest {
     @Test
     void shouldKeepClocksAndThreadsOutOfVolumes() {
         noClasses().that().resideInAnyPackage("lunar.raid", "lunar.raid.layout", "lunar.raid.meta")
-                .should().dependOnClassesThat(resideInAnyPackage("java.net..", "java.nio.channels..")
+                .should()
+                .dependOnClassesThat(resideInAnyPackage("java.net..", "java.nio.channels..")
                         .or(assignableTo(SecureRandom.class)))
                 .orShould().callMethod(Thread.class, "sleep", long.class)
                 .orShould().callMethod(Thread.class, "ofPlatform")

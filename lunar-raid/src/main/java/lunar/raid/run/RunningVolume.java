@@ -163,9 +163,7 @@ public final class RunningVolume extends ForwardingDevice {
         }
 
         @Override
-        public void repaired(int slot, long memberBlock, long blocks) {
-            repairs.incrementAndGet();
-        }
+        public void repaired(int slot, long memberBlock, long blocks) { repairs.incrementAndGet(); }
 
         @Override
         public void unrecoverable(int slot, long memberBlock, long blocks) {
@@ -253,7 +251,9 @@ public final class RunningVolume extends ForwardingDevice {
     }
 
     /** The UUID of the volume. */
-    public UUID uuid() { return metadata.record().description().uuid(); }
+    public UUID uuid() {
+        return metadata.record().description().uuid();
+    }
 
     /** How it is at the moment. */
     public VolumeStatus status() {
@@ -315,7 +315,9 @@ public final class RunningVolume extends ForwardingDevice {
     public boolean scrub(boolean repairing) { return walks.beginScrub(repairing); }
 
     /** Ends the scrub that is going on, if there is one. */
-    public void cancelScrub() { walks.cancel(WalkKind.SCRUB); }
+    public void cancelScrub() {
+        walks.cancel(WalkKind.SCRUB);
+    }
 
     // --- requests ---
 

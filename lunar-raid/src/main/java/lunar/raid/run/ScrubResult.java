@@ -13,7 +13,9 @@ package lunar.raid.run;
 public record ScrubResult(long stripes, long mismatches, long repairs, long skipped,
         boolean repairing, String why) {
     /** Whether all was compared, and was right. */
-    public boolean isClean() { return mismatches == 0 && skipped == 0 && why.isEmpty(); }
+    public boolean isClean() {
+        return mismatches == 0 && skipped == 0 && why.isEmpty();
+    }
 
     @Override
     public String toString() {

@@ -5,7 +5,9 @@ import lunar.block.DeviceUri;
 /** Something that has happened to a running volume. {@link Object#toString} is one line for a person. */
 public sealed interface VolumeEvent {
     /** How much a person should care. */
-    default System.Logger.Level level() { return System.Logger.Level.INFO; }
+    default System.Logger.Level level() {
+        return System.Logger.Level.INFO;
+    }
 
     /**
      * The volume can be used.
@@ -74,9 +76,7 @@ public sealed interface VolumeEvent {
      */
     record WalkBegan(WalkKind kind, int slot) implements VolumeEvent {
         @Override
-        public String toString() {
-            return kind + (slot < 0 ? "" : " of slot " + slot) + " began";
-        }
+        public String toString() { return kind + (slot < 0 ? "" : " of slot " + slot) + " began"; }
     }
 
     /**

@@ -50,7 +50,9 @@ public record VolumeSpec(Level level, String name, List<String> members, List<St
     }
 
     /** The schemes of volumes: {@code raid5} and so on. */
-    public static Set<String> schemes() { return SCHEMES.keySet(); }
+    public static Set<String> schemes() {
+        return SCHEMES.keySet();
+    }
 
     /** The scheme of a level. */
     public static String scheme(Level level) {

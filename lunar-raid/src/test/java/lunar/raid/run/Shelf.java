@@ -119,7 +119,9 @@ final class Shelf implements MemberOpener {
     }
 
     /** Nothing is heard of any disk any more, as if this process were cut off. */
-    void pullAll() { disks.values().forEach(Disk::pull); }
+    void pullAll() {
+        disks.values().forEach(Disk::pull);
+    }
 
     int openCount() {
         return (int) disks.values().stream().filter(disk -> disk.open != null).count();

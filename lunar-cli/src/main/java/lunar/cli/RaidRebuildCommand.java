@@ -1,0 +1,30 @@
+package lunar.cli;
+
+import lunar.cli.raid.VolumeControl;
+import lunar.raid.run.VolumeSpec;
+import picocli.CommandLine.Command;
+import tools.jackson.databind.JsonNode;
+
+/** {@code lunar raid rebuild}: waits until a volume is whole. */
+@Command(name = "rebuild",
+        description = "Go on with what is left to do of a volume, rebuilds and the first or an"
+                + " interrupted resync, and wait for it.",
+        footer = {"", "Example:", "  lunar raid rebuild raid5:vol"})
+final class RaidRebuildCommand extends RaidVolumeCommand {
+    RaidRebuildCommand(Console console) { super(console); }
+
+    @Override
+    int execute() throws Exception {
+        logWarningsOnly();
+        VolumeSpec spec = spec();
+        try (VolumeControl volume = reach(spec)) {
+            JsonNode status = new WalkWait(console(), volume).forRedundancy();
+            String state = status.path("state").asString("");
+            tell(status, spec.title() + " is " + state + (state.equals("degraded")
+                    ? "; put a device in the place of what is missing with 'lunar raid replace "
+                            + spec.title() + " SLOT NEWURI'"
+                    : ""));
+            return state.equals("clean") ? 0 : 1;
+        }
+    }
+}

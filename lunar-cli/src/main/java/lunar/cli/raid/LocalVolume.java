@@ -1,0 +1,59 @@
+package lunar.cli.raid;
+
+import java.io.IOException;
+import lunar.block.Devices;
+import lunar.raid.run.RaidProvider;
+import lunar.raid.run.RunningVolume;
+import lunar.raid.run.VolumeSpec;
+import tools.jackson.databind.JsonNode;
+
+/** A volume that this process runs until it is closed. */
+public final class LocalVolume implements VolumeControl {
+    private final RunningVolume volume;
+    /** Ctrl-C stops it in order, too. */
+    private final Thread atSignal;
+
+    private LocalVolume(RunningVolume volume) {
+        this.volume = volume;
+        atSignal = new Thread(volume::close, "lunar-volume-stop");
+        Runtime.getRuntime().addShutdownHook(atSignal);
+    }
+
+    /** Opens the members and runs the volume. */
+    public static LocalVolume open(VolumeSpec spec) throws IOException {
+        return new LocalVolume(
+                RunningVolume.open(spec, Devices::open, RaidProvider.hosts(), _ -> {}));
+    }
+
+    @Override
+    public JsonNode status() { return Lines.tree(StatusTree.of(volume.status())); }
+
+    @Override
+    public void fail(String slot) throws IOException { volume.fail(volume.slot(slot)); }
+
+    @Override
+    public int replace(String slot, String uri, boolean force) throws IOException {
+        int number = volume.slot(slot);
+        volume.replace(number, uri, force);
+        return number;
+    }
+
+    @Override
+    public void scrub(boolean repair) { boolean _ = volume.scrub(repair); }
+
+    @Override
+    public void stop() { volume.close(); }
+
+    @Override
+    public boolean isElsewhere() { return false; }
+
+    @Override
+    public void close() {
+        volume.close();
+        try {
+            boolean _ = Runtime.getRuntime().removeShutdownHook(atSignal);
+        } catch (IllegalStateException _) {
+            // The JVM is ending, by that signal.
+        }
+    }
+}

@@ -1,0 +1,109 @@
+package lunar.cli.raid;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import lunar.block.DeviceUri;
+import lunar.raid.SlotState;
+import lunar.raid.meta.Assembly;
+import lunar.raid.meta.Candidate;
+import lunar.raid.meta.Composition;
+import lunar.raid.meta.Composition.Use;
+import lunar.raid.meta.Consent;
+import lunar.raid.meta.MemberRecord;
+import lunar.raid.meta.VolumeRecord;
+import lunar.raid.run.VolumeSpec;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/** How a volume is that does not run, as its superblocks tell it. */
+public final class StoppedVolume {
+    private StoppedVolume() {}
+
+    /** The state as docs/iraid.md describes it. */
+    public static JsonNode status(VolumeSpec spec, List<Candidate> candidates) {
+        return Lines.tree(switch (Assembly.of(candidates, Consent.FORCED)) {
+            case Assembly.Outcome.Assembled(Composition composition) ->
+                of(spec, candidates, composition);
+            case Assembly.Outcome.Refused(String why) -> refused(spec, candidates, why);
+        });
+    }
+
+    private static Map<String, Object> refused(VolumeSpec spec, List<Candidate> candidates,
+            String why) {
+        var tree = head(spec, null, VolumeSpec.scheme(spec.level()), "failed");
+        tree.put("why", why);
+        var slots = new ArrayList<Map<String, Object>>();
+        for (Candidate candidate : candidates) {
+            slots.add(StatusTree.slot(slots.size(), candidate.uri(), "", "unknown",
+                    Found.describe(candidate), 0, 0));
+        }
+        tree.put("slots", slots);
+        return rest(tree, spec, List.of());
+    }
+
+    private static Map<String, Object> of(VolumeSpec spec, List<Candidate> candidates,
+            Composition composition) {
+        VolumeRecord volume = composition.volume();
+        var tree = head(spec, volume, VolumeSpec.scheme(volume.description().level()),
+                state(composition));
+        tree.put("sizeBytes",
+                volume.description().volumeBlocks() * volume.description().blockSize());
+        tree.put("blockSizeBytes", volume.description().blockSize());
+        tree.put("chunkBytes", volume.shape().chunkBytes());
+        tree.put("consistency", StatusTree.word(volume.description().consistency()));
+        var slots = new ArrayList<Map<String, Object>>();
+        for (Composition.Slot slot : composition.slots()) {
+            MemberRecord member = volume.members().get(slots.size());
+            slots.add(StatusTree.slot(slots.size(),
+                    slot.candidate() < 0 ? "" : candidates.get(slot.candidate()).uri(),
+                    member.uuid().toString(), StatusTree.word(switch (slot.use()) {
+                        case IN_SYNC -> SlotState.ACTIVE;
+                        case REBUILDING -> SlotState.REBUILDING;
+                        case STALE_COVERED, STALE, MISSING -> SlotState.FAILED;
+                    }), slot.why(), 0, 0));
+        }
+        tree.put("slots", slots);
+        return rest(tree, spec,
+                composition.spares().stream().filter(index -> index != Composition.NONE)
+                        .map(index -> candidates.get(index).uri()).toList());
+    }
+
+    private static Map<String, Object> head(VolumeSpec spec,
+            @Nullable VolumeRecord volume, String level, String state) {
+        var tree = new LinkedHashMap<String, Object>();
+        tree.put("volume", volume == null
+                ? spec.title()
+                : level + ":" + volume.description().name());
+        tree.put("uuid", volume == null ? null : volume.description().uuid().toString());
+        tree.put("level", level);
+        tree.put("state", state);
+        tree.put("running", false);
+        return tree;
+    }
+
+    private static Map<String, Object> rest(Map<String, Object> tree, VolumeSpec spec,
+            List<String> known) {
+        tree.put("walks", List.of());
+        tree.put("lastScrub", null);
+        var spares = new ArrayList<String>(known);
+        spec.spares().stream().filter(uri -> !spares.contains(uri)).forEach(spares::add);
+        tree.put("spares", spares.stream().map(uri -> StatusTree.spare(uri, "")).toList());
+        tree.put("journal", spec.journal().map(DeviceUri::withoutSecret).orElse(null));
+        return tree;
+    }
+
+    /** A word for what it will be when it is started. */
+    private static String state(Composition composition) {
+        if (composition.slotsOf(Use.REBUILDING) != 0) {
+            return "rebuilding";
+        }
+        if (composition.isDegraded()) {
+            return "degraded";
+        }
+        return composition.resync() == Composition.Resync.NONE
+                ? "clean"
+                : "dirty";
+    }
+}

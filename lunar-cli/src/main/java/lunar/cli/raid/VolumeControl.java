@@ -1,0 +1,33 @@
+package lunar.cli.raid;
+
+import java.io.IOException;
+import tools.jackson.databind.JsonNode;
+
+/** What people do with a volume, wherever it runs. What goes wrong is an IOException with one line for a person. */
+public interface VolumeControl extends AutoCloseable {
+    /** How it is, as docs/iraid.md describes it. */
+    JsonNode status() throws IOException;
+
+    /** Takes a member out. */
+    void fail(String slot) throws IOException;
+
+    /**
+     * Puts another device in a slot, and begins to rebuild it.
+     *
+     * @param slot its number, or the URI that it has now
+     * @return the slot's number
+     */
+    int replace(String slot, String uri, boolean force) throws IOException;
+
+    /** Begins a scrub; nothing where one is going on. */
+    void scrub(boolean repair) throws IOException;
+
+    /** Stops the volume, wherever it runs. */
+    void stop() throws IOException;
+
+    /** Whether it runs in another process, and goes on when this is closed. */
+    boolean isElsewhere();
+
+    @Override
+    void close() throws IOException;
+}
