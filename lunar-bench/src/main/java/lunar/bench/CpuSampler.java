@@ -65,7 +65,7 @@ final class CpuSampler implements AutoCloseable {
     }
 
     /** User, nice, system, interrupts and stolen time, of all cores. */
-    static double machine() throws IOException {
+    private static double machine() throws IOException {
         try (var lines = Files.newBufferedReader(Path.of("/proc/stat"))) {
             String[] cpu = String.valueOf(lines.readLine()).split(" +", -1);
             long ticks = 0;

@@ -129,8 +129,8 @@ public final class Iraid {
                 IraidFigure figure = measure(cell, device);
                 figures.add(figure);
                 out.println(String.format(Locale.ROOT,
-                        "%-66s %7.2f MB/s  %4.2f cores  %6.0f Mbit/s on the wire", cell.name(),
-                        figure.mean(), figure.cores(), figure.wireMbits()));
+                        "%-66s %7.2f MB/s  %4.2f cores", cell.name(), figure.mean(),
+                        figure.cores()));
             }
         }
         return figures;
@@ -138,12 +138,13 @@ public final class Iraid {
 
     private IraidFigure measure(IraidCell cell, BlockDevice device)
             throws BenchException, InterruptedException {
-        var meter = new WireMeter();
+        var pids = new ArrayList<>(servers.stream().map(Server::pid).toList());
+        pids.add(ProcessHandle.current().pid());
+        var meter = new CpuMeter(pids);
         int factor = cell.mbits() == IraidCell.SLOW ? SLOW_FACTOR : 1;
         List<Outcome> outcomes = FilterLoad.run(device, cell.pattern(),
                 new Windows(RAMP_MS, factor * plan.windowMs, WINDOWS), meter::mark);
         return new IraidFigure(cell, outcomes.stream()
-                .map(one -> one.perSecond() * cell.work().bytes() / 1e6).toList(), meter.cores(),
-                meter.mbits());
+                .map(one -> one.perSecond() * cell.work().bytes() / 1e6).toList(), meter.cores());
     }
 }

@@ -15,6 +15,7 @@ import lunar.bench.IraidCell.Work;
 
 /** Figures 5 to 10 of the iRAID paper. */
 final class IraidCharts {
+    private static final int BITS_PER_BYTE = 8;
     private static final String THROUGHPUT = "MB/s (more is better)";
     private static final String UTILISATION = "% of the link's rate";
     private static final List<Operation> ALL = List.of(Operation.values());
@@ -152,9 +153,10 @@ final class IraidCharts {
 
     private static List<Double> megabytes(IraidFigure figure) { return figure.megabytes(); }
 
+    /** In percent: S-iRAID moves each byte once, in one direction. */
     private static List<Double> utilised(IraidFigure figure) {
-        double percent = 100 * figure.wireMbits() / figure.cell().mbits();
-        return figure.megabytes().stream().map(one -> percent * one / figure.mean()).toList();
+        return figure.megabytes().stream()
+                .map(one -> 100 * one * BITS_PER_BYTE / figure.cell().mbits()).toList();
     }
 
     /** What is drawn of a figure, by window. */

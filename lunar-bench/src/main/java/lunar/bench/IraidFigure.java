@@ -6,9 +6,8 @@ import java.util.List;
  * What a cell gave.
  *
  * @param megabytes per second, 10^6 bytes, of each window
- * @param cores busy with all of it: initiator, targets and all else
- * @param wireMbits per second on the loopback interface, both ways, with all headers
+ * @param cores busy with the initiator and all targets
  */
-record IraidFigure(IraidCell cell, List<Double> megabytes, double cores, double wireMbits) {
+record IraidFigure(IraidCell cell, List<Double> megabytes, double cores) {
     double mean() { return megabytes.stream().mapToDouble(one -> one).average().orElseThrow(); }
 }

@@ -45,7 +45,7 @@ final class IraidReport {
                 .append(value).append('\n'));
         text.append("- each target: throttle=").append(plan.throttle()).append(":ram:\n");
         figures.stream().mapToDouble(IraidFigure::cores).max().ifPresent(most -> text.append(
-                String.format(Locale.ROOT, "- busiest measurement: %.2f cores, with all%n", most)));
+                String.format(Locale.ROOT, "- busiest measurement: %.2f cores%n", most)));
         text.append("\n### To one target, over the size of requests (1 Gbit/s)\n\n")
                 .append(overSizes().markdown())
                 .append("\n### MB/s, and to one target, with requests of 64 KiB and more\n\n")

@@ -17,8 +17,7 @@ class IraidReportTest {
     /** One target moves 10 MB/s, a volume as many times as much as it has members; half of that on slow networks. */
     private static IraidFigure figure(IraidCell cell) {
         double mean = 10.0 * cell.setup().targets() / (cell.mbits() == IraidCell.FAST ? 1 : 2);
-        return new IraidFigure(cell, List.of(mean - 1, mean, mean, mean + 1), 0.5,
-                cell.mbits() / 4.0);
+        return new IraidFigure(cell, List.of(mean - 1, mean, mean, mean + 1), 0.5);
     }
 
     private IraidReport report(List<IraidCell> cells) throws BenchException {
