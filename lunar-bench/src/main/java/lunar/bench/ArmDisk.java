@@ -3,14 +3,11 @@ package lunar.bench;
 import java.util.ArrayDeque;
 import java.util.EnumSet;
 import java.util.Set;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.LockSupport;
-import lunar.block.AbortedException;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.Capability;
 import lunar.block.DeviceGoneException;
-import lunar.block.ForwardingDevice;
 import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
@@ -19,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * track and its block under the head, and is done before the next one begins. A model, and said to be one wherever its
  * figures are told: 7200 turns a minute, 1 ms to the next track, 9 ms over the whole disk, 150 MB/s.
  */
-final class ArmDisk extends ForwardingDevice {
+final class ArmDisk extends QueuedDevice {
     private static final double TURN_NS = 60e9 / 7200;
     private static final double SETTLE_NS = 1e6;
     private static final double STROKE_NS = 8e6;
@@ -89,21 +86,6 @@ final class ArmDisk extends ForwardingDevice {
             }
         }
         request.fail(new DeviceGoneException(request + ": closed"));
-    }
-
-    @Override
-    public void execute(BlockRequest request) throws StorageException {
-        try {
-            Void _ = submitFuture(new BlockRequest().asCopyOf(request)).get();
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof StorageException failure) {
-                throw failure;
-            }
-            throw new IllegalStateException(e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new AbortedException(request + ": interrupted", e);
-        }
     }
 
     @Override

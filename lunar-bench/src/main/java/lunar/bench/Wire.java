@@ -1,15 +1,11 @@
 package lunar.bench;
 
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import lunar.block.AbortedException;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.BlockRequest.Operation;
-import lunar.block.ForwardingDevice;
-import lunar.block.StorageException;
 
 /**
  * A port of an Ethernet switch, full duplex, as a model: the data of requests pass it one after the other at a rate in
@@ -49,7 +45,7 @@ final class Wire {
         return new Behind(lun, this, port);
     }
 
-    private static final class Behind extends ForwardingDevice {
+    private static final class Behind extends QueuedDevice {
         private final Wire here;
         private final Wire there;
 
@@ -72,21 +68,6 @@ final class Wire {
             long waitNs = Math.max(here.take(reads, bytes, nowNs),
                     there.take(reads, bytes, nowNs));
             var _ = TIMER.schedule(() -> below().submit(request), waitNs, TimeUnit.NANOSECONDS);
-        }
-
-        @Override
-        public void execute(BlockRequest request) throws StorageException {
-            try {
-                Void _ = submitFuture(new BlockRequest().asCopyOf(request)).get();
-            } catch (ExecutionException e) {
-                if (e.getCause() instanceof StorageException failure) {
-                    throw failure;
-                }
-                throw new IllegalStateException(e);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new AbortedException(request + ": interrupted", e);
-            }
         }
     }
 }

@@ -2,14 +2,22 @@ package lunar.cli;
 
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.List;
 import lunar.block.DeviceUri;
 import lunar.block.Devices;
+import lunar.raid.meta.Candidate;
+import lunar.raid.run.MemberSearch;
 
-/** The URI of a member as it is kept: it means the same device from whatever directory. */
+/** URIs of members: what is on them, and how they are kept, to mean the same device from whatever directory. */
 final class MemberUri {
     private static final String FILE = "file:";
 
     private MemberUri() {}
+
+    /** What is on devices, which are only read. */
+    static List<Candidate> look(List<String> uris) {
+        return MemberSearch.look(uris, uri -> Devices.open(ReadOnlyUri.lenient(uri)));
+    }
 
     /** The same device; a file's path is absolute, and a file that is lost is not made anew. */
     static String kept(String uri) throws Failure {

@@ -14,7 +14,6 @@ import lunar.raid.meta.Candidate;
 import lunar.raid.meta.Superblock;
 import lunar.raid.meta.SuperblockReading;
 import lunar.raid.meta.VolumeRecord;
-import lunar.raid.run.MemberSearch;
 import lunar.raid.run.RunOptions;
 import lunar.raid.run.VolumeSpec;
 import org.jspecify.annotations.Nullable;
@@ -67,8 +66,7 @@ final class RaidAssembleCommand extends DeviceCommand {
         for (String uri : uris) {
             kept.add(MemberUri.kept(uri));
         }
-        List<Candidate> candidates = MemberSearch.look(kept,
-                uri -> Devices.open(ReadOnlyUri.lenient(uri)));
+        List<Candidate> candidates = MemberUri.look(kept);
         if (!json) {
             candidates.forEach(one -> console().out()
                     .println(DeviceUri.withoutSecret(one.uri()) + ": " + Found.describe(one)));

@@ -6,7 +6,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
-import lunar.block.Devices;
 import lunar.cli.raid.ControlClient;
 import lunar.cli.raid.StatusPicture;
 import lunar.cli.raid.StoppedVolume;
@@ -15,7 +14,6 @@ import lunar.raid.layout.Level;
 import lunar.raid.meta.Candidate;
 import lunar.raid.meta.Superblock;
 import lunar.raid.meta.SuperblockReading;
-import lunar.raid.run.MemberSearch;
 import lunar.raid.run.VolumeSpec;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -104,17 +102,13 @@ final class RaidStatusCommand extends DeviceCommand {
 
     /** What the members say, where the file does not. */
     private static Level level(VolumeTable table) throws Failure {
-        for (Candidate one : look(table.members())) {
+        for (Candidate one : MemberUri.look(table.members())) {
             if (one.reading() instanceof SuperblockReading.Found(Superblock found)) {
                 return found.volume().description().level();
             }
         }
         throw new Failure("volume '" + table.name() + "' has no member that can be read, and no"
                 + " 'level' in the config file: write one, as in level = \"raid5\"");
-    }
-
-    private static List<Candidate> look(List<String> uris) {
-        return MemberSearch.look(uris, uri -> Devices.open(ReadOnlyUri.lenient(uri)));
     }
 
     private JsonNode status(VolumeSpec spec) throws IOException, Failure {
@@ -127,6 +121,6 @@ final class RaidStatusCommand extends DeviceCommand {
         }
         var uris = new ArrayList<>(spec.members());
         uris.addAll(spec.spares());
-        return StoppedVolume.status(spec, look(uris));
+        return StoppedVolume.status(spec, MemberUri.look(uris));
     }
 }

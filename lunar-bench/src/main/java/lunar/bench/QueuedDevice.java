@@ -1,0 +1,28 @@
+package lunar.bench;
+
+import java.util.concurrent.ExecutionException;
+import lunar.block.AbortedException;
+import lunar.block.BlockDevice;
+import lunar.block.BlockRequest;
+import lunar.block.ForwardingDevice;
+import lunar.block.StorageException;
+
+/** In front of a device, where a request takes its time: whoever executes one waits for it as for one submitted. */
+abstract class QueuedDevice extends ForwardingDevice {
+    QueuedDevice(BlockDevice below) { super(below); }
+
+    @Override
+    public final void execute(BlockRequest request) throws StorageException {
+        try {
+            Void _ = submitFuture(new BlockRequest().asCopyOf(request)).get();
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof StorageException failure) {
+                throw failure;
+            }
+            throw new IllegalStateException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new AbortedException(request + ": interrupted", e);
+        }
+    }
+}
