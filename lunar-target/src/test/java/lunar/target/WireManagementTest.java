@@ -71,6 +71,7 @@ class WireManagementTest {
             int theirs = other.read(1, 1);
             target.device.awaitArrivals();
             int reset = peer.manage(I_T_NEXUS_RESET, WirePeer.NONE);
+            assertThat(peer.isSilent()).as("it waits for what it aborts").isTrue();
             target.device.open();
             assertThat(peer.take(0x22, reset).response()).isEqualTo(COMPLETE);
             assertThat(other.take().itt()).as("goes on").isEqualTo(theirs);
