@@ -1,6 +1,6 @@
 #!/bin/bash
 # In the guest: Linux md (mdadm) over loop devices, and what becomes of data in each kind of failure. Prints lines
-# "verdict|NAME|TEXT", which docs/iraid.md has beside what Lunar does.
+# "verdict|NAME|TEXT"; `compare` puts them beside Lunar's.
 set -euo pipefail
 mib=48 chunk=64 # KiB
 dir=/tmp/members
@@ -124,7 +124,7 @@ TABLE
     rm -f $dir/*.cut
     unmake
 }
-hole 'write hole: the neighbour that was not written' --bitmap=internal
+hole 'write hole, bitmap alone' --bitmap=internal
 hole 'write hole, ppl' --consistency-policy=ppl
 blank 5
 attach 5
