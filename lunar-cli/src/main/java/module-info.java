@@ -29,6 +29,6 @@ module lunar.cli {
 
     uses lunar.block.spi.DeviceProvider;
 
-    provides lunar.raid.run.VolumeHost with lunar.cli.raid.ControlHost;
+    provides lunar.raid.run.VolumeHost with lunar.cli.raid.ControlHost, lunar.cli.ConfigHost;
     provides ch.qos.logback.classic.spi.Configurator with lunar.cli.LogConfigurator;
 }

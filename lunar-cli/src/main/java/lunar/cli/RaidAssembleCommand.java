@@ -14,6 +14,7 @@ import lunar.raid.meta.Candidate;
 import lunar.raid.meta.Superblock;
 import lunar.raid.meta.SuperblockReading;
 import lunar.raid.meta.VolumeRecord;
+import lunar.raid.run.LostJournal;
 import lunar.raid.run.RunOptions;
 import lunar.raid.run.VolumeSpec;
 import org.jspecify.annotations.Nullable;
@@ -31,7 +32,9 @@ import tools.jackson.databind.JsonNode;
                 "", "Example:",
                 "  lunar raid assemble file:b.img file:a.img "
                         + "iscsi://10.0.0.5/iqn.2026-11.org.example:c/0",
-                "  lunar raid assemble file:*.img --look"})
+                "  lunar raid assemble file:*.img --look",
+                "  lunar raid assemble file:a.img file:b.img file:c.img --journal file:new.log "
+                        + "--lost-journal renew"})
 final class RaidAssembleCommand extends DeviceCommand {
     @Parameters(arity = "1..*", paramLabel = "URI", description = "Devices.")
     private List<String> uris = new ArrayList<>();
@@ -42,6 +45,12 @@ final class RaidAssembleCommand extends DeviceCommand {
     @Option(names = "--journal", paramLabel = "URI",
             description = "The device that has the journal, where members have none.")
     private @Nullable String journal;
+
+    @Option(names = "--lost-journal", paramLabel = "CHOICE", defaultValue = "no",
+            description = "Where the device that has the journal is lost for good: drop to go on without"
+                    + " a journal, renew to have a new one on the device of --journal. After a crash"
+                    + " all parity is computed anew, which needs all members. Default: no.")
+    private String lostJournal = "no";
 
     @Option(names = "--degraded", paramLabel = "CHOICE", defaultValue = "no",
             description = "Whether it may start without members that are away: no, yes where what is"
@@ -117,6 +126,8 @@ final class RaidAssembleCommand extends DeviceCommand {
                 placed.stream().filter(one -> one.line() < slots).map(Placed::uri).toList(),
                 placed.stream().filter(one -> one.line() >= slots).map(Placed::uri).toList(),
                 journal == null ? Optional.empty() : Optional.of(MemberUri.kept(journal)),
-                RunOptions.DEFAULT.withConsent(VolumeSpec.consent(degraded)));
+                (noConfig ? RunOptions.DEFAULT : config.volumes().with(RunOptions.DEFAULT))
+                        .withConsent(VolumeSpec.consent(degraded))
+                        .withLostJournal(LostJournal.parse(lostJournal)));
     }
 }

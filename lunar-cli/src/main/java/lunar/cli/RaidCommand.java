@@ -32,6 +32,8 @@ final class RaidCommand implements Runnable {
         line.addSubcommand(new RaidStopCommand(console));
         line.addSubcommand(new RaidFailCommand(console));
         line.addSubcommand(new RaidReplaceCommand(console));
+        line.addSubcommand(new RaidAddCommand(console));
+        line.addSubcommand(new RaidRemoveCommand(console));
         line.addSubcommand(new RaidRebuildCommand(console));
         line.addSubcommand(new RaidScrubCommand(console));
         line.addSubcommand(new RaidGrowCommand(console));

@@ -93,7 +93,7 @@ final class RaidCreateCommand extends RaidVolumeCommand {
         requireDifferent();
         var spec = new VolumeSpec(level, uri.rest(), kept(members), kept(spares),
                 journal == null ? Optional.empty() : Optional.of(MemberUri.kept(journal)),
-                RunOptions.DEFAULT);
+                noConfig ? RunOptions.DEFAULT : volumes().with(RunOptions.DEFAULT));
         VolumeRecord record = create(level, spec);
         UUID uuid = record.description().uuid();
         if (!noConfig) {
@@ -149,23 +149,24 @@ final class RaidCreateCommand extends RaidVolumeCommand {
                         UUID.randomUUID(), devices.open(members.get(i))));
             }
             BlockDevice log = journal == null ? null : devices.open(journal);
-            var spareDevices = new ArrayList<BlockDevice>();
+            var waiting = new ArrayList<Creation.Member>();
             for (String spare : spares) {
-                spareDevices.add(devices.open(spare));
+                waiting.add(new Creation.Member(DeviceUri.withoutSecret(spare),
+                        UUID.randomUUID(), devices.open(spare)));
             }
             var wish = new Creation.Wish(UUID.randomUUID(), spec.name(),
                     System.currentTimeMillis(), level, Creation.consistencyOf(level),
                     Math.toIntExact(Math.min(chunkBytes, Integer.MAX_VALUE)), 0,
                     UUID.randomUUID(), log == null ? null : UUID.randomUUID());
-            requireFree(spares, spareDevices);
             if (log != null) {
-                requireFree(List.of(spec.journal().orElse("")), List.of(log));
+                requireFree(spec.journal().orElse(""), log);
             }
-            VolumeRecord record = Creation.create(wish, all, force);
+            VolumeRecord record = Creation.create(wish, all, waiting, force);
             if (log != null) {
                 Creation.createJournal(record, spec.journal().orElse(""), log, true);
             }
             if (assumeClean) {
+                all.addAll(waiting);
                 for (Creation.Member member : all) {
                     assumeClean(member.device());
                 }
@@ -174,14 +175,11 @@ final class RaidCreateCommand extends RaidVolumeCommand {
         }
     }
 
-    private void requireFree(List<String> uris, List<BlockDevice> devices)
-            throws StorageException, Failure {
-        for (int i = 0; i < uris.size() && !force; i++) {
-            Optional<String> occupant = Creation.occupant(devices.get(i));
-            if (occupant.isPresent()) {
-                throw new Failure(DeviceUri.withoutSecret(uris.get(i)) + " has " + occupant.get()
-                        + ", which would be destroyed: name another device, or force it");
-            }
+    private void requireFree(String uri, BlockDevice device) throws StorageException, Failure {
+        Optional<String> occupant = force ? Optional.empty() : Creation.occupant(device);
+        if (occupant.isPresent()) {
+            throw new Failure(DeviceUri.withoutSecret(uri) + " has " + occupant.get()
+                    + ", which would be destroyed: name another device, or force it");
         }
     }
 
@@ -196,8 +194,9 @@ final class RaidCreateCommand extends RaidVolumeCommand {
     private void finish(VolumeSpec spec, Level level) throws IOException, InterruptedException {
         boolean due = level.isRedundant() && !assumeClean;
         if (!due || noWait) {
-            JsonNode status = StoppedVolume.status(spec, MemberSearch.look(spec.members(),
-                    Devices::open));
+            var uris = new ArrayList<>(spec.members());
+            uris.addAll(spec.spares());
+            JsonNode status = StoppedVolume.status(spec, MemberSearch.look(uris, Devices::open));
             tell(status, due
                     ? "its redundancy is made true at the first start: 'lunar serve "
                             + spec.title() + "', or 'lunar raid rebuild " + spec.title() + "'"

@@ -7,8 +7,8 @@ import picocli.CommandLine.Parameters;
 
 /** {@code lunar raid fail}: takes a member out. */
 @Command(name = "fail",
-        description = "Take a member out of a volume, as if it had failed. It does not come back by"
-                + " itself while the volume runs; at the next start it does, unless it was replaced.",
+        description = "Take a member out of a volume, as if it had failed. It stays out, also when the"
+                + " volume is started again, until 'raid add' takes it back or another is in its place.",
         footer = {
                 "", "Examples:", "  lunar raid fail raid5:vol 2",
                 "  lunar raid fail raid5:vol file:/srv/c.img"})
@@ -27,7 +27,8 @@ final class RaidFailCommand extends RaidVolumeCommand {
             volume.fail(RaidReplaceCommand.slot(slot));
             tell(volume.status(), "slot " + slot + " of " + spec.title()
                     + " is out; put another device there with 'lunar raid replace "
-                    + spec.title() + " " + slot + " NEWURI'");
+                    + spec.title() + " " + slot + " NEWURI', or take it back with 'lunar raid add "
+                    + spec.title() + " " + slot + "'");
         }
         return 0;
     }

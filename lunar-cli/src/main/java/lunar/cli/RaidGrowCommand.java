@@ -1,23 +1,53 @@
 package lunar.cli;
 
+import lunar.block.DeviceUri;
+import lunar.block.Size;
+import lunar.cli.raid.VolumeControl;
 import lunar.raid.run.VolumeSpec;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import tools.jackson.databind.JsonNode;
 
 /** {@code lunar raid grow}: one member more. */
-@Command(name = "grow", description = "Make a volume larger by a member. Not possible yet.",
-        footer = {"", "Example:", "  lunar raid grow linear:archive file:/srv/more.img"})
+@Command(name = "grow",
+        description = "Give a volume one member more while it is in use: a linear volume has its blocks"
+                + " behind the others then, a RAID 1 one copy more, which is made meanwhile. The config"
+                + " file names it from then on.",
+        footer = {
+                "", "Examples:", "  lunar raid grow linear:archive file:/srv/more.img",
+                "  lunar raid grow raid1:small iscsi://10.0.0.9/iqn.2026-11.org.example:third/0"})
 final class RaidGrowCommand extends RaidVolumeCommand {
     @Parameters(index = "1", paramLabel = "URI", description = "The new member.")
     private String fresh = "";
+
+    @Option(names = "--force", description = "Destroy what is on the new member.")
+    private boolean force;
+
+    @Option(names = "--wait",
+            description = "Wait for the copy, also where another process makes it.")
+    private boolean wait;
 
     RaidGrowCommand(Console console) { super(console); }
 
     @Override
     int execute() throws Exception {
+        logWarningsOnly();
         VolumeSpec spec = spec();
-        throw new Failure(spec.title() + " cannot grow onto " + MemberUri.kept(fresh) + ": "
-                + "there is no command for that yet; create a larger volume and"
-                + " 'lunar copy' this one to it");
+        String uri = MemberUri.kept(fresh);
+        try (VolumeControl volume = reach(spec)) {
+            make(fresh);
+            int slot = volume.grow(uri, force);
+            keepNamed(spec, volume.status(), "", uri);
+            boolean isWaiting = !volume.isElsewhere() || wait;
+            JsonNode status = isWaiting
+                    ? new WalkWait(console(), volume).forRedundancy()
+                    : volume.status();
+            tell(status, "slot " + slot + " of " + spec.title() + " is "
+                    + DeviceUri.withoutSecret(uri) + ", and it is "
+                    + status.path("state").asString("") + ", of "
+                    + Size.format(status.path("sizeBytes").asLong(0)));
+        }
+        return 0;
     }
 }

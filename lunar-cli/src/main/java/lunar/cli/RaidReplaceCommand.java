@@ -1,10 +1,6 @@
 package lunar.cli;
 
-import java.io.IOException;
-import java.util.List;
-import java.util.Optional;
 import lunar.block.DeviceUri;
-import lunar.block.Devices;
 import lunar.cli.raid.VolumeControl;
 import lunar.raid.meta.Consent;
 import lunar.raid.run.VolumeSpec;
@@ -49,11 +45,10 @@ final class RaidReplaceCommand extends RaidVolumeCommand {
         String uri = MemberUri.kept(fresh);
         try (VolumeControl volume = reach(spec)) {
             JsonNode before = volume.status();
-            if (!creating(uri).equals(uri)) {
-                Devices.open(creating(uri)).close(); // the file is there from now on
-            }
+            make(fresh);
             int number = volume.replace(slot(slot), uri, force);
-            rename(spec, before.path("slots").path(number).path("uri").asString(""), uri);
+            keepNamed(spec, volume.status(),
+                    before.path("slots").path(number).path("uri").asString(""), uri);
             if (!volume.isElsewhere() || wait) {
                 JsonNode status = new WalkWait(console(), volume).forRedundancy();
                 tell(status, "slot " + number + " has " + DeviceUri.withoutSecret(uri) + ", and "
@@ -72,29 +67,5 @@ final class RaidReplaceCommand extends RaidVolumeCommand {
         return spec.options().consent() == Consent.NONE
                 ? spec.withOptions(spec.options().withConsent(Consent.DEGRADED))
                 : spec;
-    }
-
-    /** With the size that a file is made with, which is not kept. */
-    private String creating(String kept) {
-        String size = fresh.replaceFirst(".*[?&](size=[^&]*).*", "$1");
-        return size.equals(fresh) ? kept : kept + (kept.contains("?") ? "&" : "?") + size;
-    }
-
-    private void rename(VolumeSpec spec, String before, String after)
-            throws Failure, IOException {
-        Optional<VolumeTable> table = volumes().table(spec.name())
-                .filter(one -> one.members().equals(spec.members()));
-        if (table.isEmpty()) {
-            return; // its URI says all
-        }
-        List<String> known = table.get().members().stream()
-                .filter(one -> DeviceUri.withoutSecret(one).equals(before)).toList();
-        if (known.size() == 1 && !known.getFirst().equals(after)) {
-            new VolumeTableFile(volumes().file()).replace(spec.name(), known.getFirst(), after);
-        } else if (known.isEmpty()) {
-            console().remark("the config file " + volumes().file() + " does not name "
-                    + (before.isEmpty() ? "the member that was lost" : before) + "; add "
-                    + DeviceUri.withoutSecret(after) + " to its members");
-        }
     }
 }

@@ -1,9 +1,13 @@
 package lunar.cli;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import lunar.block.DeviceUri;
+import lunar.block.Devices;
 import lunar.cli.raid.ControlClient;
 import lunar.cli.raid.LocalVolume;
 import lunar.cli.raid.VolumeControl;
@@ -15,6 +19,9 @@ import tools.jackson.databind.JsonNode;
 
 /** What the commands on one volume have in common. */
 abstract class RaidVolumeCommand extends DeviceCommand {
+    private static final long LOOK_MS = 20;
+    private static final int MAX_LOOKS = 250;
+
     @Parameters(index = "0", paramLabel = "VOLUME", description = "The volume, such as raid5:vol.")
     private String volume = "";
 
@@ -43,6 +50,57 @@ abstract class RaidVolumeCommand extends DeviceCommand {
     final VolumeControl reach(VolumeSpec spec) throws IOException, Failure {
         Optional<VolumeControl> there = running(spec);
         return there.isPresent() ? there.get() : LocalVolume.open(spec);
+    }
+
+    /** Makes a file of the size that its URI says; the size is not kept. */
+    final void make(String uri) throws IOException, Failure {
+        String size = uri.replaceFirst("(?s).*[?&](size=[^&]*).*", "$1");
+        if (!size.equals(uri)) {
+            String kept = MemberUri.kept(uri);
+            Devices.open(kept + (kept.contains("?") ? "&" : "?") + size).close();
+        }
+    }
+
+    /**
+     * Sees to it that the config file names a device of a volume. Who runs the volume does it where it knows the file.
+     *
+     * @param status of the volume, after the change
+     * @param before the member that was there, without secrets; may be empty
+     * @param after the new one
+     */
+    final void keepNamed(VolumeSpec spec, JsonNode status, String before, String after)
+            throws IOException, Failure, InterruptedException {
+        Optional<VolumeTable> table = volumes().table(spec.name())
+                .filter(one -> one.members().equals(spec.members()));
+        if (table.isEmpty()) {
+            return; // its URI says all, or it is done
+        }
+        Path file = volumes().file().toAbsolutePath().normalize();
+        if (status.path("config").asString("").equals(file.toString())) {
+            for (int i = 0; i < MAX_LOOKS && !isNamed(spec, after); i++) {
+                Thread.sleep(LOOK_MS);
+            }
+        } else {
+            rename(spec, table.get(), before, after);
+        }
+        if (!isNamed(spec, after)) {
+            console().remark("the config file " + volumes().file() + " does not name "
+                    + DeviceUri.withoutSecret(after) + "; add it to its members"
+                    + (before.isEmpty() ? "" : " in the place of " + before));
+        }
+    }
+
+    private boolean isNamed(VolumeSpec spec, String uri) throws Failure {
+        return volumes().table(spec.name()).filter(one -> one.members().contains(uri)).isPresent();
+    }
+
+    private void rename(VolumeSpec spec, VolumeTable table, String before, String after)
+            throws IOException, Failure {
+        List<String> known = table.members().stream()
+                .filter(one -> DeviceUri.withoutSecret(one).equals(before)).toList();
+        if (known.size() == 1 && !known.getFirst().equals(after)) {
+            new VolumeTableFile(volumes().file()).replace(spec.name(), known.getFirst(), after);
+        }
     }
 
     /** The result: what the volume is for machines, a line for people. */

@@ -7,9 +7,12 @@ import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.regex.Pattern;
+import lunar.cli.raid.ControlPlace;
 import lunar.raid.run.VolumeSpec;
+import lunar.raid.run.VolumeStatus;
 
 /**
  * Changes the {@code [[volume]]} tables of a config file as a person with an editor would: all other lines, and
@@ -24,8 +27,24 @@ final class VolumeTableFile {
 
     VolumeTableFile(Path path) { this.path = path; }
 
+    /** A change that nobody else makes one meanwhile of. */
+    @FunctionalInterface
+    private interface Change {
+        void make() throws Failure, IOException;
+    }
+
+    private static void alone(Change change) throws Failure, IOException {
+        try (var _ = ControlPlace.ofUser().configs()) {
+            change.make();
+        }
+    }
+
     /** Adds a table at the end; the file is made where there is none. */
     void append(VolumeSpec spec, UUID uuid) throws Failure, IOException {
+        alone(() -> appendNow(spec, uuid));
+    }
+
+    private void appendNow(VolumeSpec spec, UUID uuid) throws Failure, IOException {
         String before = Files.exists(path) ? Files.readString(path) : "";
         String gap = before.isEmpty() || before.endsWith("\n\n")
                 ? ""
@@ -35,6 +54,11 @@ final class VolumeTableFile {
 
     /** Writes another URI in the place of one. */
     void replace(String name, String before, String after) throws Failure, IOException {
+        alone(() -> replaceNow(name, before, after));
+    }
+
+    private void replaceNow(String name, String before, String after)
+            throws Failure, IOException {
         List<String> lines = lines();
         Range table = range(lines, name);
         boolean done = false;
@@ -50,16 +74,58 @@ final class VolumeTableFile {
                     + name + "' as it is written here: write " + after + " in its place");
         }
         write(text(lines));
-        if (VolumeTable.read(TomlTable.read(path)).stream()
-                .filter(one -> one.name().equals(name))
+        if (table(name).stream()
                 .noneMatch(one -> one.members().contains(after) || one.spares().contains(after))) {
             throw new Failure("config file " + path + ": volume '" + name
                     + "' could not be changed; write " + after + " in the place of " + before);
         }
     }
 
+    /**
+     * Has a table name the members, spares and journal that a volume has; nothing where it is no table of that volume.
+     *
+     * @param removed spares that are none any more
+     */
+    void update(String name, VolumeStatus now, Set<String> removed) throws Failure, IOException {
+        alone(() -> updateNow(name, now, removed));
+    }
+
+    private void updateNow(String name, VolumeStatus now, Set<String> removed)
+            throws Failure, IOException {
+        Optional<VolumeTable> table = Files.exists(path) ? table(name) : Optional.empty();
+        if (table.isEmpty() || !table.get().uuid().orElse(now.uuid()).equals(now.uuid())) {
+            return;
+        }
+        var changes = VolumeTableChange.of(table.get(), now, removed);
+        if (changes.isEmpty()) {
+            return;
+        }
+        List<String> lines = lines();
+        Range range = range(lines, name);
+        List<String> own = lines.subList(range.from(), range.end());
+        Optional<String> changed = changes.in(text(own));
+        if (changed.isPresent()) {
+            own.clear();
+            own.addAll(List.of(changed.get().split("\n", -1)));
+            write(text(lines));
+        }
+        if (!table(name).filter(changes::isMadeIn).isPresent()) {
+            throw new Failure("config file " + path + ": volume '" + name
+                    + "' could not be changed; write " + changes + " there by hand");
+        }
+    }
+
+    private Optional<VolumeTable> table(String name) throws Failure {
+        return VolumeTable.read(TomlTable.read(path)).stream()
+                .filter(one -> one.name().equals(name)).findFirst();
+    }
+
     /** Takes a table out. */
     void remove(String name) throws Failure, IOException {
+        alone(() -> removeNow(name));
+    }
+
+    private void removeNow(String name) throws Failure, IOException {
         List<String> lines = lines();
         Range table = range(lines, name);
         int end = table.end();

@@ -16,6 +16,7 @@ import lunar.block.StorageException;
 import lunar.cli.raid.ControlClient;
 import lunar.cli.raid.VolumeControl;
 import lunar.raid.layout.Level;
+import lunar.raid.run.RunOptions;
 import lunar.raid.run.VolumeSpec;
 import org.jspecify.annotations.Nullable;
 
@@ -127,7 +128,8 @@ final class VolumeUris {
                     + "?member=URI&member=URI");
         }
         Map<String, String> options = new LinkedHashMap<>(parsed.options());
-        var text = new StringBuilder(table.get().spec(level).uri());
+        VolumeSpec spec = table.get().spec(level);
+        var text = new StringBuilder(spec.withOptions(with(spec.options())).uri());
         for (var option : options.entrySet()) { // the later one counts
             text.replace(0, text.length(), text.toString()
                     .replaceAll("&" + Pattern.quote(option.getKey()) + "=[^&]*", ""));
@@ -135,6 +137,11 @@ final class VolumeUris {
                     .append(DeviceUri.encoded(option.getValue()));
         }
         return VolumeSpec.of(DeviceUri.parse(text.toString()));
+    }
+
+    /** How a volume is run that this file is to name the members of. */
+    RunOptions with(RunOptions options) {
+        return options.withConfigFile(file().toAbsolutePath().normalize().toString());
     }
 
     /** The UUID of a volume, where the file has it. */

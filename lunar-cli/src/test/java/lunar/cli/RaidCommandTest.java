@@ -237,7 +237,6 @@ class RaidCommandTest {
                 "RAID 5 takes at least 3 members");
         raid("create", "raid1:other", file("x") + SIZE, file("x") + SIZE).fails(1, "named twice");
         raid("create", "ram:1", file("x") + SIZE).fails(2, "is no name of a volume");
-        raid("grow", "raid5:vol", file("x")).fails(1, "cannot grow");
         raid("replace", "raid5:vol", "1", file("nothing")).fails(1, "nothing");
         raid("fail", "raid6:vol", "1").fails(1, "raid5:vol");
         raid("status", "raid5:nothing").fails(1, "there are raid5:vol");
@@ -267,7 +266,7 @@ class RaidCommandTest {
     @Test
     void shouldShowHelpWithAnExample() {
         for (String command : List.of("create", "assemble", "status", "stop", "fail", "replace",
-                "rebuild", "scrub", "grow", "destroy")) {
+                "add", "remove", "rebuild", "scrub", "grow", "destroy")) {
             CommandRun help = CommandRun.of("raid", command, "--help").succeeds();
             assertThat(help.out()).contains("lunar raid " + command, "Example", "--json");
         }

@@ -97,6 +97,21 @@ public final class ControlClient implements VolumeControl {
     }
 
     @Override
+    public int add(String name, boolean force) throws IOException {
+        return ask("add", Map.of("uri", name, "force", force)).path("slot").asInt(-1);
+    }
+
+    @Override
+    public void remove(String name) throws IOException {
+        var _ = ask("remove", Map.of("uri", name));
+    }
+
+    @Override
+    public int grow(String uri, boolean force) throws IOException {
+        return ask("grow", Map.of("uri", uri, "force", force)).path("slot").asInt(-1);
+    }
+
+    @Override
     public void scrub(boolean repair) throws IOException {
         var _ = ask("scrub", Map.of("repair", repair));
     }

@@ -31,6 +31,8 @@ public record ControlPlace(Path directory) {
     /** Bytes of the longest name that a socket can have (sockaddr_un, less its end). */
     private static final int MAX_PATH_BYTES = 107;
     private static final int MAX_SOCKETS = 1024;
+    private static final int MAX_TRIES = 500;
+    private static final long TRY_MS = 10;
     private static final String SOCKET = ".sock";
     private static final String LOCK = ".lock";
     private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions
@@ -100,7 +102,7 @@ public record ControlPlace(Path directory) {
     }
 
     /** The sole right to run a volume, until it is closed or the process ends, in whatever way. */
-    record Right(FileChannel file, FileLock lock) implements AutoCloseable {
+    public record Right(FileChannel file, FileLock lock) implements AutoCloseable {
         @Override
         public void close() {
             try (file) {
@@ -108,6 +110,45 @@ public record ControlPlace(Path directory) {
             } catch (IOException e) {
                 System.getLogger("lunar.cli").log(System.Logger.Level.DEBUG, "a lock", e);
             }
+        }
+    }
+
+    /**
+     * The sole right of this user's processes to change a config file, which takes them some milliseconds. Blocks.
+     *
+     * @throws IOException where another process does not let go of it
+     */
+    public Right configs() throws IOException {
+        prepare();
+        FileChannel file = FileChannel.open(directory.resolve("config" + LOCK),
+                StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        boolean done = false;
+        try {
+            for (int i = 0; i < MAX_TRIES; i++) {
+                Optional<FileLock> lock = tried(file);
+                if (lock.isPresent()) {
+                    done = true;
+                    return new Right(file, lock.get());
+                }
+                Thread.sleep(TRY_MS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        } finally {
+            if (!done) {
+                file.close();
+            }
+        }
+        throw new IOException("another process is changing a config file, and does not end");
+    }
+
+    /** Empty where another process has it, or this one. */
+    private static Optional<FileLock> tried(FileChannel file) throws IOException {
+        try {
+            return Optional.ofNullable(file.tryLock());
+        } catch (OverlappingFileLockException _) {
+            return Optional.empty();
         }
     }
 
@@ -119,9 +160,7 @@ public record ControlPlace(Path directory) {
                     StandardOpenOption.CREATE, StandardOpenOption.WRITE);
             Optional<FileLock> lock = Optional.empty();
             try {
-                lock = Optional.ofNullable(file.tryLock());
-            } catch (OverlappingFileLockException _) {
-                // It is this process.
+                lock = tried(file);
             } finally {
                 if (lock.isEmpty()) {
                     file.close();

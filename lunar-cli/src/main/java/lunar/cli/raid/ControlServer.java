@@ -102,16 +102,20 @@ final class ControlServer implements AutoCloseable {
 
     private Map<String, Object> obey(JsonNode request) throws IOException {
         String slot = request.path("slot").asString("");
+        String uri = request.path("uri").asString("");
+        boolean force = request.path("force").asBoolean(false);
         var more = new LinkedHashMap<String, Object>();
         switch (request.path("command").asString("")) {
-            case "status" -> more.put("status", StatusTree.of(volume.status()));
+            case "status" -> more.put("status", StatusTree.of(volume));
             case "fail" -> volume.fail(volume.slot(slot));
             case "replace" -> {
                 int number = volume.slot(slot);
-                volume.replace(number, request.path("uri").asString(""),
-                        request.path("force").asBoolean(false));
+                volume.replace(number, uri, force);
                 more.put("slot", number);
             }
+            case "add" -> more.put("slot", volume.add(uri, force));
+            case "remove" -> volume.remove(uri);
+            case "grow" -> more.put("slot", volume.grow(uri, force));
             case "scrub" -> {
                 boolean _ = volume.scrub(request.path("repair").asBoolean(false));
             }

@@ -26,7 +26,7 @@ public final class LocalVolume implements VolumeControl {
     }
 
     @Override
-    public JsonNode status() { return Lines.tree(StatusTree.of(volume.status())); }
+    public JsonNode status() { return Lines.tree(StatusTree.of(volume)); }
 
     @Override
     public void fail(String slot) throws IOException { volume.fail(volume.slot(slot)); }
@@ -36,6 +36,19 @@ public final class LocalVolume implements VolumeControl {
         int number = volume.slot(slot);
         volume.replace(number, uri, force);
         return number;
+    }
+
+    @Override
+    public int add(String name, boolean force) throws IOException {
+        return volume.add(name, force);
+    }
+
+    @Override
+    public void remove(String name) throws IOException { volume.remove(name); }
+
+    @Override
+    public int grow(String uri, boolean force) throws IOException {
+        return volume.grow(uri, force);
     }
 
     @Override

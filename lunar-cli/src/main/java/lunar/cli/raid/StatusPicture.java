@@ -38,7 +38,8 @@ public final class StatusPicture {
             }
         }
         for (JsonNode spare : status.path("spares")) {
-            lines.add(line("spare", text(spare, "uri"), text(spare, "why")));
+            String uri = text(spare, "uri");
+            lines.add(line("spare", uri.isEmpty() ? text(spare, "uuid") : uri, text(spare, "why")));
         }
         if (status.path("journal").isString()) {
             lines.add(line("journal", text(status, "journal"), ""));

@@ -4,7 +4,10 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
 import lunar.block.DeviceUri;
+import lunar.raid.run.RunningVolume;
 import lunar.raid.run.ScrubResult;
 import lunar.raid.run.VolumeSpec;
 import lunar.raid.run.VolumeStatus;
@@ -14,7 +17,8 @@ final class StatusTree {
     private StatusTree() {}
 
     /** Of a volume that runs in this process. */
-    static Map<String, Object> of(VolumeStatus status) {
+    static Map<String, Object> of(RunningVolume volume) {
+        VolumeStatus status = volume.status();
         var tree = new LinkedHashMap<String, Object>();
         tree.put("volume", status.title());
         tree.put("uuid", status.uuid().toString());
@@ -31,11 +35,12 @@ final class StatusTree {
         tree.put("lastScrub", status.lastScrub().map(StatusTree::scrub).orElse(null));
         var spares = new ArrayList<Map<String, Object>>();
         for (VolumeStatus.Spare spare : status.spares()) {
-            spares.add(spare(spare.uri(), spare.why()));
+            spares.add(spare(spare.uri(), spare.member(), spare.why()));
         }
         tree.put("spares", spares);
         tree.put("journal", status.journal().map(DeviceUri::withoutSecret).orElse(null));
         tree.put("badBlocks", status.badBlocks());
+        tree.put("config", volume.spec().options().configFile().orElse(null));
         var traffic = new LinkedHashMap<String, Object>();
         traffic.put("readBytes", status.traffic().readBytes());
         traffic.put("writtenBytes", status.traffic().writtenBytes());
@@ -65,9 +70,10 @@ final class StatusTree {
         return tree;
     }
 
-    static Map<String, Object> spare(String uri, String why) {
+    static Map<String, Object> spare(String uri, Optional<UUID> member, String why) {
         var tree = new LinkedHashMap<String, Object>();
         tree.put("uri", DeviceUri.withoutSecret(uri));
+        tree.put("uuid", member.map(UUID::toString).orElse(null));
         tree.put("why", why);
         return tree;
     }

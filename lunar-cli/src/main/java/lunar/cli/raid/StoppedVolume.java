@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
 import lunar.block.DeviceUri;
 import lunar.raid.SlotState;
 import lunar.raid.meta.Assembly;
@@ -12,6 +14,7 @@ import lunar.raid.meta.Composition;
 import lunar.raid.meta.Composition.Use;
 import lunar.raid.meta.Consent;
 import lunar.raid.meta.MemberRecord;
+import lunar.raid.meta.SuperblockReading;
 import lunar.raid.meta.VolumeRecord;
 import lunar.raid.run.VolumeSpec;
 import org.jspecify.annotations.Nullable;
@@ -40,7 +43,8 @@ public final class StoppedVolume {
                     Found.describe(candidate), 0, 0));
         }
         tree.put("slots", slots);
-        return rest(tree, spec, List.of());
+        return rest(tree, spec, spec.spares().stream()
+                .map(uri -> StatusTree.spare(uri, Optional.empty(), "")).toList());
     }
 
     private static Map<String, Object> of(VolumeSpec spec, List<Candidate> candidates,
@@ -65,9 +69,39 @@ public final class StoppedVolume {
                     }), slot.why(), 0, 0));
         }
         tree.put("slots", slots);
-        return rest(tree, spec,
-                composition.spares().stream().filter(index -> index != Composition.NONE)
-                        .map(index -> candidates.get(index).uri()).toList());
+        return rest(tree, spec, spares(spec, candidates, composition));
+    }
+
+    /** Those of the superblocks, then those that are to become some. */
+    private static List<Map<String, Object>> spares(VolumeSpec spec, List<Candidate> candidates,
+            Composition composition) {
+        var spares = new ArrayList<Map<String, Object>>();
+        var named = new ArrayList<>(spec.spares());
+        composition.slots().stream().filter(slot -> slot.candidate() >= 0)
+                .forEach(slot -> named.remove(candidates.get(slot.candidate()).uri()));
+        var away = new ArrayList<UUID>();
+        for (int line = 0; line < composition.spares().size(); line++) {
+            UUID uuid = composition.volume().spares().get(line).uuid();
+            int index = composition.spares().get(line);
+            if (index == Composition.NONE) {
+                away.add(uuid);
+            } else {
+                String uri = candidates.get(index).uri();
+                spares.add(StatusTree.spare(uri, Optional.of(uuid), ""));
+                named.remove(uri);
+            }
+        }
+        for (String uri : named) {
+            String why = candidates.stream().filter(one -> one.uri().equals(uri)).findFirst()
+                    .map(one -> one.reading() instanceof SuperblockReading.Blank
+                            ? "becomes one when the volume runs"
+                            : Found.describe(one))
+                    .orElse("");
+            spares.add(StatusTree.spare(uri, Optional.empty(), why));
+        }
+        away.stream().skip(named.size()).forEach(
+                uuid -> spares.add(StatusTree.spare("", Optional.of(uuid), "it is away")));
+        return spares;
     }
 
     private static Map<String, Object> head(VolumeSpec spec,
@@ -84,12 +118,10 @@ public final class StoppedVolume {
     }
 
     private static Map<String, Object> rest(Map<String, Object> tree, VolumeSpec spec,
-            List<String> known) {
+            List<Map<String, Object>> spares) {
         tree.put("walks", List.of());
         tree.put("lastScrub", null);
-        var spares = new ArrayList<String>(known);
-        spec.spares().stream().filter(uri -> !spares.contains(uri)).forEach(spares::add);
-        tree.put("spares", spares.stream().map(uri -> StatusTree.spare(uri, "")).toList());
+        tree.put("spares", spares);
         tree.put("journal", spec.journal().map(DeviceUri::withoutSecret).orElse(null));
         return tree;
     }

@@ -19,6 +19,24 @@ public interface VolumeControl extends AutoCloseable {
      */
     int replace(String slot, String uri, boolean force) throws IOException;
 
+    /**
+     * Takes a member back that was taken out, or makes a device a spare.
+     *
+     * @param name URI, or the number of a slot
+     * @return the slot's number; -1 for a spare
+     */
+    int add(String name, boolean force) throws IOException;
+
+    /** Makes a spare leave the volume. */
+    void remove(String name) throws IOException;
+
+    /**
+     * One member more.
+     *
+     * @return the new slot's number
+     */
+    int grow(String uri, boolean force) throws IOException;
+
     /** Begins a scrub; nothing where one is going on. */
     void scrub(boolean repair) throws IOException;
 

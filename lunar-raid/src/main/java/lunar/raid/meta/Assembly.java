@@ -256,7 +256,8 @@ public final class Assembly {
             case REBUILDING -> current
                     ? new Slot(Use.REBUILDING, index, "it is being rebuilt")
                     : new Slot(Use.STALE, index, "it was being rebuilt and has missed changes");
-            case FAILED -> stale(volume, index, "it had failed");
+            case FAILED -> stale(volume, index,
+                    member.isOut() ? "it was taken out by hand" : "it had failed");
             case SPARE -> throw new IllegalStateException("a spare in slot " + slot);
         };
     }

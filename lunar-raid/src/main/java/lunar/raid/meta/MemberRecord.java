@@ -10,8 +10,10 @@ import lunar.raid.SlotState;
  * @param state what it is for
  * @param dataBlocks blocks of its data area that the volume uses; of a spare, all it has
  * @param rebuiltStripes of a member that is being rebuilt, the stripe up to which all is there; else 0
+ * @param isOut whether a person has taken it out: it is FAILED until a person wants it back, or another in its place
  */
-public record MemberRecord(UUID uuid, SlotState state, long dataBlocks, long rebuiltStripes) {
+public record MemberRecord(UUID uuid, SlotState state, long dataBlocks, long rebuiltStripes,
+        boolean isOut) {
     /** The UUID of no member. */
     public static final UUID NOBODY = new UUID(0, 0);
 
@@ -24,9 +26,18 @@ public record MemberRecord(UUID uuid, SlotState state, long dataBlocks, long reb
             throw new IllegalArgumentException(
                     "member " + uuid + " is " + state + " and half rebuilt");
         }
+        if (isOut && state != SlotState.FAILED) {
+            throw new IllegalArgumentException(
+                    "member " + uuid + " is " + state + " and taken out");
+        }
         if (uuid.equals(NOBODY) && state != SlotState.FAILED) {
             throw new IllegalArgumentException("nobody is " + state);
         }
+    }
+
+    /** One that nobody has taken out. */
+    public MemberRecord(UUID uuid, SlotState state, long dataBlocks, long rebuiltStripes) {
+        this(uuid, state, dataBlocks, rebuiltStripes, false);
     }
 
     /** A member that has all its data. */
@@ -34,9 +45,14 @@ public record MemberRecord(UUID uuid, SlotState state, long dataBlocks, long reb
         return new MemberRecord(uuid, SlotState.ACTIVE, dataBlocks, 0);
     }
 
-    /** The same member in another state. */
+    /** The same member in another state; who is taken out stays it for as long as he is FAILED. */
     public MemberRecord as(SlotState other) {
-        return new MemberRecord(uuid, other, dataBlocks, 0);
+        return new MemberRecord(uuid, other, dataBlocks, 0, isOut && other == SlotState.FAILED);
+    }
+
+    /** The same member, FAILED and taken out. */
+    public MemberRecord out() {
+        return new MemberRecord(uuid, SlotState.FAILED, dataBlocks, 0, true);
     }
 
     /** The same member, being rebuilt, with the stripes before this one done. */

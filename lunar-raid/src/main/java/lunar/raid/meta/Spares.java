@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.UUID;
 import lunar.block.BlockDevice;
 import lunar.block.InvalidRequestException;
+import lunar.block.StorageException;
 import lunar.raid.SlotState;
 import org.jspecify.annotations.Nullable;
 
@@ -17,12 +18,48 @@ final class Spares {
 
     synchronized void put(UUID uuid, BlockDevice device) { devices.put(uuid, device); }
 
+    /** One more: {@link VolumeMetadata#addSpare}. Blocks. */
+    void add(Superblocks superblocks, String uri, BlockDevice device, UUID uuid,
+            Superblocks.Kept kept) throws StorageException {
+        VolumeRecord record = superblocks.record();
+        VolumeDescription what = record.description();
+        long blocks = dataBlocks(what, record.members().subList(0, what.slots()), uri, device);
+        if (record.members().size() >= Superblock.MAX_MEMBERS) {
+            throw new InvalidRequestException("volume " + what.title() + " has "
+                    + Superblock.MAX_MEMBERS + " members and spares: it takes no more");
+        }
+        Creation.clear(device, what.layout());
+        superblocks.add(uuid, superblocks.know(device));
+        put(uuid, device);
+        superblocks.change(now -> now.lineOf(uuid) < 0 ? now.withSpare(uuid, blocks) : now, kept);
+    }
+
+    /** One that was away: {@link VolumeMetadata#returnSpare}. */
+    void takeBack(Superblocks superblocks, UUID uuid, BlockDevice device) {
+        if (superblocks.has(uuid)) {
+            superblocks.drop(uuid);
+        }
+        superblocks.add(uuid, superblocks.know(device));
+        put(uuid, device);
+        superblocks.change(now -> now, _ -> {});
+    }
+
     synchronized @Nullable BlockDevice remove(UUID uuid) { return devices.remove(uuid); }
 
     synchronized @Nullable BlockDevice device(UUID uuid) { return devices.get(uuid); }
 
     /** The smallest spare that is there and has room for what was in a slot; null where none has. */
-    synchronized @Nullable UUID fitting(VolumeRecord record, int slot) {
+    @Nullable
+    UUID choose(VolumeRecord record, int slot, Superblocks superblocks) {
+        UUID uuid = fitting(record, slot);
+        while (uuid != null && !superblocks.has(uuid)) { // it did not take one
+            BlockDevice _ = remove(uuid);
+            uuid = fitting(record, slot);
+        }
+        return uuid;
+    }
+
+    private synchronized @Nullable UUID fitting(VolumeRecord record, int slot) {
         MemberRecord best = null;
         for (MemberRecord spare : record.spares()) {
             if (devices.containsKey(spare.uuid())

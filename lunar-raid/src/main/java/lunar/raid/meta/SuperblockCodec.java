@@ -47,6 +47,8 @@ final class SuperblockCodec {
     private static final int LINE_STATE = 32;
 
     private static final int FLAG_CLEAN = 1;
+    /** FAILED, and taken out by a person. */
+    private static final int CODE_OUT = 5;
     private static final int CODE_LINEAR = 255;
 
     private SuperblockCodec() {}
@@ -81,7 +83,7 @@ final class SuperblockCodec {
             Page.putUuid(to, at + LINE_UUID, member.uuid());
             to.putLong(at + LINE_DATA_BLOCKS, member.dataBlocks());
             to.putLong(at + LINE_REBUILT_STRIPES, member.rebuiltStripes());
-            to.put(at + LINE_STATE, (byte) code(member.state()));
+            to.put(at + LINE_STATE, (byte) (member.isOut() ? CODE_OUT : code(member.state())));
         }
         page.seal(MAGIC, FORMAT_VERSION, superblock.generation(), what.uuid());
     }
@@ -132,9 +134,11 @@ final class SuperblockCodec {
         var members = new ArrayList<MemberRecord>(lines);
         for (int i = 0; i < lines; i++) {
             int at = TABLE + i * TABLE_LINE_BYTES;
+            int code = from.get(at + LINE_STATE);
             members.add(new MemberRecord(Page.uuid(from, at + LINE_UUID),
-                    state(from.get(at + LINE_STATE)), from.getLong(at + LINE_DATA_BLOCKS),
-                    from.getLong(at + LINE_REBUILT_STRIPES)));
+                    code == CODE_OUT ? SlotState.FAILED : state(code),
+                    from.getLong(at + LINE_DATA_BLOCKS),
+                    from.getLong(at + LINE_REBUILT_STRIPES), code == CODE_OUT));
         }
         var volume = new VolumeRecord(what, from.getLong(EVENTS),
                 (from.getInt(FLAGS) & FLAG_CLEAN) != 0, from.getLong(RESYNC_NEXT),

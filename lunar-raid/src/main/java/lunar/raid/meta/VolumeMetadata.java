@@ -65,6 +65,8 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     private @Nullable VolumeState wanted;
     /** Slots whose failure is stable, as bits. */
     private long noted;
+    /** Slots whose members a person has taken out, as bits. */
+    private long out;
     /** By slot, who comes when its failure is stable. */
     private final Map<Integer, Arrival> waiting = new HashMap<>();
     /** By slot, who gets pages, and is in the table as soon as the volume says REBUILDING. */
@@ -145,10 +147,9 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     /** What the engine puts in its slots. */
     public List<RaidMember> raidMembers() {
         VolumeRecord record = superblocks.record();
-        VolumeDescription what = record.description();
-        long offset = what.layout().dataBytes() / what.blockSize();
+        long offset = dataOffset();
         var slots = new ArrayList<RaidMember>();
-        for (int slot = 0; slot < what.slots(); slot++) {
+        for (int slot = 0; slot < record.description().slots(); slot++) {
             BlockDevice device = members.given(slot);
             MemberRecord line = record.members().get(slot);
             slots.add(device == null || line.state() == SlotState.FAILED
@@ -251,6 +252,22 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         come(slot, device, uuid);
     }
 
+    /**
+     * A person takes the member of a slot out: its line says so with the next state that calls it FAILED, or now where
+     * that is what it is. It is so until somebody comes into the slot.
+     * @param kept told when that is stable; at once where it is to be said with the next state
+     */
+    public void takeOut(int slot, Superblocks.Kept kept) {
+        synchronized (this) {
+            out |= 1L << slot;
+        }
+        if (superblocks.record().members().get(slot).state() == SlotState.FAILED) {
+            superblocks.change(record -> isOut(slot) ? record.withOut(slot) : record, kept);
+        } else {
+            kept.kept(null);
+        }
+    }
+
     private void come(int slot, BlockDevice device, UUID uuid) {
         var writers = new ArrayList<PageWriter>();
         writers.add(badBlocks.writer());
@@ -279,6 +296,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         Arrival before;
         synchronized (this) {
             before = arriving.put(arrival.slot, arrival);
+            out &= ~(1L << arrival.slot);
             joined &= ~(1L << arrival.slot);
         }
         if (before != null) {
@@ -316,18 +334,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
      */
     public void addSpare(String uri, BlockDevice device, UUID uuid, Superblocks.Kept kept)
             throws StorageException {
-        VolumeRecord record = superblocks.record();
-        VolumeDescription what = record.description();
-        long blocks = Spares.dataBlocks(what, record.members().subList(0, what.slots()), uri,
-                device);
-        if (record.members().size() >= Superblock.MAX_MEMBERS) {
-            throw new InvalidRequestException("volume " + what.title() + " has "
-                    + Superblock.MAX_MEMBERS + " members and spares: it takes no more");
-        }
-        Creation.clear(device, what.layout());
-        superblocks.add(uuid, superblocks.know(device));
-        spares.put(uuid, device);
-        superblocks.change(now -> now.lineOf(uuid) < 0 ? now.withSpare(uuid, blocks) : now, kept);
+        spares.add(superblocks, uri, device, uuid, kept);
     }
 
     /**
@@ -337,12 +344,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
      */
     public void returnSpare(UUID uuid, BlockDevice device) throws InvalidRequestException {
         requireSpare(uuid);
-        if (superblocks.has(uuid)) {
-            superblocks.drop(uuid);
-        }
-        superblocks.add(uuid, superblocks.know(device));
-        spares.put(uuid, device);
-        superblocks.change(now -> now, _ -> {});
+        spares.takeBack(superblocks, uuid, device);
     }
 
     /**
@@ -375,12 +377,8 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     public Optional<BlockDevice> takeSpare(int slot) throws InvalidRequestException {
         VolumeRecord record = superblocks.record();
         record.requireFailed(slot);
-        UUID uuid;
-        BlockDevice device;
-        do {
-            uuid = spares.fitting(record, slot);
-            device = uuid == null ? null : spares.remove(uuid);
-        } while (uuid != null && (device == null || !superblocks.has(uuid)));
+        UUID uuid = spares.choose(record, slot, superblocks);
+        BlockDevice device = uuid == null ? null : spares.remove(uuid);
         if (uuid == null || device == null) {
             return Optional.empty();
         }
@@ -457,7 +455,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
                 case ACTIVE -> line.state() == SlotState.ACTIVE || hasJoined(slot)
                         ? line.as(SlotState.ACTIVE)
                         : line;
-                case FAILED, SPARE -> line.as(SlotState.FAILED);
+                case FAILED, SPARE -> isOut(slot) ? line.out() : line.as(SlotState.FAILED);
                 case REBUILDING -> line.rebuilt(state.rebuiltStripes().get(slot));
             });
         }
@@ -470,6 +468,8 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         noted &= ~(1L << slot);
         return arriving.remove(slot);
     }
+
+    private synchronized boolean isOut(int slot) { return (out & 1L << slot) != 0; }
 
     private synchronized boolean hasJoined(int slot) { return (joined & 1L << slot) != 0; }
 

@@ -108,6 +108,12 @@ public record VolumeRecord(VolumeDescription description, long events, boolean c
         return withMembers(changed);
     }
 
+    /** The member of a slot taken out by a person, where it is FAILED; else the same. */
+    VolumeRecord withOut(int slot) {
+        MemberRecord line = members.get(slot);
+        return line.state() == SlotState.FAILED ? with(slot, line.out()) : this;
+    }
+
     /** The slots in this state, as bits. */
     public long slotsThatAre(SlotState state) {
         long slots = 0;

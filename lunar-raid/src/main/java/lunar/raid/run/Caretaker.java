@@ -56,8 +56,9 @@ final class Caretaker {
     }
 
     private final RaidVolume volume;
-    private final VolumeMetadata metadata;
-    private final KeptState kept;
+    private volatile VolumeMetadata metadata;
+    private volatile KeptState kept;
+    private final SparePool spares;
     private final Walks walks;
     private final MemberOpener opener;
     private final RunTiming timing;
@@ -66,19 +67,19 @@ final class Caretaker {
     private final AtomicBoolean isTending = new AtomicBoolean();
     /** Held while a slot gets another member. Blocks. */
     private final ReentrantLock changing = new ReentrantLock();
-    /** Guarded by this, as the next three. */
+    /** Guarded by this, as the next two. */
     private final List<Care> slots = new ArrayList<>();
     private final List<String> others = new ArrayList<>();
-    private final List<VolumeStatus.Spare> spares = new ArrayList<>();
     private long resyncNextNs;
     private volatile boolean closing;
 
-    Caretaker(RaidVolume volume, VolumeOpening.Opened opened, KeptState kept, Walks walks,
-            MemberOpener opener, RunTiming timing, Executor workers,
+    Caretaker(RaidVolume volume, VolumeOpening.Opened opened, KeptState kept, SparePool spares,
+            Walks walks, MemberOpener opener, RunTiming timing, Executor workers,
             Consumer<VolumeEvent> events) {
         this.volume = volume;
         this.metadata = opened.metadata();
         this.kept = kept;
+        this.spares = spares;
         this.walks = walks;
         this.opener = opener;
         this.timing = timing;
@@ -88,10 +89,10 @@ final class Caretaker {
         for (int slot = 0; slot < opened.uris().size(); slot++) {
             var care = new Care(opened.uris().get(slot), now);
             care.why = opened.composition().slots().get(slot).why();
+            care.isOut = metadata.record().members().get(slot).isOut();
             slots.add(care);
         }
         others.addAll(opened.others());
-        opened.spares().forEach(uri -> spares.add(new VolumeStatus.Spare(uri, "")));
         resyncNextNs = now;
     }
 
@@ -99,9 +100,12 @@ final class Caretaker {
 
     synchronized String uri(int slot) { return slots.get(slot).uri; }
 
-    synchronized String why(int slot) { return slots.get(slot).why; }
+    /** Slots that there are already. */
+    synchronized int slotCount() {
+        return Math.min(slots.size(), volume.shape().members());
+    }
 
-    synchronized List<VolumeStatus.Spare> spares() { return List.copyOf(spares); }
+    synchronized String why(int slot) { return slots.get(slot).why; }
 
     /** A slot's member has failed. */
     synchronized void failed(int slot, StorageException cause) {
@@ -132,6 +136,9 @@ final class Caretaker {
                     isTending.set(false);
                 }
             });
+            if (!spares.isEmpty()) {
+                workers.execute(spares::tend);
+            }
         }
     }
 
@@ -160,7 +167,7 @@ final class Caretaker {
 
     private void tendNow() {
         tendWalks();
-        for (int slot = 0; slot < volume.shape().members() && !closing; slot++) {
+        for (int slot = 0; slot < slotCount() && !closing; slot++) {
             if (isWaiting(slot)) {
                 tend(slot);
             }
@@ -220,7 +227,7 @@ final class Caretaker {
             if (uri.isEmpty() || closing || isTaken(slot, uri)) {
                 continue;
             }
-            Optional<String> obstacle = bringBack(slot, uri);
+            Optional<String> obstacle = bringBack(slot, uri, false);
             if (obstacle.isEmpty()) {
                 return true;
             }
@@ -240,7 +247,7 @@ final class Caretaker {
     }
 
     /** Why it is not there; empty where it is, and gets what it missed. */
-    private Optional<String> bringBack(int slot, String uri) {
+    private Optional<String> bringBack(int slot, String uri, boolean isWanted) {
         BlockDevice device = null;
         try {
             device = opener.open(uri);
@@ -259,7 +266,7 @@ final class Caretaker {
                     && found.volume().events() >= metadata.record().coveredSince();
             changing.lock();
             try {
-                if (!isWaiting(slot) || isOut(slot) || isTaken(slot, uri)) { // somebody was quicker
+                if (!isWaiting(slot) || (isOut(slot) && !isWanted) || isTaken(slot, uri)) { // somebody was quicker
                     Candidates.closeQuietly(device);
                     return Optional.of("");
                 }
@@ -279,6 +286,16 @@ final class Caretaker {
     private void put(int slot, String uri, BlockDevice device, UUID member, boolean covered)
             throws StorageException {
         requireFit(device, uri);
+        awaitNoted(slot);
+        metadata.admit(slot, device, member, !covered);
+        changed(slot, uri);
+        long at = dataOffset();
+        boolean _ = walks.begin(WalkKind.REBUILD, slot, how -> covered
+                ? volume.readmit(slot, device, at, metadata::missed, how)
+                : volume.replace(slot, device, at, how));
+    }
+
+    private void awaitNoted(int slot) throws StorageException {
         try {
             kept.awaitFailed(slot, timing.stop());
         } catch (InterruptedException e) {
@@ -288,20 +305,17 @@ final class Caretaker {
         if (closing) {
             throw new DeviceGoneException("the volume is being closed");
         }
-        metadata.admit(slot, device, member, !covered);
-        synchronized (this) {
-            Care care = slots.get(slot);
-            if (!care.uri.equals(uri)) {
-                others.remove(uri);
-                care.uri = uri;
-            }
-            care.why = "";
-            care.isOut = false;
+    }
+
+    /** Another device, or the same one again, is in a slot. */
+    private synchronized void changed(int slot, String uri) {
+        Care care = slots.get(slot);
+        if (!care.uri.equals(uri)) {
+            others.remove(uri);
+            care.uri = uri;
         }
-        long at = dataOffset();
-        boolean _ = walks.begin(WalkKind.REBUILD, slot, how -> covered
-                ? volume.readmit(slot, device, at, metadata::missed, how)
-                : volume.replace(slot, device, at, how));
+        care.why = "";
+        care.isOut = false;
     }
 
     private long dataOffset() {
@@ -331,44 +345,77 @@ final class Caretaker {
     // --- spares ---
 
     private void takeSpare(int slot) {
-        for (VolumeStatus.Spare spare : spares()) {
-            if (closing) {
-                return;
-            }
-            String why;
-            changing.lock();
-            try {
-                if (!isWaiting(slot)) {
-                    return;
-                }
-                replaceNow(slot, spare.uri(), false, true);
-                return;
-            } catch (StorageException | IllegalArgumentException e) {
-                why = String.valueOf(e.getMessage());
-            } finally {
-                changing.unlock();
-            }
-            synchronized (this) {
-                spares.replaceAll(one -> one.uri().equals(spare.uri())
-                        ? new VolumeStatus.Spare(one.uri(), why)
-                        : one);
-            }
-        }
-    }
-
-    // --- what people want ---
-
-    /** Puts a slot's member out, for good. */
-    void fail(int slot) throws StorageException {
         changing.lock();
         try {
-            failNow(slot, "taken out by hand");
+            if (!closing && isWaiting(slot)) {
+                awaitNoted(slot);
+                Optional<SparePool.Taken> taken = spares.take(slot);
+                if (taken.isPresent()) {
+                    put(slot, taken.get());
+                }
+            }
+        } catch (StorageException | IllegalArgumentException e) {
+            note(slot, String.valueOf(e.getMessage()));
         } finally {
             changing.unlock();
         }
     }
 
-    private void failNow(int slot, String why) throws StorageException {
+    private void put(int slot, SparePool.Taken spare) {
+        boolean begun = false;
+        try {
+            changed(slot, spare.uri());
+            begun = walks.begin(WalkKind.REBUILD, slot,
+                    how -> volume.replace(slot, spare.device(), dataOffset(), how));
+        } finally {
+            if (!begun) { // the volume ends; it is a spare as before
+                Candidates.closeQuietly(spare.device());
+            }
+        }
+        events.accept(new VolumeEvent.MemberReplaced(slot, spare.uri(), true));
+    }
+
+    // --- what people want ---
+
+    /** Puts a slot's member out, until somebody wants it back. */
+    void fail(int slot) throws StorageException {
+        changing.lock();
+        try {
+            requireSpareable(slot);
+            metadata.takeOut(slot, _ -> {});
+            failNow(slot, "taken out by hand");
+            awaitNoted(slot);
+            TableChange.await(kept -> metadata.takeOut(slot, kept), timing.stop());
+        } finally {
+            changing.unlock();
+        }
+    }
+
+    /** The slot of a device that a person names by its URI or the slot's number; -1 where it is in none. */
+    synchronized int slotOf(String name) {
+        for (int slot = 0; slot < slots.size(); slot++) {
+            if (slots.get(slot).uri.equals(name) || Integer.toString(slot).equals(name)) {
+                return slot;
+            }
+        }
+        return -1;
+    }
+
+    /** Takes a member back that was taken out, or is away. Blocks. */
+    void takeBack(int slot) throws StorageException {
+        if (volume.state().slots().get(slot) != SlotState.FAILED) {
+            throw new InvalidRequestException(uri(slot) + " is in slot " + slot
+                    + " already, and at work");
+        }
+        Candidates.closeQuietly(volume.member(slot));
+        Optional<String> obstacle = bringBack(slot, uri(slot), true);
+        if (obstacle.isPresent() && volume.state().slots().get(slot) == SlotState.FAILED) {
+            throw new InvalidRequestException(uri(slot) + " does not come back into slot " + slot
+                    + ": " + obstacle.get());
+        }
+    }
+
+    private void requireSpareable(int slot) throws InvalidRequestException {
         VolumeState state = volume.state();
         if (state.slots().get(slot) != SlotState.FAILED) {
             long lost = 1L << slot;
@@ -381,6 +428,10 @@ final class Caretaker {
                         + " now: its data would be lost");
             }
         }
+    }
+
+    private void failNow(int slot, String why) throws StorageException {
+        requireSpareable(slot);
         synchronized (this) {
             slots.get(slot).isOut = true;
         }
@@ -401,14 +452,13 @@ final class Caretaker {
     void replace(int slot, String uri, boolean force) throws StorageException {
         changing.lock();
         try {
-            replaceNow(slot, uri, force, false);
+            replaceNow(slot, uri, force);
         } finally {
             changing.unlock();
         }
     }
 
-    private void replaceNow(int slot, String uri, boolean force, boolean isSpare)
-            throws StorageException {
+    private void replaceNow(int slot, String uri, boolean force) throws StorageException {
         if (isTaken(slot, uri)) {
             throw new InvalidRequestException(uri + " is a member already");
         }
@@ -416,7 +466,8 @@ final class Caretaker {
             failNow(slot, "replaced");
             Candidates.closeQuietly(volume.member(slot));
         }
-        BlockDevice device = opener.open(uri);
+        Optional<BlockDevice> spare = spares.withdraw(uri);
+        BlockDevice device = spare.isPresent() ? spare.get() : opener.open(uri);
         boolean done = false;
         try {
             requireFit(device, uri);
@@ -433,12 +484,48 @@ final class Caretaker {
         } finally {
             if (!done) {
                 device.close();
+                if (spare.isPresent()) {
+                    spares.add(uri, true); // as it was
+                }
             }
         }
-        synchronized (this) {
-            spares.removeIf(one -> one.uri().equals(uri));
+        events.accept(new VolumeEvent.MemberReplaced(slot, uri, false));
+    }
+
+    /** One member more. Blocks. Its slot. */
+    int grow(Growing growing, String uri, boolean force) throws StorageException {
+        changing.lock();
+        try {
+            if (isTaken(-1, uri) || spares.has(uri)) {
+                throw new InvalidRequestException(uri + " is a member or a spare already");
+            }
+            BlockDevice device = opener.open(uri);
+            boolean done = false;
+            int slot = volume.shape().members();
+            try {
+                growing.grow(metadata, uri, device, force);
+                done = true;
+            } finally {
+                if (!done) {
+                    device.close();
+                }
+            }
+            synchronized (this) {
+                slots.get(slot).uri = uri;
+            }
+            events.accept(new VolumeEvent.MemberAdded(slot, uri));
+            tendWalks();
+            return slot;
+        } finally {
+            changing.unlock();
         }
-        events.accept(new VolumeEvent.MemberReplaced(slot, uri, isSpare));
+    }
+
+    /** The volume is to go on with one slot more, whose URI comes soon. */
+    synchronized void grown(VolumeMetadata other, KeptState keptOther) {
+        metadata = other;
+        kept = keptOther;
+        slots.add(new Care("", System.nanoTime()));
     }
 
     /** Nothing more is begun; waits for what is being done. */

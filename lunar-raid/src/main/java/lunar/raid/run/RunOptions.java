@@ -1,6 +1,7 @@
 package lunar.raid.run;
 
 import java.time.Duration;
+import java.util.Optional;
 import lunar.raid.FailurePolicy;
 import lunar.raid.meta.Consent;
 
@@ -10,10 +11,13 @@ import lunar.raid.meta.Consent;
  * @param rebuildBytesPerSecond what a rebuild, resync or scrub may do to each member, or {@link #UNLIMITED}
  * @param stallTimeout how long a member request may take before its member is failed; zero where it may for ever
  * @param consent whether it may start without members that had all data when it was used last
+ * @param lostJournal whether it may start without what its journal had
+ * @param configFile the file that names its members, for a {@link VolumeHost} that keeps it true; nothing is done with it
+ *        here
  * @param timing how often what is done
  */
 public record RunOptions(long rebuildBytesPerSecond, Duration stallTimeout, Consent consent,
-        RunTiming timing) {
+        LostJournal lostJournal, Optional<String> configFile, RunTiming timing) {
     private static final long MIN_RATE = 4096;
     private static final Duration MAX_STALL = Duration.ofHours(24);
 
@@ -21,7 +25,7 @@ public record RunOptions(long rebuildBytesPerSecond, Duration stallTimeout, Cons
     public static final long UNLIMITED = 0;
     /** No limit of rate; a member that says nothing for a minute is failed. */
     public static final RunOptions DEFAULT = new RunOptions(UNLIMITED, Duration.ofMinutes(1),
-            Consent.NONE, RunTiming.DEFAULT);
+            Consent.NONE, LostJournal.REFUSE, Optional.empty(), RunTiming.DEFAULT);
 
     public RunOptions {
         if (rebuildBytesPerSecond != UNLIMITED && rebuildBytesPerSecond < MIN_RATE) {
@@ -35,19 +39,33 @@ public record RunOptions(long rebuildBytesPerSecond, Duration stallTimeout, Cons
     }
 
     public RunOptions withRebuildRate(long bytesPerSecond) {
-        return new RunOptions(bytesPerSecond, stallTimeout, consent, timing);
+        return new RunOptions(bytesPerSecond, stallTimeout, consent, lostJournal, configFile,
+                timing);
     }
 
     public RunOptions withStallTimeout(Duration timeout) {
-        return new RunOptions(rebuildBytesPerSecond, timeout, consent, timing);
+        return new RunOptions(rebuildBytesPerSecond, timeout, consent, lostJournal, configFile,
+                timing);
     }
 
     public RunOptions withTiming(RunTiming other) {
-        return new RunOptions(rebuildBytesPerSecond, stallTimeout, consent, other);
+        return new RunOptions(rebuildBytesPerSecond, stallTimeout, consent, lostJournal,
+                configFile, other);
     }
 
     public RunOptions withConsent(Consent other) {
-        return new RunOptions(rebuildBytesPerSecond, stallTimeout, other, timing);
+        return new RunOptions(rebuildBytesPerSecond, stallTimeout, other, lostJournal, configFile,
+                timing);
+    }
+
+    public RunOptions withLostJournal(LostJournal other) {
+        return new RunOptions(rebuildBytesPerSecond, stallTimeout, consent, other, configFile,
+                timing);
+    }
+
+    public RunOptions withConfigFile(String path) {
+        return new RunOptions(rebuildBytesPerSecond, stallTimeout, consent, lostJournal,
+                Optional.of(path), timing);
     }
 
     /** When a member is given up. */

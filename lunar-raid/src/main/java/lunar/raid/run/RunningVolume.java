@@ -30,6 +30,7 @@ import lunar.raid.RaidOptions;
 import lunar.raid.RaidVolume;
 import lunar.raid.SlotState;
 import lunar.raid.VolumeState;
+import lunar.raid.meta.Superblock;
 import lunar.raid.meta.VolumeDescription;
 import lunar.raid.meta.VolumeMetadata;
 import org.jspecify.annotations.Nullable;
@@ -47,10 +48,13 @@ public final class RunningVolume extends ForwardingDevice {
 
     private final VolumeSpec spec;
     private final RaidVolume volume;
-    private final VolumeMetadata metadata;
+    private volatile VolumeMetadata metadata;
+    private final Start parts;
     private final VolumeOpening.Opened opened;
     private final Walks walks;
     private final Caretaker caretaker;
+    private final SparePool spares;
+    private final Growing growing;
     private final TrafficMeter meter;
     private final ScheduledExecutorService timer;
     private final ExecutorService workers;
@@ -60,6 +64,10 @@ public final class RunningVolume extends ForwardingDevice {
     private final AtomicBoolean closed = new AtomicBoolean();
     private final CountDownLatch ended = new CountDownLatch(1);
     private volatile boolean stoppedInOrder;
+    /** While it grows, and nobody may look at its members. */
+    private volatile boolean clockStands;
+    /** Growing broke off: the metadata here are not to be written any more. */
+    private volatile boolean isBroken;
     private int ticks;
 
     /** Runs the volume of a spec, which nobody else in this process needs to know of. */
@@ -101,7 +109,7 @@ public final class RunningVolume extends ForwardingDevice {
         final ExecutorService workers;
         final ScheduledExecutorService timer;
         final AtomicLong repairs = new AtomicLong();
-        final AtomicLongArray errors;
+        final AtomicLongArray errors = new AtomicLongArray(Superblock.MAX_MEMBERS);
         /** What happens before the volume is there. Guarded by this, as the next. */
         private final List<Consumer<RunningVolume>> early = new ArrayList<>();
         private @Nullable RunningVolume running;
@@ -112,7 +120,6 @@ public final class RunningVolume extends ForwardingDevice {
             this.opener = opener;
             this.opened = opened;
             this.workers = workers;
-            errors = new AtomicLongArray(opened.uris().size());
             timer = Executors.newSingleThreadScheduledExecutor(
                     Thread.ofPlatform().daemon().name("raid-" + spec.name()).factory());
         }
@@ -121,13 +128,8 @@ public final class RunningVolume extends ForwardingDevice {
             VolumeMetadata metadata = opened.metadata();
             var kept = new KeptState(metadata,
                     metadata.record().slotsThatAre(SlotState.FAILED));
-            var options = RaidOptions
-                    .of(Identity.of("iRAID", metadata.record().description().uuid()))
-                    .withGuard(metadata).withKeeper(kept).withLost(metadata.badBlocks())
-                    .withStale(metadata.stale()).withListener(this).withCloser(workers)
-                    .withPolicy(spec.options().policy());
             RaidVolume volume = Raid.volume(metadata.record().shape(), metadata.raidMembers(),
-                    options);
+                    options(metadata, kept));
             var made = new RunningVolume(this, volume, kept);
             made.addListener(listener);
             synchronized (this) {
@@ -137,6 +139,13 @@ public final class RunningVolume extends ForwardingDevice {
             opened.faults().connect(volume);
             made.start();
             return made;
+        }
+
+        RaidOptions options(VolumeMetadata metadata, KeptState kept) {
+            return RaidOptions.of(Identity.of("iRAID", metadata.record().description().uuid()))
+                    .withGuard(metadata).withKeeper(kept).withLost(metadata.badBlocks())
+                    .withStale(metadata.stale()).withListener(this).withCloser(workers)
+                    .withPolicy(spec.options().policy());
         }
 
         private void then(Consumer<RunningVolume> what) {
@@ -180,6 +189,7 @@ public final class RunningVolume extends ForwardingDevice {
     private RunningVolume(Start start, RaidVolume volume, KeptState kept) {
         super(volume);
         this.volume = volume;
+        parts = start;
         spec = start.spec;
         opened = start.opened;
         metadata = opened.metadata();
@@ -189,8 +199,35 @@ public final class RunningVolume extends ForwardingDevice {
         errors = start.errors;
         meter = new TrafficMeter(volume.blockSize(), System.nanoTime());
         walks = new Walks(volume, spec.options(), timer, repairs, this::tell);
-        caretaker = new Caretaker(volume, opened, kept, walks, start.opener,
-                spec.options().timing(), workers, this::tell);
+        RunTiming timing = spec.options().timing();
+        spares = new SparePool(metadata, opened.spares(), start.opener, timing, this::tell);
+        caretaker = new Caretaker(volume, opened, kept, spares, walks, start.opener, timing,
+                workers, this::tell);
+        growing = new Growing(volume, walks, timer, workers, new GrowingEnd());
+    }
+
+    private final class GrowingEnd implements Growing.Swap {
+        @Override
+        public void stopClock() { clockStands = true; }
+
+        @Override
+        public void grown(VolumeMetadata grown, MemberFaults faults) {
+            var kept = new KeptState(grown, 0);
+            metadata = grown;
+            spares.grown(grown);
+            caretaker.grown(grown, kept);
+            volume.resume(grown.record().shape(), grown.raidMembers(),
+                    parts.options(grown, kept));
+            faults.connect(volume);
+            clockStands = false;
+        }
+
+        @Override
+        public void broken(String why) {
+            isBroken = true;
+            tell(new VolumeEvent.VolumeFailed(why));
+            Thread.ofPlatform().daemon().name("raid-broken").start(RunningVolume.this::close);
+        }
     }
 
     private void start() {
@@ -210,6 +247,9 @@ public final class RunningVolume extends ForwardingDevice {
     }
 
     private void look() {
+        if (clockStands) {
+            return;
+        }
         volume.tick();
         if (++ticks % spec.options().timing().metadataTicks() == 0) {
             metadata.tick();
@@ -260,7 +300,7 @@ public final class RunningVolume extends ForwardingDevice {
         VolumeDescription what = metadata.record().description();
         VolumeState state = volume.state();
         var slots = new ArrayList<VolumeStatus.Slot>();
-        for (int slot = 0; slot < state.slots().size(); slot++) {
+        for (int slot = 0; slot < Math.min(state.slots().size(), caretaker.slotCount()); slot++) {
             slots.add(new VolumeStatus.Slot(slot, caretaker.uri(slot),
                     metadata.record().members().get(slot).uuid(), state.slots().get(slot),
                     caretaker.why(slot), volume.repairs(slot), errors.get(slot)));
@@ -269,7 +309,7 @@ public final class RunningVolume extends ForwardingDevice {
         return new VolumeStatus(spec.title(), what.uuid(), what.level(), volume.sizeBytes(),
                 volume.blockSize(), volume.shape().chunkBytes(), what.consistency(),
                 VolumeHealth.of(state), slots, walks.status(), walks.lastScrub(),
-                caretaker.spares(),
+                spares.status(),
                 opened.journal() == null ? Optional.empty() : spec.journal(), bad,
                 meter.traffic());
     }
@@ -277,10 +317,9 @@ public final class RunningVolume extends ForwardingDevice {
     /** The slot with a device, named by its number or its URI. */
     public int slot(String text) throws InvalidRequestException {
         int count = volume.shape().members();
-        for (int slot = 0; slot < count; slot++) {
-            if (caretaker.uri(slot).equals(text) || Integer.toString(slot).equals(text)) {
-                return slot;
-            }
+        int slot = caretaker.slotOf(text);
+        if (slot >= 0) {
+            return slot;
         }
         throw new InvalidRequestException(spec.title() + " has no slot "
                 + DeviceUri.withoutSecret(text) + ": there are 0 to " + (count - 1)
@@ -290,7 +329,8 @@ public final class RunningVolume extends ForwardingDevice {
     // --- what people do with it ---
 
     /**
-     * Takes a member out. It does not come back by itself while the volume runs.
+     * Takes a member out, until somebody {@link #add}s it again or puts another in its place. Blocks until that is
+     * stable on the others.
      *
      * @throws InvalidRequestException when the volume cannot do without
      */
@@ -304,6 +344,50 @@ public final class RunningVolume extends ForwardingDevice {
      */
     public void replace(int slot, String uri, boolean force) throws StorageException {
         caretaker.replace(slot, uri, force);
+    }
+
+    /**
+     * Takes a member back that was taken out, or makes a device a spare. Blocks.
+     *
+     * @param name URI, or the number of a slot
+     * @param force whether what is on a new spare may be destroyed
+     * @return the slot; -1 for a spare
+     */
+    public int add(String name, boolean force) throws StorageException {
+        int slot = caretaker.slotOf(name);
+        if (slot < 0) {
+            spares.add(name, force);
+        } else {
+            caretaker.takeBack(slot);
+        }
+        return slot;
+    }
+
+    /**
+     * Makes a spare leave the volume; it is blank then. Blocks.
+     *
+     * @param name its URI, or its UUID
+     */
+    public void remove(String name) throws StorageException {
+        int slot = caretaker.slotOf(name);
+        if (slot >= 0) {
+            throw new InvalidRequestException(DeviceUri.withoutSecret(name)
+                    + " is the member of slot " + slot
+                    + ", not a spare: put another in its place with 'replace'");
+        }
+        spares.remove(name);
+    }
+
+    /**
+     * Gives the volume one member more: a linear one has more blocks then, a mirror one copy more. Blocks until that is
+     * stable; requests wait for some milliseconds.
+     *
+     * @param force whether what is on the device may be destroyed
+     * @return the new slot, which a mirror begins to rebuild
+     * @throws InvalidRequestException where it cannot, now or at all; one line
+     */
+    public int grow(String uri, boolean force) throws StorageException {
+        return caretaker.grow(growing, uri, force);
     }
 
     /**
@@ -378,6 +462,9 @@ public final class RunningVolume extends ForwardingDevice {
         }
         caretaker.end(most);
         walks.end(most);
+        if (isBroken) {
+            return false;
+        }
         VolumeState state = volume.state();
         // Stopped in order, nobody would know of a resync that was not through.
         if (!state.serving() || state.resyncedStripes() >= 0 || !flush(state)) {
@@ -443,6 +530,7 @@ public final class RunningVolume extends ForwardingDevice {
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
         } finally {
+            spares.close();
             Candidates.closeQuietly(opened.journal());
             workers.shutdown();
             opened.claims().forEach(VolumeHost.Claim::close);

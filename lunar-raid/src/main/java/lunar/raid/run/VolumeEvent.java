@@ -60,6 +60,26 @@ public sealed interface VolumeEvent {
         }
     }
 
+    /** The volume has one member more. */
+    record MemberAdded(int slot, String uri) implements VolumeEvent {
+        @Override
+        public String toString() {
+            return "has grown: slot " + slot + " is " + DeviceUri.withoutSecret(uri);
+        }
+    }
+
+    /** A device waits for a slot from now on. */
+    record SpareAdded(String uri) implements VolumeEvent {
+        @Override
+        public String toString() { return DeviceUri.withoutSecret(uri) + " is a spare"; }
+    }
+
+    /** A device is a spare no more, since a person wants it so. */
+    record SpareRemoved(String uri) implements VolumeEvent {
+        @Override
+        public String toString() { return DeviceUri.withoutSecret(uri) + " is a spare no more"; }
+    }
+
     /** More is lost than the level survives. */
     record VolumeFailed(String why) implements VolumeEvent {
         @Override

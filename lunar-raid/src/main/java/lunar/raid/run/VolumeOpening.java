@@ -4,19 +4,26 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.Executor;
 import lunar.block.BlockDevice;
 import lunar.block.DeviceUri;
 import lunar.block.InvalidRequestException;
+import lunar.block.Size;
 import lunar.block.StorageException;
 import lunar.raid.meta.Assembly;
 import lunar.raid.meta.Candidate;
 import lunar.raid.meta.Composition;
 import lunar.raid.meta.Composition.Use;
+import lunar.raid.meta.Creation;
+import lunar.raid.meta.JournalDevice;
+import lunar.raid.meta.JournalReset;
+import lunar.raid.meta.MemberRecord;
 import lunar.raid.meta.OpenOptions;
 import lunar.raid.meta.VolumeDescription;
 import lunar.raid.meta.VolumeDevices;
 import lunar.raid.meta.VolumeMetadata;
+import lunar.raid.meta.VolumeRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +41,8 @@ final class VolumeOpening {
     private final MemberFaults faults = new MemberFaults();
     private List<Candidates.Found> found = List.of();
     private @Nullable BlockDevice journal;
+    /** Where the journal is lost, and a person has said what is to be done. */
+    private @Nullable JournalReset reset;
 
     /**
      * What came out.
@@ -43,7 +52,7 @@ final class VolumeOpening {
      * @param claims to be closed at the end, after the members
      */
     record Opened(Composition composition, VolumeMetadata metadata, List<String> uris,
-            List<String> others, List<String> spares, @Nullable BlockDevice journal,
+            List<String> others, List<SparePool.Known> spares, @Nullable BlockDevice journal,
             List<VolumeHost.Claim> claims, MemberFaults faults) {}
 
     VolumeOpening(VolumeSpec spec, MemberOpener opener, List<VolumeHost> hosts,
@@ -85,16 +94,21 @@ final class VolumeOpening {
                     claims.add(host.claim(composition.volume().description().uuid(),
                             spec.title()));
                 }
-                openJournal(composition.volume().description());
+                openJournal(composition.volume());
             }
             var devices = new ArrayList<@Nullable BlockDevice>();
             for (Composition.Slot slot : composition.slots()) {
                 devices.add(isUsed(slot) ? found.get(slot.candidate()).device : null);
             }
+            var spares = new ArrayList<@Nullable BlockDevice>();
+            for (int index : composition.spares()) {
+                spares.add(index == Composition.NONE ? null : found.get(index).device);
+            }
+            OpenOptions options = OpenOptions.DEFAULT.withPolicy(spec.options().policy());
             try {
                 var metadata = VolumeMetadata.open(composition,
-                        new VolumeDevices(devices, List.of(), journal),
-                        OpenOptions.DEFAULT.withPolicy(spec.options().policy()), faults);
+                        new VolumeDevices(devices, spares, journal),
+                        reset == null ? options : options.withJournalReset(reset), faults);
                 return opened(composition, metadata);
             } catch (StorageException e) {
                 Map<Integer, StorageException> failed = faults.take();
@@ -147,24 +161,79 @@ final class VolumeOpening {
         }
     }
 
-    private void openJournal(VolumeDescription what) throws StorageException {
-        if (what.journalDevice() == null) {
+    private void openJournal(VolumeRecord volume) throws StorageException {
+        if (volume.description().journalDevice() == null) {
             return;
         }
-        String uri = spec.journal().orElseThrow(() -> new InvalidRequestException(spec.title()
-                + " has its journal on a device of its own: name it, with journal=URI"));
-        journal = opener.open(uri);
+        String obstacle = journalObstacle(volume);
+        if (obstacle.isEmpty()) {
+            return;
+        }
+        switch (spec.options().lostJournal()) {
+            case REFUSE -> throw new InvalidRequestException(spec.title()
+                    + " has its journal on a device of its own: " + obstacle
+                    + "; name it with journal=URI, or, where it is lost for good, add"
+                    + " lost-journal=drop to go on without one, or lost-journal=renew to have a"
+                    + " new one on the device that journal=URI names");
+            case DROP -> {
+                Candidates.closeQuietly(journal);
+                journal = null;
+                reset = JournalReset.withoutJournal();
+            }
+            case RENEW -> {
+                requireRoomForJournal(volume, obstacle);
+                reset = JournalReset.to(UUID.randomUUID(), UUID.randomUUID());
+            }
+        }
+    }
+
+    /** Why the journal is not there; empty where it is, and open. */
+    private String journalObstacle(VolumeRecord volume) throws StorageException {
+        if (spec.journal().isEmpty()) {
+            return "nobody says where";
+        }
+        String uri = spec.journal().get();
+        try {
+            journal = opener.open(uri);
+            return JournalDevice.look(volume, journal) == JournalDevice.ITS_JOURNAL
+                    ? ""
+                    : DeviceUri.withoutSecret(uri) + " has not got it";
+        } catch (StorageException | IllegalArgumentException e) {
+            return String.valueOf(e.getMessage());
+        }
+    }
+
+    private void requireRoomForJournal(VolumeRecord volume, String obstacle)
+            throws StorageException {
+        BlockDevice device = journal;
+        if (device == null) {
+            throw new InvalidRequestException(spec.title()
+                    + " cannot have a new journal: " + obstacle
+                    + "; name a device for it with journal=URI");
+        }
+        String uri = DeviceUri.withoutSecret(spec.journal().orElse(""));
+        VolumeDescription what = volume.description();
+        if (device.blockSize() != what.blockSize()
+                || device.sizeBytes() < what.layout().journalLengthBytes()) {
+            throw new InvalidRequestException(uri + " has " + Size.format(device.sizeBytes())
+                    + " in blocks of " + device.blockSize() + " bytes; the journal needs "
+                    + Size.format(what.layout().journalLengthBytes()) + " in blocks of "
+                    + what.blockSize() + ": name another device");
+        }
+        Optional<String> occupant = Creation.occupant(device);
+        if (occupant.isPresent()
+                && JournalDevice.look(volume, device) != JournalDevice.ANOTHER_JOURNAL) {
+            throw new InvalidRequestException(uri + " has " + occupant.get()
+                    + ", which would be destroyed: name another device for the new journal");
+        }
     }
 
     private Opened opened(Composition composition, VolumeMetadata metadata) {
         composition.leftOut().forEach(one -> LOG.log(System.Logger.Level.DEBUG,
                 "{0}: {1} is not used: {2}", spec.title(),
                 DeviceUri.withoutSecret(found.get(one.candidate()).uri), one.why()));
-        var spares = new ArrayList<>(spec.spares());
-        composition.spares().stream().filter(index -> index != Composition.NONE)
-                .forEach(index -> add(spares, found.get(index).uri));
         var others = new ArrayList<>(spec.members());
-        others.removeAll(spares);
+        others.removeAll(spec.spares());
         var known = new ArrayList<Optional<String>>();
         for (Composition.Slot slot : composition.slots()) {
             if (slot.candidate() == Composition.NONE) {
@@ -172,7 +241,6 @@ final class VolumeOpening {
             } else {
                 String uri = found.get(slot.candidate()).uri;
                 others.remove(uri);
-                spares.remove(uri);
                 known.add(Optional.of(uri));
             }
         }
@@ -180,6 +248,8 @@ final class VolumeOpening {
         for (int slot = 0; slot < known.size(); slot++) {
             uris.add(known.get(slot).orElse(likely(slot, others)));
         }
+        List<SparePool.Known> spares = spares(composition, known);
+        spares.forEach(one -> others.remove(one.uri()));
         closeUnused(composition);
         return new Opened(composition, metadata, uris, others, spares, journal,
                 List.copyOf(claims), faults);
@@ -193,10 +263,32 @@ final class VolumeOpening {
         return others.isEmpty() ? "" : others.getFirst();
     }
 
-    private static void add(List<String> list, String uri) {
-        if (!list.contains(uri)) {
-            list.add(uri);
+    /** Those of the table, then those that are to be in it. */
+    private List<SparePool.Known> spares(Composition composition, List<Optional<String>> inSlots) {
+        var spares = new ArrayList<SparePool.Known>();
+        var named = new ArrayList<>(spec.spares());
+        inSlots.forEach(uri -> uri.ifPresent(named::remove));
+        List<MemberRecord> table = composition.volume().spares();
+        var away = new ArrayList<UUID>();
+        for (int line = 0; line < table.size(); line++) {
+            int index = composition.spares().get(line);
+            if (index == Composition.NONE) {
+                away.add(table.get(line).uuid());
+            } else {
+                Candidates.Found there = found.get(index);
+                spares.add(new SparePool.Known(there.uri, Optional.of(table.get(line).uuid()),
+                        there.device, ""));
+                named.remove(there.uri);
+            }
         }
+        for (String uri : named) {
+            spares.add(new SparePool.Known(uri, Optional.empty(), null, ""));
+        }
+        // Who of the others is away is not known; there are at least so many more than names for them.
+        away.subList(0, Math.min(away.size(), named.size())).clear();
+        away.forEach(uuid -> spares
+                .add(new SparePool.Known("", Optional.of(uuid), null, "it is away")));
+        return spares;
     }
 
     /** Those that came back are opened again when it is their turn. */
@@ -207,6 +299,8 @@ final class VolumeOpening {
                 used.add(found.get(slot.candidate()));
             }
         }
+        composition.spares().stream().filter(index -> index != Composition.NONE)
+                .forEach(index -> used.add(found.get(index)));
         found.stream().filter(one -> !used.contains(one)).forEach(Candidates.Found::close);
     }
 }

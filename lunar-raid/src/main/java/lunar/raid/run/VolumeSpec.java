@@ -31,7 +31,7 @@ public record VolumeSpec(Level level, String name, List<String> members, List<St
     private static final Map<String, Level> SCHEMES = byScheme();
     private static final Set<String> LISTS = Set.of("member", "spare");
     private static final Set<String> OPTIONS = Set.of("member", "spare", "journal",
-            "rebuild-rate", "stall-timeout", "degraded");
+            "rebuild-rate", "stall-timeout", "degraded", "lost-journal", "config");
     private static final Map<String, Consent> CONSENTS = Map.of("no", Consent.NONE, "yes",
             Consent.DEGRADED, "force", Consent.FORCED);
     private static final Pattern TIME = Pattern.compile("(\\d{1,9})(ms|s|m|h)?");
@@ -90,7 +90,12 @@ public record VolumeSpec(Level level, String name, List<String> members, List<St
         if (stall != null) {
             options = options.withStallTimeout(time(stall));
         }
-        options = options.withConsent(consent(uri.option("degraded", "no")));
+        options = options.withConsent(consent(uri.option("degraded", "no")))
+                .withLostJournal(LostJournal.parse(uri.option("lost-journal", "no")));
+        String config = uri.option("config");
+        if (config != null) {
+            options = options.withConfigFile(config);
+        }
         return new VolumeSpec(level, uri.rest(), members, uri.optionList("spare"),
                 Optional.ofNullable(uri.option("journal")), options);
     }
@@ -151,6 +156,10 @@ public record VolumeSpec(Level level, String name, List<String> members, List<St
                 written.add("degraded=" + word);
             }
         });
+        if (options.lostJournal() != LostJournal.REFUSE) {
+            written.add("lost-journal=" + options.lostJournal());
+        }
+        options.configFile().ifPresent(path -> written.add("config=" + DeviceUri.encoded(path)));
         return title() + (written.isEmpty() ? "" : "?" + String.join("&", written));
     }
 

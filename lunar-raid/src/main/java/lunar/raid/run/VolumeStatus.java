@@ -59,9 +59,11 @@ public record VolumeStatus(String title, UUID uuid, Level level, long sizeBytes,
     /**
      * A device that waits for a slot.
      *
+     * @param uri empty where nobody has said where it is
+     * @param member its UUID as a spare; empty where it is none yet
      * @param why why it cannot be used now; empty where it can, as far as is known
      */
-    public record Spare(String uri, String why) {}
+    public record Spare(String uri, Optional<UUID> member, String why) {}
 
     /**
      * What hosts read and write.

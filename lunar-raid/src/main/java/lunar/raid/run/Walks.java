@@ -46,10 +46,11 @@ final class Walks {
     private final ScheduledExecutorService timer;
     private final Consumer<VolumeEvent> events;
     private final AtomicLong repairs;
-    /** Guarded by this, as the next two. */
+    /** Guarded by this, as the next three. */
     private final List<Active> active = new ArrayList<>();
     private Optional<ScrubResult> lastScrub = Optional.empty();
     private boolean closing;
+    private boolean isHeld;
 
     /** @param repairs counts ranges that are repaired */
     Walks(RaidVolume volume, RunOptions options, ScheduledExecutorService timer,
@@ -81,7 +82,7 @@ final class Walks {
             Function<WalkOptions, Walk> start) {
         var one = new Active(kind, slot, pace(), repairing);
         synchronized (this) {
-            if (closing || has(kind, slot)) {
+            if (closing || isHeld || has(kind, slot)) {
                 return false;
             }
             active.add(one);
@@ -136,6 +137,14 @@ final class Walks {
         remove(one);
         events.accept(new VolumeEvent.WalkEnded(one.kind, one.slot, why));
     }
+
+    /** None begins until {@link #release}; false, and nothing is held, where one is under way. */
+    synchronized boolean hold() {
+        isHeld = active.isEmpty();
+        return isHeld;
+    }
+
+    synchronized void release() { isHeld = false; }
 
     /** Ends those of a kind after what they are at; they can go on later, where their checkpoint is. */
     synchronized void cancel(WalkKind kind) {

@@ -119,6 +119,18 @@ class SuperblockTest {
                 .isEqualTo(new SuperblockReading.Unknown("features 30h"));
     }
 
+    @Test
+    void shouldTellWhoWasTakenOut() {
+        assertThat(decode(seal(golden().put(512 + 32, (byte) 5))))
+                .isInstanceOfSatisfying(SuperblockReading.Found.class, found -> {
+                    MemberRecord line = found.superblock().volume().members().getFirst();
+                    assertThat(line.state()).isEqualTo(SlotState.FAILED);
+                    assertThat(line.isOut()).isTrue();
+                    assertThat(line.as(SlotState.ACTIVE).isOut()).isFalse();
+                    assertThat(line.as(SlotState.FAILED).isOut()).isTrue();
+                });
+    }
+
     /** Each of these has a right checksum: made by a program with a mistake, or by somebody who means harm. */
     @Test
     void shouldRefuseWhatIsOutOfLimits() {
@@ -159,7 +171,7 @@ class SuperblockTest {
         refused("name", golden().put(256, (byte) 0));
         refused("name with a hole", golden().put(262, (byte) 'x'));
         refused("name with a line end", golden().put(257, (byte) '\n'));
-        refused("state", golden().put(512 + 32, (byte) 5));
+        refused("state", golden().put(512 + 32, (byte) 6));
         refused("spare in a slot", golden().put(512 + 32, (byte) 4));
         refused("rebuilt and active", golden().putLong(512 + 24, 1));
         refused("rebuilt beyond its end", golden().putLong(552 + 24, 4097));

@@ -9,7 +9,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Random;
 import java.util.UUID;
 import lunar.block.BusyException;
 import lunar.block.DeviceGoneException;
@@ -17,75 +16,12 @@ import lunar.block.InvalidRequestException;
 import lunar.block.StorageException;
 import lunar.raid.SlotState;
 import lunar.raid.layout.Level;
-import lunar.testkit.Seed;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Volumes that look after themselves, on disks that are pulled, put back, hang and lose their power. */
-class RunningVolumeTest {
-    private static final int MEMBER_BYTES = 4 << 20;
-    private static final int BLOCK = 512;
-    private static final RunTiming QUICK = new RunTiming(Duration.ofMillis(5), 2,
-            Duration.ofMillis(5), Duration.ofMillis(40), Duration.ZERO, Duration.ofSeconds(20),
-            Duration.ofSeconds(20));
-    private static final RunOptions OPTIONS = RunOptions.DEFAULT.withTiming(QUICK);
-
-    private final long seed = Seed.next();
-    private final Random random = new Random(seed);
-    private final Shelf shelf = new Shelf(new Random(seed + 1));
-    private EventLog events = new EventLog();
-    private VolumeSpec spec;
-    private RunningVolume volume;
-    private byte[] content;
-
-    private void create(Level level, int members) throws StorageException {
-        spec = shelf.create(level, "music", members, MEMBER_BYTES, OPTIONS);
-        open();
-        content = new byte[(int) volume.sizeBytes()];
-        fill(0, content.length);
-    }
-
-    private void open() throws StorageException {
-        events = new EventLog();
-        volume = RunningVolume.open(spec, shelf, List.of(), events);
-    }
-
-    @AfterEach
-    void close() throws StorageException {
-        if (volume != null) {
-            volume.close();
-        }
-    }
-
-    /** Random bytes from one on. */
-    private void fill(int from, int bytes) throws StorageException {
-        byte[] noise = new byte[bytes];
-        random.nextBytes(noise);
-        int step = 64 << 10;
-        for (int at = 0; at < bytes; at += step) {
-            int length = Math.min(step, bytes - at);
-            volume.write((from + at) / BLOCK,
-                    MemorySegment.ofArray(noise).asSlice(at, length));
-            System.arraycopy(noise, at, content, from + at, length);
-        }
-    }
-
-    private void check() throws StorageException {
-        MemorySegment found = MemorySegment.ofArray(new byte[content.length]);
-        volume.read(0, found);
-        assertThat(found.mismatch(MemorySegment.ofArray(content))).as("seed " + seed)
-                .isEqualTo(-1);
-    }
-
-    private void scrub() throws InterruptedException {
-        assertThat(volume.scrub(false)).isTrue();
-        ScrubResult result = events.await(VolumeEvent.Scrubbed.class).result();
-        assertThat(result.isClean()).as("seed " + seed + ": " + result).isTrue();
-        assertThat(result.stripes()).isPositive();
-    }
-
+class RunningVolumeTest extends RunningFixture {
     @ParameterizedTest
     @EnumSource(Level.class)
     void shouldHaveWhatWasWrittenWhenItIsStartedAgain(Level level) throws Exception {
@@ -129,14 +65,6 @@ class RunningVolumeTest {
         shelf.disk("disk:0").pull();
         fill(0, 64 << 10);
         check();
-    }
-
-    /** The last change of a state is stable a little after the walk that made it. */
-    private void awaitHealth(VolumeHealth wanted) throws InterruptedException {
-        for (int i = 0; i < 10_000 && volume.status().health() != wanted; i++) {
-            Thread.sleep(1);
-        }
-        assertThat(volume.status().health()).isEqualTo(wanted);
     }
 
     @Test

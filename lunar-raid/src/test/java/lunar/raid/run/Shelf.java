@@ -145,6 +145,12 @@ final class Shelf implements MemberOpener {
     /** A new volume of disks {@code disk:0} and on. */
     VolumeSpec create(Level level, String name, int members, int memberBytes, RunOptions options)
             throws StorageException {
+        return create(level, name, members, memberBytes, List.of(), options);
+    }
+
+    /** The same, with disks of this shelf as spares. */
+    VolumeSpec create(Level level, String name, int members, int memberBytes, List<String> spares,
+            RunOptions options) throws StorageException {
         var uris = new ArrayList<String>();
         var created = new ArrayList<Creation.Member>();
         for (int i = 0; i < members; i++) {
@@ -153,11 +159,16 @@ final class Shelf implements MemberOpener {
             uris.add(uri);
             created.add(new Creation.Member(uri, UUID.randomUUID(), open(uri)));
         }
+        var waiting = new ArrayList<Creation.Member>();
+        for (String uri : spares) {
+            waiting.add(new Creation.Member(uri, UUID.randomUUID(), open(uri)));
+        }
         VolumeRecord _ = Creation.create(Creation.Wish.of(UUID.randomUUID(), name, 0, level,
-                UUID.randomUUID()), created, false);
+                UUID.randomUUID()), created, waiting, false);
+        created.addAll(waiting);
         for (Creation.Member member : created) {
             member.device().close();
         }
-        return new VolumeSpec(level, name, uris, List.of(), Optional.empty(), options);
+        return new VolumeSpec(level, name, uris, spares, Optional.empty(), options);
     }
 }

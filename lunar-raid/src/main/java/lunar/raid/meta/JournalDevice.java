@@ -1,0 +1,28 @@
+package lunar.raid.meta;
+
+import lunar.block.BlockDevice;
+import lunar.block.StorageException;
+
+/** What a device that may have the journal of a volume has. */
+public enum JournalDevice {
+    /** The journal that the volume's superblocks name. */
+    ITS_JOURNAL,
+    /** A journal of the volume that its superblocks do not name: one before, or one that a crash kept from coming in. */
+    ANOTHER_JOURNAL,
+    /** None of this volume's. */
+    NONE;
+
+    /** Looks at it. Blocks. */
+    public static JournalDevice look(VolumeRecord volume, BlockDevice device)
+            throws StorageException {
+        VolumeDescription what = volume.description();
+        Page page = new PagePair(device, 0).read(one -> one.hasMagic(JournalFormat.PAGE_MAGIC)
+                && one.isWhole() && one.volume().equals(what.uuid()));
+        if (page == null) {
+            return NONE;
+        }
+        return Page.uuid(page.bytes(), JournalFormat.PAGE_KEY).equals(what.journalKey())
+                ? ITS_JOURNAL
+                : ANOTHER_JOURNAL;
+    }
+}
