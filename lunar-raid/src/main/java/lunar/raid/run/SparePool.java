@@ -109,10 +109,8 @@ final class SparePool {
         synchronized (this) {
             all = List.copyOf(spares);
         }
+        loseThoseAway(all);
         for (Spare one : all) {
-            if (isLost(one)) {
-                lose(one);
-            }
             if (isDue(one)) {
                 try {
                     join(one, false);
@@ -122,6 +120,18 @@ final class SparePool {
                     }
                 }
             }
+        }
+    }
+
+    /** Not while one is being taken: it seems to be away before it is in its slot. */
+    private void loseThoseAway(List<Spare> all) {
+        if (!changing.tryLock()) {
+            return;
+        }
+        try {
+            all.stream().filter(this::isLost).forEach(this::lose);
+        } finally {
+            changing.unlock();
         }
     }
 

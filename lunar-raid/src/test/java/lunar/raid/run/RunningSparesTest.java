@@ -69,6 +69,24 @@ class RunningSparesTest extends RunningFixture {
         check();
     }
 
+    /** It is no spare any more then, and not in its slot yet. */
+    @Test
+    void shouldNotGiveUpASpareWhileItIsTaken() throws Exception {
+        create(Level.RAID5, 3, List.of("spare:0"));
+        shelf.disk("spare:0").shut();
+        shelf.disk("disk:1").pull();
+        fill(0, 64 << 10);
+        shelf.disk("spare:0").awaitSomebodyWaiting();
+        Thread.sleep(100); // many looks at the spares
+        shelf.disk("spare:0").open();
+        assertThat(events.await(VolumeEvent.MemberReplaced.class))
+                .isEqualTo(new VolumeEvent.MemberReplaced(1, "spare:0", true));
+        assertThat(events.all()).as("it was a spare all the time")
+                .doesNotHaveAnyElementsOfTypes(VolumeEvent.SpareAdded.class);
+        awaitHealth(VolumeHealth.CLEAN);
+        check();
+    }
+
     @Test
     void shouldMakeSparesOfWhatPeopleAddAndLetThemGo() throws Exception {
         create(Level.RAID5, 3, List.of());

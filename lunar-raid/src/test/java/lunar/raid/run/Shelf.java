@@ -32,6 +32,8 @@ final class Shelf implements MemberOpener {
         private volatile PowerCutDevice content;
         private volatile boolean isPulled;
         private volatile boolean hangs;
+        private boolean isShut;
+        private boolean isWaitedFor;
         private Handle open;
         private final List<BlockRequest> hanging = new ArrayList<>();
 
@@ -43,6 +45,34 @@ final class Shelf implements MemberOpener {
 
         /** Requests do not end until the disk is closed. */
         void hang() { hangs = true; }
+
+        /** Who blocks for a request waits until the disk is open again. */
+        synchronized void shut() {
+            isShut = true;
+        }
+
+        synchronized void open() {
+            isShut = false;
+            notifyAll();
+        }
+
+        synchronized void awaitSomebodyWaiting() throws InterruptedException {
+            while (!isWaitedFor) {
+                wait();
+            }
+        }
+
+        private synchronized void pass() {
+            try {
+                while (isShut) {
+                    isWaitedFor = true;
+                    notifyAll();
+                    wait();
+                }
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
     }
 
     private static final class Handle extends ForwardingDevice {
@@ -62,6 +92,7 @@ final class Shelf implements MemberOpener {
 
         @Override
         public void execute(BlockRequest request) throws StorageException {
+            disk.pass();
             requireThere(request);
             below().execute(request);
         }
