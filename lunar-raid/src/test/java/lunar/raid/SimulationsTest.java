@@ -35,4 +35,14 @@ class SimulationsTest {
     @ParameterizedTest
     @ValueSource(longs = {1_021_412, 1_039_314, 1_039_649, 1_046_484})
     void shouldNotReplayWhatIsOlderThanARebuild(long seed) { Simulation.of(seed).run(); }
+
+    /** A flush left a slot out, and was acknowledged before a crash would find that the slot had failed. */
+    @ParameterizedTest
+    @ValueSource(longs = {2_011_750_481L})
+    void shouldNotFlushWithoutASlotThatACrashWouldFind(long seed) { Simulation.of(seed).run(); }
+
+    /** No new member came in that took shorter writes than those that had the journal at the start. */
+    @ParameterizedTest
+    @ValueSource(longs = {2_011_811_220L})
+    void shouldTakeMembersThatTakeShorterWrites(long seed) { Simulation.of(seed).run(); }
 }

@@ -7,7 +7,7 @@ import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request to each of several members. It is over when each has succeeded or was dropped; a member where it failed,
+ * One request to each of several members, in pieces where a member wants that. It is over when each has succeeded or was dropped; a member where it failed,
  * as often as it is tried, or that does not answer, is reported, and waited for until it is dropped. Reusable: one
  * round after the other.
  */
@@ -25,6 +25,7 @@ final class Broadcast {
     private final class Leg implements BlockRequest.Completion {
         private final int slot;
         private final BlockRequest request = new BlockRequest().onCompletion(this);
+        private final Pieces pieces = new Pieces(request, this);
         private boolean inFlight;
         private boolean abandoned;
         private boolean stalled;
@@ -41,6 +42,7 @@ final class Broadcast {
             device = to;
             inFlight = true;
             stalled = false;
+            pieces.begin();
             retriesLeft = members.retries();
             startTick = members.now();
         }
@@ -51,26 +53,27 @@ final class Broadcast {
 
         @Override
         public void completed(BlockRequest ended, @Nullable StorageException failure) {
-            Leg.this.ended(failure);
-        }
-
-        private void ended(@Nullable StorageException failure) {
             boolean over = false;
-            boolean again = false;
+            BlockRequest next = null;
             synchronized (Broadcast.this) {
                 if (abandoned) {
                     return;
                 }
-                again = failure != null && failure.retryable() && retriesLeft-- > 0;
-                inFlight = again;
-                if (failure == null) {
+                if (failure == null && pieces.hasNextAfter(ended)) {
+                    next = pieces.next(device);
+                    retriesLeft = members.retries();
+                    startTick = members.now();
+                } else if (failure == null) {
                     waiting &= ~(1L << slot);
                     succeeded |= 1L << slot;
                     over = isOver();
+                } else if (failure.retryable() && retriesLeft-- > 0) {
+                    next = pieces.next(device);
                 }
+                inFlight = next != null;
             }
-            if (again) {
-                device.submit(request);
+            if (next != null) {
+                device.submit(next);
             } else if (failure != null) {
                 members.report(slot, failure);
             } else if (over) {
@@ -148,7 +151,7 @@ final class Broadcast {
             leg.begin(device);
         }
         preparation.prepare(slot, device, leg.request);
-        device.submit(leg.request);
+        device.submit(leg.pieces.next(device));
     }
 
     /** Reports the members that have taken so many ticks or more, once. */

@@ -1,6 +1,5 @@
 package lunar.raid.meta;
 
-import lunar.block.InvalidRequestException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,7 +13,6 @@ final class Joining {
     }
 
     private final int slot;
-    private final MemberSet members;
     private final BadBlocks badBlocks;
     private final @Nullable IntentBitmap bitmap;
     private final @Nullable StripeJournal journal;
@@ -22,10 +20,9 @@ final class Joining {
     private final End end;
 
     /** @param journal null where there is none on the members */
-    Joining(int slot, MemberSet members, BadBlocks badBlocks, @Nullable IntentBitmap bitmap,
+    Joining(int slot, BadBlocks badBlocks, @Nullable IntentBitmap bitmap,
             @Nullable StripeJournal journal, int journalCopies, End end) {
         this.slot = slot;
-        this.members = members;
         this.badBlocks = badBlocks;
         this.bitmap = bitmap;
         this.journal = journal;
@@ -50,11 +47,6 @@ final class Joining {
             end.joined(this);
             return;
         }
-        try {
-            journal.join(slot, () -> end.joined(this));
-        } catch (InvalidRequestException e) {
-            members.report(slot, e);
-            end.joined(this);
-        }
+        journal.join(slot, () -> end.joined(this));
     }
 }

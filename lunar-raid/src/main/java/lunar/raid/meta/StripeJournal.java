@@ -5,7 +5,6 @@ import java.util.UUID;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.DeviceGoneException;
-import lunar.block.InvalidRequestException;
 import lunar.block.StorageException;
 import lunar.raid.meta.JournalFormat.Kind;
 import org.jspecify.annotations.Nullable;
@@ -244,15 +243,11 @@ public final class StripeJournal {
      * One more member gets copies, in place of one that was dropped; its metadata area is blank.
      *
      * @param done told when the journal is as good on it as on the others: not before may the member be called ACTIVE
-     * @throws InvalidRequestException where its device takes no writes as long as the other ones do
      */
-    public void join(int slot, Runnable done) throws InvalidRequestException {
-        if (batchBytes(holders, 1L << slot, ringBytes) < batchBytes) {
-            throw new InvalidRequestException("slot " + slot + " takes writes of less than "
-                    + batchBytes + " bytes, which the journal needs");
-        }
+    public void join(int slot, Runnable done) {
         synchronized (this) {
-            copies |= 1L << slot;
+            // Else it was dropped meanwhile, and whoever comes into its slot next has no copy yet.
+            copies |= holders.active() & 1L << slot;
             join = Join.WAITING;
             joined = done;
             joinSequence = live.next();

@@ -407,7 +407,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     }
 
     private void join(int slot) {
-        var one = new Joining(slot, members, badBlocks, bitmap,
+        var one = new Joining(slot, badBlocks, bitmap,
                 isJournalOnMembers() ? journal : null,
                 Creation.journalCopies(superblocks.record().description().level()), this::joined);
         boolean first;

@@ -11,8 +11,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.zip.CRC32C;
+import lunar.block.BlockRequest;
 import lunar.block.BlockRequest.Operation;
+import lunar.block.BusyException;
 import lunar.block.DeviceGoneException;
+import lunar.block.ForwardingDevice;
+import lunar.block.Limits;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
 import lunar.raid.layout.Level;
@@ -319,6 +323,56 @@ class StripeJournalTest {
                 JournalReplay.ANY);
         assertThat(alone.replayed()).isEqualTo(1);
         assertThat(inPlace(2, 16)).isEqualTo((byte) 2);
+    }
+
+    /** Batches are as long as the members take that had copies at the start; another one may take less. */
+    @Test
+    void shouldLetAMemberJoinThatTakesShorterWrites() throws StorageException {
+        SteppedDevice disk = disks.get(2);
+        members.drop(1);
+        members.drop(2);
+        members.add(2, new ForwardingDevice(disk) {
+            @Override
+            public Limits limits() { return new Limits(9, 9, 0, 0, 0, 1, 1); }
+
+            @Override
+            public void execute(BlockRequest request) throws StorageException {
+                request.check(this);
+                below().execute(request);
+            }
+
+            @Override
+            public void submit(BlockRequest request) { below().submit(request); }
+        });
+        var joined = new ArrayList<String>();
+        journal.join(2, () -> joined.add("yes"));
+        endAll();
+        assertThat(joined).containsExactly("yes");
+        journal.append(entry().asData(1).add(0, 8, blocks(20, 5)));
+        disks.get(0).endAll();
+        for (int piece = 0; piece < 2; piece++) { // of a write of 24 blocks
+            assertThat(disk.pending()).hasSize(1)
+                    .allMatch(step -> step.request().blockCount() == 9 && step.request().fua());
+            disk.pending().getFirst().end();
+        }
+        disk.pending().getFirst().fail(new BusyException("busy"));
+        assertThat(told).isEmpty();
+        endAll();
+        assertThat(told).hasSize(1);
+        JournalReplay alone = JournalReplay.of(VOLUME, members, 0b100, members, 0b101,
+                JournalReplay.ANY);
+        assertThat(alone.replayed()).isEqualTo(1);
+        assertThat(inPlace(0, 27)).isEqualTo((byte) 5);
+    }
+
+    /** Whoever comes into the slot next would pass for one that has a copy. */
+    @Test
+    void shouldCountNoCopyOfAMemberThatWasDroppedBeforeItJoined() {
+        members.drop(1);
+        members.drop(2);
+        journal.join(2, () -> {});
+        members.add(2, disks.get(2));
+        assertThat(journal.copies()).isEqualTo(0b001);
     }
 
     @Test
