@@ -80,8 +80,11 @@ final class Engine {
 
     boolean isClosed() { return closed; }
 
-    /** From now on nothing begins, and failures are nobody's. */
-    void close() { closed = true; }
+    /** From now on nothing begins, failures are nobody's, and nobody waits for metadata. */
+    void close() {
+        closed = true;
+        membership.close(new DeviceGoneException("the volume is closed"));
+    }
 
     StorageException gone(Object what) {
         return new DeviceGoneException(what + ": the volume is closed");
@@ -137,7 +140,7 @@ final class Engine {
         Executor closer = options.closer();
         for (Member member : stalled) {
             var cause = new DeadlineException(member + " has not answered for " + ticks + " ticks");
-            if (fail(member, cause)) {
+            if (fail(member, cause) || membership.end() != null) {
                 closer.execute(() -> closeQuietly(member));
             }
         }

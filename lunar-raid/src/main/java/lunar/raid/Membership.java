@@ -16,6 +16,7 @@ final class Membership {
     private final Layout layout;
     private final StateKeeper keeper;
     private final RaidListener listener;
+    private final WriteGuard guard;
     private volatile Slots slots;
     /** Guarded by this, as the next three: changes so far, and how many of them are stable. */
     private long changes;
@@ -33,6 +34,7 @@ final class Membership {
         this.slots = slots;
         this.keeper = options.keeper();
         this.listener = options.listener();
+        this.guard = options.guard();
         if (!slots.isServing()) {
             end = new DeviceGoneException("too few members: " + slots.view());
         }
@@ -75,8 +77,32 @@ final class Membership {
             keep();
         } else {
             listener.volumeFailed(cause);
+            release();
         }
         return survives;
+    }
+
+    /** The volume is closed: no write is taken from now on. */
+    void close(StorageException why) {
+        synchronized (this) {
+            end = end == null ? why : end;
+        }
+        release();
+    }
+
+    /** After the end: nobody is to wait for what will not become stable. */
+    private void release() {
+        StorageException why;
+        var go = new ArrayList<Waiter>();
+        synchronized (this) {
+            why = end;
+            go.addAll(waiters);
+            waiters.clear();
+        }
+        go.forEach(waiter -> Trampoline.run(waiter.work));
+        if (why != null) {
+            guard.abandon(why);
+        }
     }
 
     /** Changes the slots otherwise; the work is run when that is stable. */
@@ -133,10 +159,11 @@ final class Membership {
                 return isDone;
             });
         }
+        go.forEach(Trampoline::run);
         if (isEnd && failure != null) {
             listener.volumeFailed(failure);
+            release();
         }
-        go.forEach(Trampoline::run);
         Trampoline.run(this::keep);
     }
 }

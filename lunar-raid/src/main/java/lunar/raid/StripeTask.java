@@ -198,9 +198,20 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
             case GUARD -> write();
             case WRITE -> afterWrites();
             case STABLE -> afterStable();
-            case FORGET -> afterLosses();
+            case FORGET -> {
+                failure = volumeEnd(); // then it is not stable
+                afterLosses();
+            }
             case MEND -> throw new IllegalStateException("the mending goes on by itself");
         }
+    }
+
+    /** Why no write is taken any more; null while they are. */
+    private @Nullable StorageException volumeEnd() {
+        StorageException end = engine.membership.end();
+        return end == null
+                ? null
+                : new DeviceGoneException(this + ": " + end.getMessage(), end);
     }
 
     private void next(Phase next) {
@@ -220,9 +231,9 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
             finish(engine.gone(this));
             return;
         }
-        StorageException end = engine.membership.end();
+        StorageException end = volumeEnd();
         if (kind != Kind.READ && end != null) {
-            finish(new DeviceGoneException(this + ": " + end.getMessage(), end));
+            finish(end);
             return;
         }
         if (kind == Kind.READ && engine.losses.overlap(stripe, from, rangeEnd - from)) {
@@ -329,9 +340,9 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
      * for whole, and what was logged without it would come in place on the others alone.
      */
     private void afterKnown() {
-        StorageException end = engine.membership.end();
+        StorageException end = volumeEnd();
         if (end != null) {
-            finish(new DeviceGoneException(this + ": " + end.getMessage(), end));
+            finish(end);
             return;
         }
         phase = Phase.GUARD;
@@ -468,10 +479,8 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
      * that has missed it would pass for one that has it.
      */
     private void afterStable() {
-        StorageException end = engine.membership.end();
-        if (failure == null && end != null) {
-            failure = new DeviceGoneException(this + ": " + end.getMessage(), end);
-        }
+        StorageException end = volumeEnd();
+        failure = end == null ? failure : end;
         if ((kind == Kind.WRITE || kind == Kind.FORGET) && layout.code() != Code.NONE) {
             engine.options.guard().end(this, failure == null);
         }

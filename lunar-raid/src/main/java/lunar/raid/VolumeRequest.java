@@ -216,7 +216,8 @@ final class VolumeRequest implements MemberIo.Owner, StripeTask.Owner {
         if (engine.fail(member, cause)) {
             engine.membership.whenStable(this::flushedOrFailed);
         } else {
-            pieceDone(cause);
+            StorageException end = engine.membership.end();
+            pieceDone(end == null ? cause : end);
         }
     }
 

@@ -55,6 +55,12 @@ public interface WriteGuard {
     /** That flush has ended well on all members that have not failed: what was in place when it began is stable. */
     default void endFlush(long begun) {}
 
+    /**
+     * The volume takes no writes any more, since it has lost more than it survives, or is closed: nothing more is made
+     * stable, and whoever waits for that is told so. Called by any thread, also more than once.
+     */
+    default void abandon(StorageException why) {}
+
     /** Time goes on ({@link RaidVolume#tick}): whoever waits for members looks for those that stall. */
     default void watch() {}
 

@@ -216,6 +216,59 @@ class RaidVolumeTest {
         assertThat(unit.mismatch(content.asSlice(2 * CHUNK * 512, CHUNK * 512))).isEqualTo(-1);
     }
 
+    /** What waits until a failure is stable must not wait for ever where that will not be. */
+    @Test
+    void shouldEndAllRequestsWhenItFails() throws Exception {
+        var keeps = new ArrayDeque<StateKeeper.Done>();
+        var abandoned = new ArrayList<String>();
+        RaidVolume volume = volume(Level.RAID5, 4,
+                options().withKeeper((_, done) -> keeps.add(done)).withGuard(new WriteGuard() {
+                    @Override
+                    public void begin(StripeChange change, Ready ready) { ready.ready(null); }
+
+                    @Override
+                    public void end(StripeChange change, boolean written) {}
+
+                    @Override
+                    public void abandon(StorageException why) { abandoned.add(why.getMessage()); }
+                }));
+        members.get(1).plan(FaultPlan.errors(1).on(Operation.WRITE));
+        MemorySegment block = MemorySegment.ofArray(new byte[512]);
+        CompletableFuture<Void> write = volume.submitWrite(CHUNK, block); // unit 1 is on slot 1
+        CompletableFuture<Void> flush = volume.submitFlush();
+        assertThat(List.of(write, flush)).noneMatch(CompletableFuture::isDone);
+        assertThat(volume.fail(2, new DeviceGoneException("pulled"))).isFalse();
+        for (CompletableFuture<Void> one : List.of(write, flush)) {
+            assertThat(one).isCompletedExceptionally();
+            assertThat(one.exceptionNow()).isInstanceOf(DeviceGoneException.class)
+                    .hasMessageContaining("the volume cannot do without it: pulled");
+        }
+        assertThat(abandoned).singleElement().asString().contains("cannot do without it");
+        volume.drain();
+        keeps.remove().kept(null); // too late
+        volume.close();
+    }
+
+    /** Where two say nothing the second one is beyond what the level survives, and its requests end, too. */
+    @Test
+    void shouldEndWhatWaitsForMembersThatStallWhenItFails() throws Exception {
+        var stalling = List.of(new SteppedDevice(CHUNK * ROWS), new SteppedDevice(CHUNK * ROWS));
+        RaidVolume volume = Raid.volume(shape(Level.RAID5, 3),
+                List.of(RaidMember.of(memory(), 0), RaidMember.of(stalling.get(0), 0),
+                        RaidMember.of(stalling.get(1), 0)),
+                options().withPolicy(new FailurePolicy(2, 10, 3)));
+        MemorySegment unit = MemorySegment.ofArray(new byte[CHUNK * 512]);
+        CompletableFuture<Void> read = volume.submitRead(CHUNK, unit);
+        CompletableFuture<Void> write = volume.submitWrite(0, unit);
+        for (int i = 0; i < 6; i++) {
+            volume.tick();
+        }
+        assertThat(heard).contains("volume failed");
+        assertThat(read).isCompletedExceptionally();
+        assertThat(write).isCompletedExceptionally();
+        volume.drain();
+    }
+
     @Test
     void shouldLeaveErrorsToTheCallerWithoutRedundancy() throws Exception {
         RaidVolume volume = volume(Level.RAID0, 4, options());

@@ -2,6 +2,7 @@ package lunar.raid;
 
 import java.util.BitSet;
 import java.util.List;
+import java.util.stream.IntStream;
 import lunar.block.DeviceGoneException;
 import lunar.raid.Tally.Event;
 import lunar.raid.layout.Layout;
@@ -104,9 +105,8 @@ final class SimFaults {
             }
             case 1 -> {
                 world.log.append('s');
-                world.tally.count(metadata == null ? Event.MEMBER_STALLED : Event.MEMBER_GONE);
-                member.isStalled = metadata == null;
-                member.isGone = metadata != null;
+                world.tally.count(Event.MEMBER_STALLED);
+                member.isStalled = true;
             }
             case 2 -> {
                 world.log.append('f');
@@ -129,6 +129,53 @@ final class SimFaults {
                 drain.run();
             }
         }
+    }
+
+    /** Whether more may be lost now than the level survives, and then come back. */
+    boolean mayCollapse() {
+        return sim.metadata() != null && layout.shape().level().isRedundant()
+                && sim.volume().state().resyncedStripes() < 0
+                && members.stream().allMatch(member -> member.bad().isEmpty());
+    }
+
+    /**
+     * The members that come back after all were lost: not those that had been given up before. What such a one knows
+     * may be so old that it has no member in common with what the volume is now, which is refused for a person to
+     * decide (docs/raid-format.md): it could have been in use by itself.
+     */
+    List<SimMember> notGivenUp() {
+        List<SlotState> states = sim.volume().state().slots();
+        return IntStream.range(0, members.size())
+                .filter(slot -> states.get(slot) != SlotState.FAILED)
+                .mapToObj(members::get).toList();
+    }
+
+    /** One member more is gone, or says nothing any more. */
+    void loseOneMore() {
+        List<SimMember> there = members.stream()
+                .filter(member -> !member.isGone && !member.isStalled).toList();
+        if (!there.isEmpty()) {
+            SimMember member = there.get(world.random.nextInt(there.size()));
+            boolean isStalled = world.random.nextInt(3) == 0;
+            member.isStalled = isStalled;
+            member.isGone = !isStalled;
+        }
+    }
+
+    /** These are there again, after a power cut. */
+    void bringBack(List<SimMember> back, Runnable forget) {
+        for (SimMember member : members) {
+            member.isGone = !back.contains(member);
+            member.isStalled = false;
+        }
+        List<SimMember> images = members.stream().map(SimMember::afterCrash).toList();
+        Composition composition = sim.composition(images, -1);
+        if (composition == null) {
+            throw world.failure("its members came back, and do not make a volume");
+        }
+        forget.run();
+        sim.recover(images, composition, -1);
+        world.tally.count(Event.COLLAPSE);
     }
 
     // --- crashes ---

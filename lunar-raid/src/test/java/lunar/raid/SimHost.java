@@ -77,10 +77,16 @@ final class SimHost {
         }));
     }
 
-    private void requireGood(String what, @Nullable StorageException failure) {
-        if (failure != null) {
+    /** False where it has failed, and may have, since the volume has altogether. */
+    private boolean isGood(String what, @Nullable StorageException failure) {
+        if (failure == null) {
+            return true;
+        }
+        if (sim.volume().state().serving() || !world.isCollapsing) {
             throw world.failure(what + " failed", failure);
         }
+        world.tally.count(Event.REFUSED);
+        return false;
     }
 
     private void read(int from, int count) {
@@ -94,7 +100,10 @@ final class SimHost {
                 expected.dropRead(access);
                 return;
             }
-            requireGood("a read", failure);
+            if (!isGood("a read", failure)) {
+                expected.dropRead(access);
+                return;
+            }
             String wrong = expected.endRead(access, data);
             if (wrong != null) {
                 throw world.failure(wrong);
@@ -109,9 +118,11 @@ final class SimHost {
         Expectation.Access access = expected.beginWrite(from, count, tag);
         submit('W', new BlockRequest().asWrite(from, count, Expectation.fill(data(count), tag),
                 fua), failure -> {
-                    requireGood("a write", failure);
-                    expected.endWrite(access, true, fua);
-                    unreadable.clear(from, from + count);
+                    boolean isGood = isGood("a write", failure);
+                    expected.endWrite(access, isGood, fua);
+                    if (isGood) {
+                        unreadable.clear(from, from + count);
+                    }
                 });
     }
 
@@ -121,9 +132,11 @@ final class SimHost {
                 ? new BlockRequest().asUnmap(from, count)
                 : new BlockRequest().asWriteZeroes(from, count, false);
         submit('Z', request, failure -> {
-            requireGood("zeroing", failure);
-            unreadable.clear(from, from + count);
-            expected.endWrite(access, true, false);
+            boolean isGood = isGood("zeroing", failure);
+            if (isGood) {
+                unreadable.clear(from, from + count);
+            }
+            expected.endWrite(access, isGood, false);
         });
     }
 
@@ -140,7 +153,10 @@ final class SimHost {
         Expectation.fill(data.asSlice(half), tag);
         Expectation.Access access = expected.beginWrite(from, count, tag);
         submit('A', new BlockRequest().asCompareAndWrite(from, count, data, false), failure -> {
-            if (differs || failure != null) { // or another write was faster
+            if (failure != null && !(failure instanceof MiscompareException)
+                    && !isGood("a compare-and-write", failure)) {
+                expected.endWrite(access, false, false);
+            } else if (differs || failure != null) { // or another write was faster
                 world.tally.count(Event.MISCOMPARE);
                 world.require(failure instanceof MiscompareException,
                         "a compare-and-write ended with " + failure);
@@ -154,8 +170,11 @@ final class SimHost {
     private void flush() {
         Expectation.Access access = expected.beginFlush();
         submit('F', new BlockRequest().asFlush(), failure -> {
-            requireGood("a flush", failure);
-            expected.endFlush(access);
+            if (isGood("a flush", failure)) {
+                expected.endFlush(access);
+            } else {
+                expected.dropRead(access);
+            }
         });
     }
 

@@ -16,6 +16,8 @@ import lunar.raid.meta.Candidate;
 import lunar.raid.meta.Composition;
 import lunar.raid.meta.Consent;
 import lunar.raid.meta.Creation;
+import lunar.raid.meta.OpenOptions;
+import lunar.raid.meta.VolumeDevices;
 import lunar.raid.meta.VolumeMetadata;
 import org.jspecify.annotations.Nullable;
 
@@ -193,11 +195,13 @@ final class SimVolume {
             devices.add(composition.slots().get(slot).candidate() < 0 ? null : members.get(slot));
         }
         int mine = world.incarnation;
-        VolumeMetadata opened = VolumeMetadata.open(composition, devices, null, (slot, why) -> {
-            if (mine == world.incarnation) {
-                volume.fail(slot, why);
-            }
-        });
+        VolumeMetadata opened = VolumeMetadata.open(composition,
+                new VolumeDevices(devices, List.of(), null),
+                OpenOptions.DEFAULT.withPolicy(POLICY), (slot, why) -> {
+                    if (mine == world.incarnation) {
+                        volume.fail(slot, why);
+                    }
+                });
         metadata = opened;
         world.tally.count(Event.ENTRY_REPLAYED, opened.replayed());
         StateKeeper keeper = (state, done) -> opened.keep(state, why -> {

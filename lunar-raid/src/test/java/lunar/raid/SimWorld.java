@@ -29,6 +29,8 @@ final class SimWorld {
     final List<Runnable> events = new ArrayList<>();
     /** What has happened, in short: two runs of a seed have the same. */
     final StringBuilder log = new StringBuilder();
+    /** Whether more may be lost than the level survives: then requests may fail. */
+    boolean isCollapsing;
     /** Power supplies so far: what began before a crash does not end after it. */
     int incarnation;
     private int made;

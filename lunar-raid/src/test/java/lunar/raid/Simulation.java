@@ -1,5 +1,6 @@
 package lunar.raid;
 
+import java.util.List;
 import java.util.SplittableRandom;
 import lunar.raid.Tally.Event;
 import lunar.raid.layout.Layout;
@@ -67,6 +68,9 @@ final class Simulation {
         for (int step = 0; step < steps; step++) {
             step(world.random.nextInt(1000));
         }
+        if (world.faults.losses() && faults.mayCollapse()) {
+            collapse();
+        }
         finish();
         world.tally.count(Event.RUN);
         return world.log.toString();
@@ -113,20 +117,45 @@ final class Simulation {
         world.require(host.open() == 0, host.open() + " requests never end");
     }
 
-    private void crash() {
-        boolean happened = faults.crash(() -> {
-            world.crash();
-            host.crash();
-            operator.crash();
-        });
-        if (happened) {
-            if (world.layout.shape().level().hasParity() && world.faults.metadata()
-                    && isWholeOnMembers()) {
-                media.requireTrueRedundancy("after a crash");
+    private void forget() {
+        world.crash();
+        host.crash();
+        operator.crash();
+    }
+
+    /** One member after the other is lost, amid requests, until the volume fails: all of these end. */
+    private void collapse() {
+        List<SimMember> back = faults.notGivenUp();
+        world.isCollapsing = true;
+        for (int i = 0; i < world.members.size(); i++) {
+            for (int steps = world.random.nextInt(40); steps > 0; steps--) {
+                if (host.mayAsk() && world.random.nextInt(3) == 0) {
+                    host.request();
+                } else {
+                    proceed();
+                }
             }
-            host.rewriteLost();
-            resync();
+            faults.loseOneMore();
         }
+        drain();
+        faults.bringBack(back, this::forget);
+        world.isCollapsing = false;
+        recovered();
+    }
+
+    private void crash() {
+        if (faults.crash(this::forget)) {
+            recovered();
+        }
+    }
+
+    private void recovered() {
+        if (world.layout.shape().level().hasParity() && world.faults.metadata()
+                && isWholeOnMembers()) {
+            media.requireTrueRedundancy("after a crash");
+        }
+        host.rewriteLost();
+        resync();
     }
 
     private void resync() {

@@ -36,6 +36,10 @@ final class Tally {
         CRASH_WITH_LOSS,
         /** Crashes in the middle of the recovery from another. */
         CRASH_IN_RECOVERY,
+        /** More members gone than the level survives, which then came back. */
+        COLLAPSE,
+        /** Requests that ended with an error since the volume had failed altogether. */
+        REFUSED,
         /** Member writes under way in a crash, of which some blocks are new and some are not. */
         TORN_BY_CRASH,
         /** Entries of journals that were written in place. */

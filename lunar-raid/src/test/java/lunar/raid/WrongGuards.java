@@ -1,6 +1,7 @@
 package lunar.raid;
 
 import java.lang.foreign.MemorySegment;
+import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
 /** Guards and keepers with one mistake each. */
@@ -27,6 +28,9 @@ final class WrongGuards {
 
         @Override
         public void endFlush(long begun) { right.endFlush(begun); }
+
+        @Override
+        public void abandon(StorageException why) { right.abandon(why); }
 
         @Override
         public void watch() { right.watch(); }

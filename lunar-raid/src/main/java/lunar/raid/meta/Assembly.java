@@ -220,14 +220,17 @@ public final class Assembly {
     }
 
     /**
-     * An older record that the newer one grew out of has members in common with it, but for its own that were lost.
+     * An older record that the newer one grew out of has members in common with it, but for its own that were lost. One
+     * that was being rebuilt then, and has all data now, got them from members of the older record: without these it
+     * could not be used.
      */
     private static boolean goneApart(VolumeRecord newer, VolumeRecord older) {
         for (int slot = 0; slot < newer.description().slots(); slot++) {
             MemberRecord then = older.members().get(slot);
             MemberRecord now = newer.members().get(slot);
-            if (then.state() == SlotState.ACTIVE && now.state() == SlotState.ACTIVE
-                    && then.uuid().equals(now.uuid())) {
+            boolean belonged = then.state() == SlotState.ACTIVE
+                    || then.state() == SlotState.REBUILDING;
+            if (belonged && now.state() == SlotState.ACTIVE && then.uuid().equals(now.uuid())) {
                 return false;
             }
         }

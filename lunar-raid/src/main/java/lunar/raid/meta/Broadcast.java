@@ -7,9 +7,9 @@ import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request to each of several members, in pieces where a member wants that. It is over when each has succeeded or was dropped; a member where it failed,
- * as often as it is tried, or that does not answer, is reported, and waited for until it is dropped. Reusable: one
- * round after the other.
+ * One request to each of several members, in pieces where a member wants that. It is over when each has succeeded or
+ * was dropped; a member where it failed, as often as it is tried, or that does not answer, is reported, and waited for
+ * until it is dropped. Reusable: one round after the other.
  */
 final class Broadcast {
     /** Says what a member shall do. */
@@ -119,7 +119,7 @@ final class Broadcast {
             running = true;
             starting = true;
             succeeded = 0;
-            waiting = slots & members.active();
+            waiting = members.isAbandoned() ? 0 : slots & members.active();
             left = waiting;
         }
         for (; left != 0; left &= left - 1) {
@@ -186,6 +186,27 @@ final class Broadcast {
                 buffersLost = true;
             }
             waiting &= ~(1L << slot);
+            over = isOver();
+        }
+        if (over) {
+            done.run();
+        }
+    }
+
+    /** Nobody waits for any member any more, and none has succeeded. */
+    void abandon() {
+        boolean over;
+        synchronized (this) {
+            for (int slot = 0; slot < legs.length; slot++) {
+                Leg leg = legs[slot];
+                if (leg != null && leg.inFlight) {
+                    leg.abandoned = true;
+                    legs[slot] = null;
+                    buffersLost = true;
+                }
+            }
+            waiting = 0;
+            succeeded = 0;
             over = isOver();
         }
         if (over) {

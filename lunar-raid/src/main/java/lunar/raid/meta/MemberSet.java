@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.IntConsumer;
 import lunar.block.BlockDevice;
+import lunar.block.DeviceGoneException;
 import lunar.block.StorageException;
 import lunar.raid.FailurePolicy;
 import lunar.raid.layout.Layout;
@@ -32,6 +33,8 @@ public final class MemberSet {
     /** Slots, as bits. */
     private long active;
     private volatile int now;
+    /** Why nothing is written any more; null while it is. */
+    private volatile @Nullable StorageException end;
 
     /** Without members yet. */
     public MemberSet(int slots, Faults faults) {
@@ -108,6 +111,26 @@ public final class MemberSet {
     synchronized @Nullable BlockDevice given(int slot) {
         RetryingDevice device = devices[slot];
         return device == null ? null : device.device();
+    }
+
+    /**
+     * The volume has ended: from now on nothing is written, and who waits for a member waits no more. Nothing has
+     * succeeded then: so nothing is freed, or taken for stable, that is not so on all members that were there.
+     */
+    void abandon(StorageException why) {
+        end = why;
+        broadcasts.forEach(Broadcast::abandon);
+    }
+
+    boolean isAbandoned() { return end != null; }
+
+    /** Why nobody has taken something. */
+    DeviceGoneException gone(String what) {
+        StorageException why = end;
+        return why == null
+                ? new DeviceGoneException("no member is left that takes the " + what)
+                : new DeviceGoneException("the " + what + " cannot be written: "
+                        + why.getMessage(), why);
     }
 
     int retries() { return policy.retries(); }

@@ -8,7 +8,6 @@ import java.util.UUID;
 import java.util.function.LongSupplier;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
-import lunar.block.DeviceGoneException;
 import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
@@ -253,9 +252,7 @@ final class PageWriter {
             Arrays.fill(pages, null);
         }
         boolean stable = succeeded != 0;
-        failure = stable
-                ? null
-                : new DeviceGoneException("no member is left that takes the " + place.title());
+        failure = stable ? null : members.gone(place.title());
         content.end(stable);
         ready.takeAll(flying);
         state = State.IDLE;

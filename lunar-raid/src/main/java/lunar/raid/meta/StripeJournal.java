@@ -294,6 +294,11 @@ public final class StripeJournal {
             if (isWritten) {
                 endBatch();
             }
+            boolean isOver = holders.isAbandoned() || copies() == 0;
+            if (isOver) {
+                failure = gone();
+                ready.takeAll(arrivals);
+            }
             why = failure;
             whoJoined = joined;
             action = Action.NONE;
@@ -305,12 +310,12 @@ public final class StripeJournal {
                 if (!isWriting && !filling.isEmpty()) {
                     sendBatch();
                     action = Action.WRITE;
-                } else if (isFlushNeeded()) {
+                } else if (!isOver && isFlushNeeded()) {
                     isFlushing = true;
                     isFlushDue = false;
                     flushMark = flushesBegun++;
                     action = Action.FLUSH;
-                } else if (isPageNeeded()) {
+                } else if (!isOver && isPageNeeded()) {
                     isPageWanted = true;
                     if (join == Join.WAITING && live.tail() >= joinSequence) {
                         join = Join.TOLD;
@@ -443,9 +448,7 @@ public final class StripeJournal {
         return isDraining() && (failure != null || keptSequence >= drains.element().sequence());
     }
 
-    private DeviceGoneException gone() {
-        return new DeviceGoneException("no member is left that takes the journal");
-    }
+    private DeviceGoneException gone() { return holders.gone("journal"); }
 
     private void flushed() {
         synchronized (this) {

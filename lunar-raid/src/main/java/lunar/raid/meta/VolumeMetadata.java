@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.stream.Stream;
 import lunar.block.BlockDevice;
 import lunar.block.InvalidRequestException;
 import lunar.block.StorageException;
@@ -42,9 +43,9 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     public record Spare(UUID uuid, long dataBlocks, boolean isAway) {}
 
     private final Superblocks superblocks;
-    private final MemberSet superblockMembers;
     private final MemberSet members;
     private final MemberSet holders;
+    private final List<MemberSet> sets;
     private final BadBlocks badBlocks;
     private final @Nullable IntentBitmap bitmap;
     private final @Nullable StripeJournal journal;
@@ -75,9 +76,9 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     private VolumeMetadata(VolumeOpening opening, FailurePolicy policy) {
         this.policy = policy;
         superblocks = opening.superblocks;
-        superblockMembers = opening.superblockMembers;
         members = opening.members;
         holders = opening.holders;
+        sets = Stream.of(members, opening.superblockMembers, holders).distinct().toList();
         badBlocks = opening.badBlocks;
         bitmap = opening.bitmap;
         journal = opening.journal;
@@ -312,9 +313,9 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
 
     /** The spares that the table has, those that are being taken left out. */
     public List<Spare> spares() {
-        List<Arrival> taken;
+        var taken = new ArrayList<Arrival>();
         synchronized (this) {
-            taken = new ArrayList<>(waiting.values());
+            taken.addAll(waiting.values());
             taken.addAll(arriving.values());
         }
         return superblocks.record().spares().stream()
@@ -533,12 +534,12 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
 
     /** {@inheritDoc} Members that do not answer are told to the volume as having failed. */
     @Override
-    public void watch() {
-        members.tick();
-        superblockMembers.tick();
-        if (!isJournalOnMembers()) {
-            holders.tick();
-        }
+    public void watch() { sets.forEach(MemberSet::tick); }
+
+    @Override
+    public void abandon(StorageException why) {
+        paused = true;
+        sets.forEach(set -> set.abandon(why));
     }
 
     @Override
@@ -591,10 +592,6 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
      * is as after a crash.
      */
     public void stop(Superblocks.Kept kept) {
-        if (isTorn) {
-            superblocks.change(record -> record, kept);
-        } else {
-            superblocks.stop(kept);
-        }
+        superblocks.change(record -> record.withClean(!isTorn), kept);
     }
 }

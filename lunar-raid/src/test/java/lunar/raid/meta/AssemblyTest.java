@@ -248,6 +248,20 @@ class AssemblyTest {
                 candidate(before.withClean(false), 1)))).contains("different stories");
     }
 
+    /** The rebuild of the one was through, then the other one went: nobody was in use without the other. */
+    @Test
+    void shouldTakeHalvesTogetherOfWhichOneWasRebuiltFromTheOther() {
+        VolumeRecord before = Volumes.volume(Level.RAID1, 2, Consistency.BITMAP);
+        VolumeRecord rebuilding = before.with(1, before.members().get(1).rebuilt(3)).next();
+        VolumeRecord through = rebuilding.with(1, before.members().get(1)).next();
+        VolumeRecord alone = failed(through, 0);
+        assertThat(uses(assembled(List.of(candidate(rebuilding, 0), candidate(alone, 1)))))
+                .containsExactly(STALE, IN_SYNC);
+        VolumeRecord without = failed(rebuilding, 1).next();
+        assertThat(refused(List.of(candidate(without, 0), candidate(alone, 1))))
+                .contains("were in use without each other");
+    }
+
     /** A half that was given up could not be told so. */
     @Test
     void shouldNotBelieveAHalfThatMayHaveBeenGivenUp() {

@@ -24,6 +24,7 @@ import lunar.testkit.Seed;
 import lunar.testkit.SteppedDevice;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class StripeJournalTest {
     private static final VolumeRecord VOLUME = Volumes
@@ -388,6 +389,28 @@ class StripeJournalTest {
                 .isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> journal.append(entry().asData(0)))
                 .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    /** It would else look for somebody who takes its page, for ever. */
+    @Test
+    @Timeout(60)
+    void shouldComeToRestWhereNoCopyIsLeftThatTakesItsPage() {
+        for (int i = 0; i < 40 && disks.get(0).pending().stream()
+                .noneMatch(step -> step.request().lba() < RING_AT >> 9); i++) {
+            endAll();
+            JournalEntry entry = entry().asData(i).add(0, i * 8, blocks(40, 1));
+            journal.append(entry);
+            disks.get(0).pending().getFirst().end();
+            disks.get(1).pending().getFirst().end();
+            journal.written(entry, true);
+        }
+        assertThat(disks.get(0).pending()).as("the page is written").hasSize(1);
+        members.drop(0);
+        members.drop(1);
+        var failures = new ArrayList<StorageException>();
+        journal.append(new JournalEntry(BLOCK, (_, failure) -> failures.add(failure)).asData(0)
+                .add(0, 0, blocks(1, 1)));
+        assertThat(failures).singleElement().isInstanceOf(DeviceGoneException.class);
     }
 
     @Test

@@ -181,10 +181,14 @@ final class TestVolume {
         return end.getFirst();
     }
 
-    void check() { checkFirst(volume.blockCount()); }
+    void check() { check(0, volume.blockCount()); }
 
-    void checkFirst(long blocks) {
-        for (int block = 0; block < blocks; block++) {
+    void checkFirst(long blocks) { check(0, blocks); }
+
+    void checkFrom(int block) { check(block, volume.blockCount()); }
+
+    private void check(int from, long end) {
+        for (int block = from; block < end; block++) {
             MemorySegment data = MemorySegment.ofArray(new byte[BLOCK]);
             assertThat(does(new BlockRequest().asRead(block, 1, data)))
                     .as(title + " block " + block).isNull();

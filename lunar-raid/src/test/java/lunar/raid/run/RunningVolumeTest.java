@@ -10,6 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import lunar.block.BusyException;
 import lunar.block.DeviceGoneException;
 import lunar.block.InvalidRequestException;
@@ -77,8 +79,8 @@ class RunningVolumeTest extends RunningFixture {
         volume.close();
         shelf.disk("disk:1").putBack();
         open();
-        events.await(VolumeEvent.MemberReturned.class);
-        events.awaitThrough(WalkKind.REBUILD);
+        events.await(VolumeEvent.MemberReturned.class); // the rebuild may be through already
+        awaitHealth(VolumeHealth.CLEAN);
         shelf.disk("disk:0").pull();
         check();
     }
@@ -218,6 +220,42 @@ class RunningVolumeTest extends RunningFixture {
                 .contains("has not answered");
         fill(0, 64 << 10);
         check();
+    }
+
+    /** What waits for metadata ends with it, so that it can be closed; and what is on its members is a whole volume. */
+    @ParameterizedTest
+    @EnumSource(value = Level.class, names = {"RAID1", "RAID5", "RAID6", "RAID10"})
+    void shouldEndAllRequestsWhenMoreMembersAreGoneThanItSurvives(Level level) throws Exception {
+        create(level, 4);
+        events.awaitThrough(WalkKind.RESYNC);
+        volume.close();
+        spec = spec.withOptions(OPTIONS.withStallTimeout(Duration.ofMillis(50)));
+        open();
+        for (int disk = 0; disk < 4; disk++) {
+            shelf.disk("disk:" + disk).hang();
+        }
+        var requests = new ArrayList<CompletableFuture<Void>>();
+        for (int block = 0; block < 64; block++) {
+            requests.add(volume.submitWrite(block,
+                    MemorySegment.ofArray(content).asSlice(block * BLOCK, BLOCK)));
+        }
+        requests.add(volume.submitFlush());
+        String why = events.await(VolumeEvent.VolumeFailed.class).why();
+        assertThat(why).contains("has not answered");
+        for (CompletableFuture<Void> request : requests) {
+            assertThatThrownBy(() -> request.get(60, TimeUnit.SECONDS))
+                    .hasCauseInstanceOf(StorageException.class)
+                    .hasMessageContaining("has not answered");
+        }
+        assertThat(volume.status().health()).isEqualTo(VolumeHealth.FAILED);
+        volume.close();
+        assertThat(events.await(VolumeEvent.Stopped.class).inOrder()).isFalse();
+        assertThat(shelf.openCount()).isZero();
+        shelf.cut();
+        open();
+        check();
+        awaitHealth(VolumeHealth.CLEAN);
+        scrub();
     }
 
     @Test
