@@ -86,6 +86,11 @@ final class SimVolume {
 
     void tick() {
         volume.tick();
+        tickMetadata();
+    }
+
+    /** Time goes on for the bitmap and the journal alone. */
+    void tickMetadata() {
         if (metadata != null) {
             metadata.tick();
         }

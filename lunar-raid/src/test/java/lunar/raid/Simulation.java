@@ -90,6 +90,8 @@ final class Simulation {
             operator.maintain();
         } else if (what >= 330 && what < 334 && may.crashes() && crashAt < 0) {
             crash();
+        } else if (what >= 334 && what < 334 + world.metadataTicks) {
+            sim.tickMetadata();
         } else {
             proceed();
         }

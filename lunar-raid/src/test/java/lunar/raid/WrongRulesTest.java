@@ -39,6 +39,8 @@ class WrongRulesTest {
                         of(WrongGuards.guardsNothing())),
                 argumentSet("an entry is freed before its write", Level.RAID5, ALL, 200,
                         of(WrongGuards.endsBeforeTheWrite())),
+                argumentSet("a bit is taken away before its write", Level.RAID10, ALL, 500,
+                        of(WrongGuards.endsBeforeTheWrite())),
                 argumentSet("an entry is freed before a flush", Level.RAID5, ALL, 200,
                         of(WrongGuards.freesBeforeTheFlush())),
                 argumentSet("a part of a stripe is logged without data", Level.RAID6, ALL, 50,
