@@ -54,6 +54,11 @@ abstract class DeviceCommand implements Callable<Integer> {
         }
     }
 
+    /** The result: all of it for machines, a line for people. */
+    final void tell(boolean isJson, Object tree, String line) {
+        console.out().println(isJson ? Json.text(tree) : line);
+    }
+
     private static void log(Level level) {
         ((Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME)).setLevel(level);
     }

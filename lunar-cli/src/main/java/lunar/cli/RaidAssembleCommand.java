@@ -86,7 +86,7 @@ final class RaidAssembleCommand extends DeviceCommand {
         };
         VolumeSpec spec = spec(candidates, volume);
         if (look) {
-            tell(StoppedVolume.status(spec, candidates), spec.title() + " can be assembled");
+            tell(json, StoppedVolume.status(spec, candidates), spec.title() + " can be assembled");
             return 0;
         }
         try (var running = LocalVolume.open(spec)) {
@@ -99,13 +99,9 @@ final class RaidAssembleCommand extends DeviceCommand {
                             + config.volumes().file().toAbsolutePath().normalize());
                 }
             }
-            tell(status, spec.title() + " is " + status.path("state").asString(""));
+            tell(json, status, spec.title() + " is " + status.path("state").asString(""));
         }
         return 0;
-    }
-
-    private void tell(JsonNode status, String line) {
-        console().out().println(json ? Json.text(status) : line);
     }
 
     /** Members in the order of their slots; whoever is no member is left out. */

@@ -105,7 +105,7 @@ abstract class RaidVolumeCommand extends DeviceCommand {
 
     /** The result: what the volume is for machines, a line for people. */
     final void tell(JsonNode status, String line) {
-        console().out().println(json ? Json.text(status) : line);
+        tell(json, status, line);
     }
 
     /** The result where there is no volume any more. */
@@ -114,6 +114,6 @@ abstract class RaidVolumeCommand extends DeviceCommand {
         tree.put("volume", spec.title());
         uuid.ifPresent(one -> tree.put("uuid", one.toString()));
         tree.put("state", what);
-        console().out().println(json ? Json.text(tree) : line);
+        tell(json, tree, line);
     }
 }

@@ -7,7 +7,7 @@ import lunar.block.StorageException;
 public enum JournalDevice {
     /** The journal that the volume's superblocks name. */
     ITS_JOURNAL,
-    /** One that the volume's superblocks do not name: a former one, or one that a crash kept from coming in. */
+    /** A journal of the volume that its superblocks do not name: one before, or one that a crash kept out. */
     ANOTHER_JOURNAL,
     /** None of this volume's. */
     NONE;

@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import lunar.block.BlockDevice;
+import lunar.block.BusyException;
 import lunar.block.DeviceGoneException;
 import lunar.block.InvalidRequestException;
 import lunar.block.MediumException;
@@ -286,7 +287,7 @@ final class Caretaker {
     private void put(int slot, String uri, BlockDevice device, UUID member, boolean covered)
             throws StorageException {
         requireFit(device, uri);
-        awaitNoted(slot);
+        awaitFree(slot);
         metadata.admit(slot, device, member, !covered);
         changed(slot, uri);
         long at = dataOffset();
@@ -295,15 +296,30 @@ final class Caretaker {
                 : volume.replace(slot, device, at, how));
     }
 
-    private void awaitNoted(int slot) throws StorageException {
+    /** Until another member may come into a slot. */
+    private void awaitFree(int slot) throws StorageException {
+        awaitNoted(slot);
+        boolean isFree;
         try {
-            kept.awaitFailed(slot, timing.stop());
+            isFree = walks.awaitEnd(WalkKind.REBUILD, slot, timing.stop());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new DeviceGoneException("interrupted", e);
         }
         if (closing) {
             throw new DeviceGoneException("the volume is being closed");
+        }
+        if (!isFree) {
+            throw new BusyException("a rebuild of slot " + slot + " does not end: try again");
+        }
+    }
+
+    private void awaitNoted(int slot) throws StorageException {
+        try {
+            kept.awaitFailed(slot, timing.stop());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new DeviceGoneException("interrupted", e);
         }
     }
 
@@ -348,7 +364,7 @@ final class Caretaker {
         changing.lock();
         try {
             if (!closing && isWaiting(slot)) {
-                awaitNoted(slot);
+                awaitFree(slot);
                 Optional<SparePool.Taken> taken = spares.take(slot);
                 if (taken.isPresent()) {
                     put(slot, taken.get());

@@ -12,7 +12,8 @@ import lunar.raid.meta.Consent;
  * @param stallTimeout how long a member request may take before its member is failed; zero where it may for ever
  * @param consent whether it may start without members that had all data when it was used last
  * @param lostJournal whether it may start without what its journal had
- * @param configFile the file that names its members, for a {@link VolumeHost} that keeps it true
+ * @param configFile the file that names its members, for a {@link VolumeHost} that keeps it true; nothing else is done
+ *        with it
  * @param timing how often what is done
  */
 public record RunOptions(long rebuildBytesPerSecond, Duration stallTimeout, Consent consent,

@@ -66,6 +66,20 @@ final class Walks {
         return active.stream().anyMatch(one -> one.kind == kind && one.slot == slot);
     }
 
+    /** Waits for the end of one, whose slot has failed; false where it does not come. */
+    synchronized boolean awaitEnd(WalkKind kind, int slot, Duration most)
+            throws InterruptedException {
+        long until = System.nanoTime() + most.toNanos();
+        while (has(kind, slot)) {
+            long leftMs = (until - System.nanoTime()) / 1_000_000;
+            if (leftMs <= 0) {
+                return false;
+            }
+            wait(leftMs);
+        }
+        return true;
+    }
+
     synchronized Optional<ScrubResult> lastScrub() { return lastScrub; }
 
     /** Begins one, unless there is one of that kind already, or no more shall begin. */

@@ -34,7 +34,8 @@ class VolumeSpecTest {
                         "raid0:inner?member=ram:1&member=file:x%2526y"),
                 List.of("file:spare.img"), Optional.of("disk:/dev/nvme0n1"),
                 RunOptions.DEFAULT.withRebuildRate(1 << 20)
-                        .withStallTimeout(Duration.ofSeconds(90)));
+                        .withStallTimeout(Duration.ofSeconds(90))
+                        .withLostJournal(LostJournal.DROP).withConfigFile("/etc/a & b%.toml"));
         assertThat(VolumeSpec.of(DeviceUri.parse(spec.uri()))).isEqualTo(spec);
         assertThat(spec).hasToString(VolumeSpec.scheme(level) + ":my.vol-1:a");
         assertThat(VolumeSpec.schemes()).contains(VolumeSpec.scheme(level));
@@ -46,6 +47,7 @@ class VolumeSpecTest {
             "raid5:vol?member=a&rebuild-rate=1, at least 4k",
             "raid5:vol?member=a&rebuild-rate=x, is not a size",
             "raid5:vol?member=a&stall-timeout=5, is not a time",
+            "'raid5:vol?member=a&lost-journal=yes', 'not one of no, drop, renew'",
             "raid5:vol?member=a&journal=a&journal=b, given twice"})
     void shouldSayInOneLineWhatIsWrong(String uri, String why) {
         assertThatThrownBy(() -> VolumeSpec.of(DeviceUri.parse(uri)))
