@@ -152,8 +152,14 @@ public final class Creation {
         long journalBytes = Math.max(least, wish.journalBytes() > 0
                 ? wish.journalBytes()
                 : MetadataLayout.journalLengthBytes(smallest));
+        int chunkBytes = wish.chunkBytes() > 0
+                ? wish.chunkBytes()
+                : Shape.defaultChunkBytes(wish.level());
         var layout = MetadataLayout.of(wish.consistency(), journalBytes,
-                wish.journalDevice() == null);
+                wish.journalDevice() == null
+                        ? sections(wish.level(), journalBytes, members.size(), blockSize,
+                                chunkBytes)
+                        : 0);
         var room = new ArrayList<Long>();
         for (Member member : members) {
             long blocks = layout.dataBlocks(member.device().sizeBytes(), blockSize);
@@ -164,9 +170,6 @@ public final class Creation {
             }
             room.add(blocks);
         }
-        int chunkBytes = wish.chunkBytes() > 0
-                ? wish.chunkBytes()
-                : Shape.defaultChunkBytes(wish.level());
         Shape shape = Shape.fitting(wish.level(), blockSize, chunkBytes / blockSize, room);
         Layout where = Layout.of(shape);
         boolean bitmap = wish.consistency() != Consistency.NONE;
@@ -184,6 +187,19 @@ public final class Creation {
         return VolumeRecord.of(description, table);
     }
 
+    /** Sections of a new journal: an entry has room for a chunk and its parity, and for a block of each member. */
+    private static int sections(Level level, long journalBytes, int slots, int blockSize,
+            int chunkBytes) {
+        long data = Math.max((long) slots * blockSize, (long) journalCopies(level) * chunkBytes);
+        long entry = JournalFormat.maxHeadBytes() + data;
+        return MetadataLayout.journalSections(journalBytes, slots, journalCopies(level),
+                (int) Math.min(StripeJournal.maxEntryBytes(slots), roundedUp(entry)));
+    }
+
+    private static long roundedUp(long bytes) {
+        return Math.ceilDiv(bytes, JournalFormat.WRITE_BYTES) * JournalFormat.WRITE_BYTES;
+    }
+
     /**
      * Takes away what is in the metadata area of a device, as a member that comes new to a volume needs it, and marks
      * at its end that others would look for.
@@ -191,8 +207,8 @@ public final class Creation {
     public static void clear(BlockDevice device, MetadataLayout layout) throws StorageException {
         boolean marked = KnownMarks.atEnd(device).isPresent();
         fill(device, 0, Math.min(MetadataLayout.ALIGNMENT_BYTES, layout.dataBytes()));
-        if (layout.journalBytes() > 0) {
-            fill(device, layout.journalBytes(), JournalFormat.RING_AT);
+        for (int i = 0; layout.journalBytes() > 0 && i < layout.journalSections(); i++) {
+            fill(device, layout.sectionBytes(i), JournalFormat.RING_AT);
         }
         if (marked) {
             long from = (device.sizeBytes() - KnownMarks.TAIL_BYTES) / 4096 * 4096;
@@ -222,8 +238,8 @@ public final class Creation {
         }
         BadBlocks.fillBlank(record, 1, page);
         new PagePair(device, what.layout().badBlocksBytes()).write(page);
-        if (what.layout().journalBytes() > 0 && line < journalCopies(what.level())) {
-            JournalReplay.create(record, device);
+        if (what.layout().journalBytes() > 0) {
+            VolumeJournal.createCopies(record, line, device);
         }
     }
 
@@ -262,7 +278,7 @@ public final class Creation {
             refuseOccupied(uri, device);
         }
         fill(device, 0, Math.min(KnownMarks.HEAD_BYTES, device.sizeBytes()));
-        JournalReplay.create(record, device);
+        VolumeJournal.createCopies(record, 0, device);
     }
 
     /** Takes a member out of whatever volume it is in: nothing takes it for a member afterwards. */

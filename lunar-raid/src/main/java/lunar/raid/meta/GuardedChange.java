@@ -18,7 +18,7 @@ final class GuardedChange {
     GuardedChange(int blockSize) { entry = new JournalEntry(blockSize, (_, why) -> arrived(why)); }
 
     void begin(StripeChange change, Ready whenReady, @Nullable IntentBitmap bitmap,
-            @Nullable StripeJournal journal) {
+            @Nullable VolumeJournal journal) {
         synchronized (this) {
             waiting = journal == null ? 1 : 2;
             failure = null;
@@ -33,7 +33,7 @@ final class GuardedChange {
         }
     }
 
-    void end(@Nullable IntentBitmap bitmap, @Nullable StripeJournal journal, boolean isStable) {
+    void end(@Nullable IntentBitmap bitmap, @Nullable VolumeJournal journal, boolean isStable) {
         if (bitmap != null) {
             bitmap.end(intent);
         }

@@ -15,18 +15,16 @@ final class Joining {
     private final int slot;
     private final BadBlocks badBlocks;
     private final @Nullable IntentBitmap bitmap;
-    private final @Nullable StripeJournal journal;
-    private final int journalCopies;
+    private final @Nullable VolumeJournal journal;
     private final End end;
 
-    /** @param journal null where there is none on the members */
+    /** @param journal null where there is none */
     Joining(int slot, BadBlocks badBlocks, @Nullable IntentBitmap bitmap,
-            @Nullable StripeJournal journal, int journalCopies, End end) {
+            @Nullable VolumeJournal journal, End end) {
         this.slot = slot;
         this.badBlocks = badBlocks;
         this.bitmap = bitmap;
         this.journal = journal;
-        this.journalCopies = journalCopies;
         this.end = end;
     }
 
@@ -43,7 +41,7 @@ final class Joining {
     }
 
     private void joinJournal() {
-        if (journal == null || Long.bitCount(journal.copies()) >= journalCopies) {
+        if (journal == null) {
             end.joined(this);
             return;
         }

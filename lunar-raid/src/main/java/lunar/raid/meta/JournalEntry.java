@@ -9,7 +9,7 @@ import lunar.raid.meta.JournalFormat.Kind;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is about to be written to a stripe, for the {@link StripeJournal}. Reusable when it has been written in place;
+ * What is about to be written to a stripe, for the {@link VolumeJournal}. Reusable when it has been written in place;
  * whoever keeps a pool of them allocates nothing.
  */
 public final class JournalEntry extends Waiter {

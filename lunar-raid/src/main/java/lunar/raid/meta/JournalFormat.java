@@ -17,6 +17,8 @@ final class JournalFormat {
     static final int RING_AT = 2 * PagePair.STRIDE_BYTES;
     /** Longest entry, its head included. */
     static final int MAX_ENTRY_BYTES = 1 << 20;
+    /** The ring is at least so many times as long as the longest entry that goes into it. */
+    static final int RING_BATCHES = 4;
     /** Most extents of an entry. */
     static final int MAX_EXTENTS = 2 * Superblock.MAX_MEMBERS;
     /** Most entries from the one that the page names to the end. */

@@ -25,7 +25,8 @@ public record JournalReset(@Nullable UUID device, UUID key) {
     VolumeDescription applyTo(VolumeDescription what) {
         MetadataLayout old = what.layout();
         var layout = new MetadataLayout(old.bitmapBytes(), old.badBlocksBytes(), 0,
-                device == null ? 0 : old.journalLengthBytes(), old.dataBytes());
+                device == null ? 0 : old.journalLengthBytes(), device == null ? 0 : 1,
+                old.dataBytes());
         return new VolumeDescription(what.uuid(), what.name(), what.createdMs(), what.level(),
                 what.blockSize(), what.chunkBlocks(), what.slots(), what.volumeBlocks(),
                 device == null ? Consistency.BITMAP : Consistency.JOURNAL, what.regionStripes(),

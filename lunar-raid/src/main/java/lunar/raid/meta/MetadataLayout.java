@@ -7,10 +7,11 @@ package lunar.raid.meta;
  * @param badBlocksBytes where the list of bad blocks is
  * @param journalBytes where the journal is, 0 where there is none on the members
  * @param journalLengthBytes how long it is, 0 where there is none at all
+ * @param journalSections parts of equal length that it has, 0 where there is none at all
  * @param dataBytes where the data begin
  */
 public record MetadataLayout(long bitmapBytes, long badBlocksBytes, long journalBytes,
-        long journalLengthBytes, long dataBytes) {
+        long journalLengthBytes, int journalSections, long dataBytes) {
     /** Data begin at a multiple of this. */
     public static final long ALIGNMENT_BYTES = 1 << 20;
     /** The longest journal. */
@@ -18,6 +19,12 @@ public record MetadataLayout(long bitmapBytes, long badBlocksBytes, long journal
     /** The largest metadata area. */
     public static final long MAX_BYTES = MAX_JOURNAL_BYTES + 16 * ALIGNMENT_BYTES;
 
+    /** The shortest section of a journal. */
+    private static final long MIN_SECTION_BYTES = 256 << 10;
+    /** Lengths of sections are multiples of this, as far apart as no physical block is long. */
+    private static final long SECTION_STEP_BYTES = 64 << 10;
+    /** Long entries that the ring of a section has room for, where there are several. */
+    private static final int RING_ENTRIES = 16;
     private static final long PAIR_BYTES = 2L * PagePair.STRIDE_BYTES;
     private static final long BITMAP_AT = PAIR_BYTES;
     private static final long BAD_BLOCKS_AT = BITMAP_AT + PAIR_BYTES;
@@ -37,6 +44,13 @@ public record MetadataLayout(long bitmapBytes, long badBlocksBytes, long journal
                 || journalLengthBytes % Page.BYTES != 0)) {
             throw new IllegalArgumentException("a journal of " + journalLengthBytes
                     + " bytes: it must be of 1 MiB to 1 GiB, in steps of 4 KiB");
+        }
+        if (journalSections < 0 || journalSections > Superblock.MAX_MEMBERS
+                || (journalSections == 0) != (journalLengthBytes == 0)
+                || (journalSections > 1 && sectionLengthBytes(journalLengthBytes,
+                        journalSections) < MIN_SECTION_BYTES)) {
+            throw new IllegalArgumentException("a journal of " + journalLengthBytes + " bytes in "
+                    + journalSections + " sections");
         }
         if (journalBytes != 0) {
             if (journalLengthBytes == 0) {
@@ -63,15 +77,63 @@ public record MetadataLayout(long bitmapBytes, long badBlocksBytes, long journal
      * The layout of a new volume.
      *
      * @param journalLengthBytes length of the journal, a multiple of 1 MiB; only looked at where there is one
-     * @param journalOnMembers whether it is on the members, not on a device of its own
+     * @param journalSections its sections; 0 where it is on a device of its own, not on the members
      */
     public static MetadataLayout of(Consistency consistency, long journalLengthBytes,
-            boolean journalOnMembers) {
+            int journalSections) {
         boolean journal = consistency == Consistency.JOURNAL;
-        boolean onMembers = journal && journalOnMembers;
+        boolean onMembers = journal && journalSections > 0;
         return new MetadataLayout(consistency == Consistency.NONE ? 0 : BITMAP_AT, BAD_BLOCKS_AT,
                 onMembers ? ALIGNMENT_BYTES : 0, journal ? journalLengthBytes : 0,
+                journal ? Math.max(1, journalSections) : 0,
                 ALIGNMENT_BYTES + (onMembers ? journalLengthBytes : 0));
+    }
+
+    /**
+     * A good number of sections for a journal on the members: the fewest that give all of them the same share, since
+     * each has its own small writes; or fewer, so that the ring of each has room for a number of long entries. Where
+     * all writes are to one stripe, members are flushed whenever half of one ring is full.
+     *
+     * @param copies of each section
+     * @param entryBytes what a long entry takes
+     */
+    public static int journalSections(long journalLengthBytes, int slots, int copies,
+            int entryBytes) {
+        int fair = slots;
+        for (int some = copies; some > 1; some--) {
+            if (slots % some == 0 && copies % some == 0) {
+                fair = slots / some;
+                break;
+            }
+        }
+        long least = Math.max(MIN_SECTION_BYTES,
+                JournalFormat.RING_AT + (long) RING_ENTRIES * entryBytes);
+        return Math.clamp(journalLengthBytes / roundedUp(least), 1, fair);
+    }
+
+    private static long roundedUp(long bytes) {
+        return Math.ceilDiv(bytes, SECTION_STEP_BYTES) * SECTION_STEP_BYTES;
+    }
+
+    /** Length of each section of the journal. */
+    public long sectionLengthBytes() {
+        return sectionLengthBytes(journalLengthBytes, journalSections);
+    }
+
+    private static long sectionLengthBytes(long lengthBytes, int sections) {
+        return sections == 1
+                ? lengthBytes
+                : lengthBytes / sections / SECTION_STEP_BYTES * SECTION_STEP_BYTES;
+    }
+
+    /** Where a section of the journal begins, on its device. */
+    public long sectionBytes(int section) {
+        return journalBytes + section * sectionLengthBytes();
+    }
+
+    /** Length of the ring of each section. */
+    long ringBytes() {
+        return sectionLengthBytes() - JournalFormat.RING_AT;
     }
 
     /** A good length of the journal for a member of this size: a 256th, from 1 to 64 MiB. */

@@ -10,10 +10,8 @@ import lunar.raid.meta.JournalFormat.Kind;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the write hole of levels with parity shut. Every write in place is preceded by an entry here, on one member
- * more than the level can lose: with the new data and the new parity of what is written, or, for whole stripes that go
- * to all members, with their checksums only. After a crash {@link JournalReplay} writes what whole entries have, in
- * their order, and tells which noted stripes were not wholly written.
+ * A section of a {@link VolumeJournal}: its own ring, page, numbers and tail, on one member more than the level can
+ * lose. Stripes of other sections are none of its business.
  *
  * <p><b>Order.</b> The caller holds the lock of an entry's stripe from {@link #append} until the writes in place are
  * done, and says so by {@link #written}. An entry is freed when its writes are stable, that is, after a flush of all
@@ -23,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Group commit.</b> Entries that come while one write is under way go out together in the next one, which is
  * stable on all copies before any of them is told. Nothing is allocated but for new sizes of a batch.
  */
-public final class StripeJournal {
+final class StripeJournal {
     /** How far a member is that gets copies. */
     private enum Join {
         NONE,
@@ -37,14 +35,17 @@ public final class StripeJournal {
     /** Waits until no entry before this number is replayed any more. */
     private record Drain(long sequence, Runnable done) {}
 
+    /** What the batches of all sections may take, each section having two. */
+    private static final int MAX_BATCHES_BYTES = 32 << 20;
+
     private final MemberSet holders;
-    private final MemberSet members;
+    private final JournalFlush flush;
     private final UUID key;
     private final long ringAtBytes;
     private final long ringBytes;
+    private final long mostBytes;
     private final int batchBytes;
     private final Broadcast writer;
-    private final Broadcast flush;
     private final PageWriter page;
     private final Broadcast.Preparation preparation = this::prepare;
     private final Waiter pageWaiter = new Waiter() {
@@ -62,10 +63,10 @@ public final class StripeJournal {
     private boolean draining;
     private boolean isWriting;
     private boolean isWritten;
-    private boolean isFlushing;
     private boolean isPageWanted;
     private boolean isBlocked;
-    private boolean isFlushDue;
+    /** The first flush that makes stable what was in place when it was asked for last; 0 before that. */
+    private long flushDue;
 
     private final LiveEntries live;
     /** Positions count on for ever; their place in the ring is the remainder. */
@@ -75,11 +76,6 @@ public final class StripeJournal {
     private long keptSequence;
     private long pageTail;
     private long pageTailSequence;
-    /** Flushes that have begun. What was written in place when there were so many is stable after the next one. */
-    private long flushesBegun = 1;
-    private long flushesEnded;
-    /** The journal's own flush that is under way. */
-    private long flushMark;
 
     private final ArrayDeque<Drain> drains = new ArrayDeque<>();
     private Join join = Join.NONE;
@@ -87,23 +83,24 @@ public final class StripeJournal {
     private long joinSequence;
 
     /**
-     * A journal that begins at the tail that its page names, with nothing in it.
+     * A section that begins at the tail that its page names, with nothing in it.
      *
      * @param holders who has copies: the members, or a set with a device of its own
      * @param copies slots of the holders that have copies, as bits
-     * @param members who is to be flushed before an entry is free
+     * @param flush what makes entries free
      */
-    StripeJournal(VolumeRecord volume, MemberSet holders, long copies, MemberSet members,
-            long position, long sequence) {
+    StripeJournal(VolumeRecord volume, int section, MemberSet holders, long copies,
+            JournalFlush flush, long position, long sequence) {
         VolumeDescription what = volume.description();
         this.holders = holders;
         this.copies = copies;
-        this.members = members;
+        this.flush = flush;
         key = what.journalKey();
-        long at = what.layout().journalBytes();
-        ringAtBytes = at + JournalFormat.RING_AT;
-        ringBytes = what.layout().journalLengthBytes() - JournalFormat.RING_AT;
-        batchBytes = batchBytes(holders, copies, ringBytes);
+        ringAtBytes = what.layout().sectionBytes(section) + JournalFormat.RING_AT;
+        ringBytes = what.layout().ringBytes();
+        mostBytes = Math.min(maxEntryBytes(what.layout().journalSections()),
+                ringBytes / JournalFormat.RING_BATCHES);
+        batchBytes = batchBytes(copies);
         filling = new JournalBatch(batchBytes, key);
         flying = new JournalBatch(batchBytes, key);
         live = new LiveEntries(position, sequence);
@@ -112,8 +109,8 @@ public final class StripeJournal {
         keptSequence = sequence;
         filling.reset(position % ringBytes);
         writer = Broadcast.over(holders, this::batchWritten);
-        flush = Broadcast.over(members, this::flushed);
-        page = new PageWriter(this, holders, () -> this.copies, place(volume), false, new Tail());
+        page = new PageWriter(this, holders, () -> this.copies, place(volume, section), false,
+                new Tail());
         holders.onDrop(this::dropped);
     }
 
@@ -123,15 +120,21 @@ public final class StripeJournal {
         }
     }
 
-    static PageWriter.Place place(VolumeRecord volume) {
-        VolumeDescription what = volume.description();
-        return new PageWriter.Place("journal", JournalFormat.PAGE_MAGIC,
-                JournalFormat.FORMAT_VERSION, what.uuid(), what.layout().journalBytes());
+    /** The longest entry that a section of so many takes, where ring and members let it. */
+    static int maxEntryBytes(int sections) {
+        return Math.min(JournalFormat.MAX_ENTRY_BYTES, MAX_BATCHES_BYTES / sections);
     }
 
-    private static int batchBytes(MemberSet holders, long copies, long ringBytes) {
-        long bytes = Math.min(JournalFormat.MAX_ENTRY_BYTES, ringBytes / 4);
-        for (long left = copies; left != 0; left &= left - 1) {
+    static PageWriter.Place place(VolumeRecord volume, int section) {
+        VolumeDescription what = volume.description();
+        return new PageWriter.Place("journal", JournalFormat.PAGE_MAGIC,
+                JournalFormat.FORMAT_VERSION, what.uuid(), what.layout().sectionBytes(section));
+    }
+
+    /** What all of these slots take in one write. */
+    private int batchBytes(long slots) {
+        long bytes = mostBytes;
+        for (long left = slots; left != 0; left &= left - 1) {
             BlockDevice device = holders.device(Long.numberOfTrailingZeros(left));
             if (device != null) {
                 bytes = Math.min(bytes,
@@ -180,8 +183,8 @@ public final class StripeJournal {
         return page;
     }
 
-    /** Bytes of data that an entry of so many extents may have; more is to be written in parts. */
-    public int maxDataBytes(int extents) {
+    /** Bytes of data that an entry of so many extents may have. */
+    int maxDataBytes(int extents) {
         return batchBytes - JournalFormat.headBytes(extents);
     }
 
@@ -190,7 +193,7 @@ public final class StripeJournal {
      *
      * @throws IllegalArgumentException where the entry is too long or has nothing in it
      */
-    public void append(JournalEntry entry) {
+    void append(JournalEntry entry) {
         if (entry.lengthBytes() > batchBytes || entry.extents() == 0) {
             throw new IllegalArgumentException("an entry of " + entry.extents() + " extents and "
                     + entry.lengthBytes() + " bytes; at most " + batchBytes + " are possible");
@@ -201,50 +204,40 @@ public final class StripeJournal {
         advance();
     }
 
-    /**
-     * An entry's writes in place have all ended well, on members that are not out.
-     *
-     * @param isStable whether they are stable already, since each of them was forced
-     */
-    public void written(JournalEntry entry, boolean isStable) {
+    /** The writes in place of an entry have all ended well; see {@link VolumeJournal#written}. */
+    void written(JournalEntry entry, boolean isStable) {
         synchronized (this) {
-            live.written(entry.sequence(), isStable ? 0 : flushesBegun);
-            live.free(flushesEnded);
+            live.written(entry.sequence(), isStable ? 0 : flush.next());
+            live.free(flush.ended());
         }
         advance();
     }
 
-    /** A flush of all members begins that is not the journal's: gives what {@link #afterFlush} wants to know. */
-    public synchronized long beforeFlush() {
-        return flushesBegun++;
-    }
-
-    /** It has ended well on all members that are not out: what was written in place before it began is stable. */
-    public void afterFlush(long begun) {
+    /** A flush has ended. */
+    void flushed() {
         synchronized (this) {
-            flushesEnded = Math.max(flushesEnded, begun);
-            live.free(flushesEnded);
+            live.free(flush.ended());
         }
         advance();
     }
 
     /** Time has passed: what was written in place is made stable and free. */
-    public void tick() {
+    void tick() {
         synchronized (this) {
-            isFlushDue = true;
+            flushDue = flush.next();
         }
         advance();
     }
 
     /** Entries that are not free. */
-    public synchronized long live() { return live.count(); }
+    synchronized long live() { return live.count(); }
 
     /**
      * One more member gets copies, in place of one that was dropped; its metadata area is blank.
      *
-     * @param done told when the journal is as good on it as on the others: not before may the member be called ACTIVE
+     * @param done told when the section is as good on it as on the others
      */
-    public void join(int slot, Runnable done) {
+    void join(int slot, Runnable done) {
         synchronized (this) {
             // Else it was dropped meanwhile, and whoever comes into its slot next has no copy yet.
             copies |= holders.active() & 1L << slot;
@@ -264,7 +257,7 @@ public final class StripeJournal {
     }
 
     /** The slots that have copies, as bits. */
-    public synchronized long copies() {
+    synchronized long copies() {
         return copies & holders.active();
     }
 
@@ -311,9 +304,6 @@ public final class StripeJournal {
                     sendBatch();
                     action = Action.WRITE;
                 } else if (!isOver && isFlushNeeded()) {
-                    isFlushing = true;
-                    isFlushDue = false;
-                    flushMark = flushesBegun++;
                     action = Action.FLUSH;
                 } else if (!isOver && isPageNeeded()) {
                     isPageWanted = true;
@@ -341,7 +331,7 @@ public final class StripeJournal {
                 }
             }
             case WRITE -> writer.start(copies(), preparation);
-            case FLUSH -> flush.start(members.active(), Broadcast.FLUSH);
+            case FLUSH -> flush.start();
             case PAGE -> page.advance();
             case JOINED, DRAINED -> whoJoined.run();
             case NONE -> throw new AssertionError();
@@ -425,11 +415,13 @@ public final class StripeJournal {
 
     /** A flush helps only where the first entry that is not free has been written in place. */
     private boolean isFlushNeeded() {
-        return !isFlushing && live.waitsForFlush()
-                && (isBlocked || isFlushDue || join == Join.WAITING || isDraining()
+        return flush.canStart() && live.waitsForFlush()
+                && (isBlocked || isFlushDue() || join == Join.WAITING || isDraining()
                         || head - live.tailPosition() > ringBytes / 2
                         || live.count() > JournalFormat.MAX_ENTRIES / 2);
     }
+
+    private boolean isFlushDue() { return flushDue == flush.next(); }
 
     private boolean isPageNeeded() {
         if (isPageWanted) {
@@ -449,15 +441,4 @@ public final class StripeJournal {
     }
 
     private DeviceGoneException gone() { return holders.gone("journal"); }
-
-    private void flushed() {
-        synchronized (this) {
-            isFlushing = false;
-            if (flush.succeeded() != 0) {
-                flushesEnded = Math.max(flushesEnded, flushMark);
-                live.free(flushesEnded);
-            }
-        }
-        advance();
-    }
 }

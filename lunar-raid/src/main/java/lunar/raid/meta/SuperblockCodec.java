@@ -23,6 +23,7 @@ final class SuperblockCodec {
     private static final int CHUNK_BLOCKS = 80;
     private static final int SLOTS = 84;
     private static final int LINES = 88;
+    private static final int JOURNAL_SECTIONS = 92;
     private static final int REGION_STRIPES = 96;
     private static final int EVENTS = 104;
     private static final int CREATED_MS = 112;
@@ -71,6 +72,7 @@ final class SuperblockCodec {
         to.putLong(BAD_BLOCKS_AT, layout.badBlocksBytes());
         to.putLong(JOURNAL_AT, layout.journalBytes());
         to.putLong(JOURNAL_LENGTH, layout.journalLengthBytes());
+        to.putInt(JOURNAL_SECTIONS, layout.journalSections());
         UUID journal = what.journalDevice();
         Page.putUuid(to, JOURNAL_DEVICE, journal == null ? MemberRecord.NOBODY : journal);
         Page.putUuid(to, JOURNAL_KEY, what.journalKey());
@@ -120,7 +122,8 @@ final class SuperblockCodec {
     private static Superblock parse(Page page) {
         ByteBuffer from = page.bytes();
         var layout = new MetadataLayout(from.getLong(BITMAP_AT), from.getLong(BAD_BLOCKS_AT),
-                from.getLong(JOURNAL_AT), from.getLong(JOURNAL_LENGTH), from.getLong(DATA_AT));
+                from.getLong(JOURNAL_AT), from.getLong(JOURNAL_LENGTH),
+                from.getInt(JOURNAL_SECTIONS), from.getLong(DATA_AT));
         UUID journal = Page.uuid(from, JOURNAL_DEVICE);
         var what = new VolumeDescription(page.volume(), name(from), from.getLong(CREATED_MS),
                 level(from.getInt(LEVEL)), from.getInt(BLOCK_SIZE), from.getInt(CHUNK_BLOCKS),

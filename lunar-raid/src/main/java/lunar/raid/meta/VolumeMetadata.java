@@ -44,11 +44,10 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
 
     private final Superblocks superblocks;
     private final MemberSet members;
-    private final MemberSet holders;
     private final List<MemberSet> sets;
     private final BadBlocks badBlocks;
     private final @Nullable IntentBitmap bitmap;
-    private final @Nullable StripeJournal journal;
+    private final @Nullable VolumeJournal journal;
     private final Resync resync;
     private final StripeSet stale;
     private final int replayed;
@@ -77,8 +76,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         this.policy = policy;
         superblocks = opening.superblocks;
         members = opening.members;
-        holders = opening.holders;
-        sets = Stream.of(members, opening.superblockMembers, holders).distinct().toList();
+        sets = Stream.of(members, opening.superblockMembers, opening.holders).distinct().toList();
         badBlocks = opening.badBlocks;
         bitmap = opening.bitmap;
         journal = opening.journal;
@@ -189,7 +187,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     }
 
     /** The journal; null where there is none. */
-    public @Nullable StripeJournal journal() {
+    public @Nullable VolumeJournal journal() {
         return journal;
     }
 
@@ -275,8 +273,8 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         if (bitmap != null) {
             writers.add(bitmap.writer());
         }
-        if (journal != null && isJournalOnMembers()) {
-            writers.add(journal.page());
+        if (journal != null) {
+            writers.addAll(journal.pages());
         }
         var arrival = new Arrival(slot, uuid, device, members, superblocks, writers);
         boolean isNoted;
@@ -290,8 +288,6 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
             install(arrival);
         }
     }
-
-    private boolean isJournalOnMembers() { return holders.equals(members); }
 
     private void install(Arrival arrival) {
         Arrival before;
@@ -408,9 +404,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     }
 
     private void join(int slot) {
-        var one = new Joining(slot, badBlocks, bitmap,
-                isJournalOnMembers() ? journal : null,
-                Creation.journalCopies(superblocks.record().description().level()), this::joined);
+        var one = new Joining(slot, badBlocks, bitmap, journal, this::joined);
         boolean first;
         synchronized (this) {
             first = joining.isEmpty();

@@ -20,7 +20,7 @@ final class VolumeOpening {
     final Superblocks superblocks;
     final BadBlocks badBlocks;
     final @Nullable IntentBitmap bitmap;
-    final @Nullable StripeJournal journal;
+    final @Nullable VolumeJournal journal;
     final MemberSet holders;
     final Resync resync;
     final StripeSet stale;
@@ -144,7 +144,7 @@ final class VolumeOpening {
         return own == null ? null : devices.journal();
     }
 
-    private StripeJournal replay(@Nullable JournalReset reset, @Nullable BlockDevice own)
+    private VolumeJournal replay(@Nullable JournalReset reset, @Nullable BlockDevice own)
             throws StorageException {
         VolumeRecord after = volume.withDescription(what);
         if (reset != null && own != null) {
@@ -157,19 +157,7 @@ final class VolumeOpening {
         List<BadBlocks.Range> bad = new TornStripes(volume, members, inSync).mend(replay.torn());
         badBlocks.addNow(bad);
         replayed = replay.replayed();
-        return replay
-                .begin(own == null ? lowest(inSync, Creation.journalCopies(what.level())) : 1);
-    }
-
-    /** The lowest bits of a set. */
-    private static long lowest(long set, int count) {
-        long some = 0;
-        long left = set;
-        for (int i = 0; i < count && left != 0; i++) {
-            some |= Long.lowestOneBit(left);
-            left &= left - 1;
-        }
-        return some;
+        return replay.begin(own == null ? inSync : 1);
     }
 
     private StripeSet stale() {

@@ -1,7 +1,7 @@
 /**
  * What a RAID volume knows about itself, kept on its members: who belongs to it ({@link lunar.raid.meta.Superblock}),
  * which regions are being written ({@link lunar.raid.meta.IntentBitmap}), what is about to be written in place
- * ({@link lunar.raid.meta.StripeJournal}) and which blocks are lost ({@link lunar.raid.meta.BadBlocks}). The format on
+ * ({@link lunar.raid.meta.VolumeJournal}) and which blocks are lost ({@link lunar.raid.meta.BadBlocks}). The format on
  * the members is described in docs/raid-format.md.
  *
  * <p>{@link lunar.raid.meta.Creation} writes it for a new volume, {@link lunar.raid.meta.SuperblockStore} finds it

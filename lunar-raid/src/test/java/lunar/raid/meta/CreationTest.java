@@ -92,8 +92,10 @@ class CreationTest {
         var holder = new MemberSet(1, (_, _) -> {});
         holder.add(0, own);
         var set = new MemberSet(3, (_, _) -> {});
-        assertThat(JournalReplay.of(record, holder, 1, set, 0, JournalReplay.ANY).begin(1).copies())
-                .isEqualTo(1);
+        VolumeJournal journal = JournalReplay.of(record, holder, 1, set, 0, JournalReplay.ANY)
+                .begin(1);
+        assertThat(journal.section(0).copies()).isEqualTo(1);
+        assertThat(record.description().layout().journalSections()).isEqualTo(1);
     }
 
     @Test

@@ -14,7 +14,8 @@ import org.junit.jupiter.api.Test;
 
 /** Entries of the journal and bits of the bitmap leave no garbage, once the pools are full. */
 class MetadataAllocationTest {
-    private static final VolumeRecord VOLUME = Volumes.volume(Level.RAID5, 3, Consistency.JOURNAL);
+    private static final VolumeRecord VOLUME = Volumes.volume(Level.RAID5, 3, Consistency.JOURNAL,
+            3);
     private static final int ROUNDS = 20_000;
 
     private final MemberSet members = new MemberSet(3, (_, why) -> {
@@ -26,11 +27,11 @@ class MetadataAllocationTest {
     void shouldAllocateNothingForEntriesAndBits() throws StorageException {
         for (int slot = 0; slot < 3; slot++) {
             MemoryDevice device = MemoryDevice.create(4 << 20, 512);
-            JournalReplay.create(VOLUME, device);
+            VolumeJournal.createCopies(VOLUME, slot, device);
             members.add(slot, device);
         }
-        StripeJournal journal = JournalReplay
-                .of(VOLUME, members, 0b111, members, 0b111, JournalReplay.ANY).begin(0b011);
+        VolumeJournal journal = JournalReplay
+                .of(VOLUME, members, 0b111, members, 0b111, JournalReplay.ANY).begin(0b111);
         IntentBitmap bitmap = IntentBitmap.open(members, VOLUME, 0b111, false);
         long first = allocated(journal, bitmap);
         long steady = allocated(journal, bitmap);
@@ -39,7 +40,7 @@ class MetadataAllocationTest {
                 .isLessThan(2L * ROUNDS);
     }
 
-    private long allocated(StripeJournal journal, IntentBitmap bitmap) {
+    private long allocated(VolumeJournal journal, IntentBitmap bitmap) {
         MemorySegment data = Arena.ofAuto().allocate(4096);
         var entry = new JournalEntry(512, (_, failure) -> {
             assert failure == null;

@@ -159,10 +159,10 @@ class MetadataFaultsTest {
     void shouldFreeEntriesWithAFlushOfTheHost() throws StorageException {
         TestVolume test = created(Level.RAID5, 4);
         var data = MemorySegment.ofArray(new byte[512]);
-        for (int block = 0; block < 20; block++) {
+        for (int block = 0; block < 10; block++) {
             assertThat(test.does(new BlockRequest().asWrite(block, 1, data, false))).isNull();
         }
-        assertThat(test.metadata.journal().live()).isEqualTo(20);
+        assertThat(test.metadata.journal().live()).isEqualTo(10);
         assertThat(test.does(new BlockRequest().asFlush())).isNull();
         assertThat(test.metadata.journal().live()).isZero();
     }

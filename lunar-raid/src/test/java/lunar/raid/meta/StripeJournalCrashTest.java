@@ -12,7 +12,8 @@ import lunar.block.BlockRequest;
 import lunar.block.StorageException;
 import lunar.raid.layout.Level;
 import lunar.testkit.Seed;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Stripes over three disks with volatile caches. Each row of a stripe has a version, the same on all disks: that stands
@@ -36,8 +37,10 @@ class StripeJournalCrashTest {
     private final long seed = Seed.next();
     private final Random random = new Random(seed);
     private List<QueuedDevice> disks = new ArrayList<>();
+    /** With as many sections as a run wants. */
+    private VolumeRecord volume = VOLUME;
     private MemberSet members;
-    private StripeJournal journal;
+    private VolumeJournal journal;
     private List<Long> torn = List.of();
     private final boolean[] busy = new boolean[STRIPES];
     /** By row of all stripes: what it must have at least, and at most. */
@@ -139,13 +142,14 @@ class StripeJournalCrashTest {
         }
     }
 
-    @Test
-    void shouldHaveAllThatWasLoggedAfterACrash() throws StorageException {
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3})
+    void shouldHaveAllThatWasLoggedAfterACrash(int sections) throws StorageException {
+        volume = Volumes.volume(Level.RAID5, DISKS, Consistency.JOURNAL, sections)
+                .withClean(false);
         for (int i = 0; i < DISKS; i++) {
             QueuedDevice disk = QueuedDevice.create(DISK_BYTES, random);
-            if (i < 2) {
-                JournalReplay.create(VOLUME, disk);
-            }
+            VolumeJournal.createCopies(volume, i, disk);
             disk.flush();
             disks.add(disk);
         }
@@ -173,16 +177,14 @@ class StripeJournalCrashTest {
                 inSync |= 1L << slot;
             }
         }
-        long copies = Long.lowestOneBit(inSync);
-        copies |= Long.lowestOneBit(inSync & ~copies);
-        JournalReplay replay = JournalReplay.of(VOLUME, members, inSync, members, inSync,
+        JournalReplay replay = JournalReplay.of(volume, members, inSync, members, inSync,
                 JournalReplay.ANY);
         torn = replay.torn();
         replayed += replay.replayed();
         if (!andBegin && !torn.isEmpty()) {
             return;
         }
-        journal = replay.begin(copies);
+        journal = replay.begin(inSync);
         Arrays.fill(busy, false);
         writes = 0;
         flushing = false;
@@ -266,10 +268,12 @@ class StripeJournalCrashTest {
         if (missing >= 0 && missing < DISKS) {
             lost++;
             var blank = new Page();
-            var pair = new PagePair(disks.get(missing),
-                    VOLUME.description().layout().journalBytes());
-            pair.write(blank);
-            pair.write(blank);
+            for (int i = 0; i < volume.description().layout().journalSections(); i++) {
+                var pair = new PagePair(disks.get(missing),
+                        volume.description().layout().sectionBytes(i));
+                pair.write(blank);
+                pair.write(blank);
+            }
         }
         for (QueuedDevice disk : disks) {
             disk.flush();

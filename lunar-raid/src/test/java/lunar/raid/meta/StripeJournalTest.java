@@ -38,7 +38,7 @@ class StripeJournalTest {
     private final List<Integer> failed = new ArrayList<>();
     private final MemberSet members = new MemberSet(3, (slot, _) -> failed.add(slot));
     private final List<JournalEntry> told = new ArrayList<>();
-    private StripeJournal journal;
+    private VolumeJournal journal;
 
     @BeforeEach
     void create() throws StorageException {
@@ -46,7 +46,7 @@ class StripeJournalTest {
             disks.add(new SteppedDevice((DATA_AT >> 9) + 4096));
             members.add(slot, disks.get(slot));
             if ((COPIES & 1 << slot) != 0) {
-                JournalReplay.create(VOLUME, disks.get(slot));
+                SectionReading.create(VOLUME, 0, disks.get(slot));
             }
         }
         journal = reopened().begin(COPIES);
@@ -309,7 +309,7 @@ class StripeJournalTest {
         assertThat(told).isEmpty();
         members.drop(1);
         assertThat(told).hasSize(1);
-        assertThat(journal.copies()).isEqualTo(0b001);
+        assertThat(journal.section(0).copies()).isEqualTo(0b001);
 
         var joined = new ArrayList<String>();
         journal.join(2, () -> joined.add("yes"));
@@ -373,7 +373,7 @@ class StripeJournalTest {
         members.drop(2);
         journal.join(2, () -> {});
         members.add(2, disks.get(2));
-        assertThat(journal.copies()).isEqualTo(0b001);
+        assertThat(journal.section(0).copies()).isEqualTo(0b001);
     }
 
     @Test

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 class SuperblockTest {
     private static final int CHECKSUM = 12;
-    private static final int GOLDEN_CHECKSUM = 0xea34_fec8;
+    private static final int GOLDEN_CHECKSUM = 0xe120_4a68;
 
     private static Superblock example() {
         VolumeRecord volume = Volumes.withSpare(Volumes.volume(Level.RAID5, 3, Consistency.JOURNAL),
@@ -31,7 +31,7 @@ class SuperblockTest {
         page.putLong(0x0f0e0d0c_0b0a4908L).putLong(0x87060504_03020100L);
         page.putLong(0xaaaa0000_00004000L).putLong(0x80000000_00000003L);
         page.putInt(2).putInt(1).putInt(0).putInt(5).putInt(2);
-        page.putInt(512).putInt(8).putInt(3).putInt(4).putInt(0);
+        page.putInt(512).putInt(8).putInt(3).putInt(4).putInt(1);
         page.putLong(4).putLong(7).putLong(1_795_255_200_000L).putLong(8192);
         page.putLong(2 << 20).putLong(128 << 10).putLong(256 << 10).putLong(1 << 20)
                 .putLong(1 << 20);
@@ -149,7 +149,11 @@ class SuperblockTest {
         refused("long table", golden().putInt(88, 65));
         refused("huge table", golden().putInt(88, Integer.MAX_VALUE));
         refused("negative table", golden().putInt(88, -1));
-        refused("reserved", golden().putInt(92, 1));
+        refused("journal in no sections", golden().putInt(92, 0));
+        refused("journal in short sections", golden().putInt(92, 5));
+        refused("journal in many sections",
+                golden().putLong(160, 64 << 20).putLong(128, 65 << 20).putInt(92, 65));
+        refused("negative sections", golden().putInt(92, -1));
         refused("no region", golden().putLong(96, 0));
         refused("no events", golden().putLong(104, 0));
         refused("created before all", golden().putLong(112, -1));

@@ -22,21 +22,28 @@ final class Volumes {
         return new UUID(0xaaaa_0000_0000_4000L, 0x8000_0000_0000_0000L | index + 1);
     }
 
-    static VolumeDescription description(Level level, int slots, Consistency consistency) {
+    static VolumeDescription description(Level level, int slots, Consistency consistency,
+            MetadataLayout layout) {
         boolean journal = consistency == Consistency.JOURNAL;
         Shape shape = Shape.of(level, 512, CHUNK_BLOCKS, slots, MEMBER_BLOCKS);
         return new VolumeDescription(VOLUME, "music", 1_795_255_200_000L, level, 512,
                 CHUNK_BLOCKS, slots, Layout.of(shape).volumeBlocks(), consistency,
                 consistency == Consistency.NONE ? 0 : 4, journal ? KEY : MemberRecord.NOBODY, null,
-                MetadataLayout.of(consistency, JOURNAL_BYTES, true));
+                layout);
     }
 
     static VolumeRecord volume(Level level, int slots, Consistency consistency) {
+        return volume(level, slots, consistency, 1);
+    }
+
+    static VolumeRecord volume(Level level, int slots, Consistency consistency,
+            int journalSections) {
         var members = new ArrayList<MemberRecord>();
         for (int i = 0; i < slots; i++) {
             members.add(MemberRecord.active(member(i), MEMBER_BLOCKS));
         }
-        return new VolumeRecord(description(level, slots, consistency), 7, true,
+        var layout = MetadataLayout.of(consistency, JOURNAL_BYTES, journalSections);
+        return new VolumeRecord(description(level, slots, consistency, layout), 7, true,
                 VolumeRecord.IN_SYNC, 7, members);
     }
 
