@@ -16,6 +16,7 @@ import lunar.block.Geometry;
 import lunar.block.Identity;
 import lunar.block.Limits;
 import lunar.block.StorageException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A disk with a volatile cache, whose power is cut in the middle of some request. What was written and not flushed may
@@ -34,7 +35,8 @@ public final class PowerCutDevice implements BlockDevice {
     private final List<BlockRequest> queue = new ArrayList<>();
     private final Random random;
     private final boolean lies;
-    private final Thread worker;
+    /** Ends what was submitted; null while there is nothing, so that a device that nobody closes is garbage. */
+    private @Nullable Thread worker;
     private long requestsLeft;
     private boolean isCut;
     private boolean closed;
@@ -44,7 +46,6 @@ public final class PowerCutDevice implements BlockDevice {
         this.requestsLeft = requestsUntilCut;
         this.random = random;
         this.lies = lies;
-        this.worker = Thread.ofVirtual().name("power-cut device").start(this::run);
     }
 
     /** A device of zeroes whose power is never cut. */
@@ -161,7 +162,9 @@ public final class PowerCutDevice implements BlockDevice {
         synchronized (this) {
             if (!closed) {
                 queue.add(request);
-                notifyAll();
+                if (worker == null) {
+                    worker = Thread.ofVirtual().name("power-cut device").start(this::run);
+                }
                 return;
             }
         }
@@ -172,15 +175,9 @@ public final class PowerCutDevice implements BlockDevice {
         while (true) {
             BlockRequest next;
             synchronized (this) {
-                while (queue.isEmpty()) {
-                    if (closed) {
-                        return;
-                    }
-                    try {
-                        wait();
-                    } catch (InterruptedException e) {
-                        throw new AssertionError(e);
-                    }
+                if (queue.isEmpty()) {
+                    worker = null;
+                    return;
                 }
                 next = queue.remove(random.nextInt(queue.size()));
             }
@@ -190,13 +187,14 @@ public final class PowerCutDevice implements BlockDevice {
 
     @Override
     public void close() {
+        Thread last;
         synchronized (this) {
             closed = true;
-            notifyAll();
+            last = worker;
         }
-        if (!Thread.currentThread().equals(worker)) {
+        if (last != null && !Thread.currentThread().equals(last)) {
             try {
-                worker.join();
+                last.join();
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
