@@ -295,6 +295,9 @@ final class SectionReading {
                 candidates);
         // A torn batch may have left whole entries behind the end: their numbers must not come again.
         sequence += 2L * JournalFormat.MAX_ENTRIES;
+        // It may also have ended in the middle of a write; the next one begins where writes do.
+        position = Math.ceilDiv(position, JournalFormat.WRITE_BYTES) * JournalFormat.WRITE_BYTES
+                % ringBytes;
         writePages(copies);
         forget(trusted & ~copies);
         var journal = new StripeJournal(volume, section, holders, copies, flush, position,

@@ -91,6 +91,9 @@ final class StripeJournal {
      */
     StripeJournal(VolumeRecord volume, int section, MemberSet holders, long copies,
             JournalFlush flush, long position, long sequence) {
+        if (position % JournalFormat.WRITE_BYTES != 0) {
+            throw new IllegalArgumentException("writes do not begin at " + position);
+        }
         VolumeDescription what = volume.description();
         this.holders = holders;
         this.copies = copies;

@@ -366,6 +366,26 @@ class StripeJournalTest {
         assertThat(inPlace(0, 27)).isEqualTo((byte) 5);
     }
 
+    /** A write would run over the end of the ring, and into the data, when it has come there. */
+    @Test
+    void shouldGoOnWhereWritesBeginAfterOneThatWasTorn() throws StorageException {
+        for (int stripe = 0; stripe < 3; stripe++) { // the last two are in one write
+            journal.append(data(stripe, 1));
+        }
+        endAll();
+        for (int slot = 0; slot < 2; slot++) { // which lost its end
+            disks.get(slot).content().asSlice(RING_AT + 4096 + 1536, BLOCK).fill((byte) 0);
+        }
+        JournalReplay replay = reopened();
+        assertThat(replay.replayed()).isEqualTo(2);
+        journal = replay.begin(COPIES);
+        journal.append(data(3, 1));
+        assertThat(disks.get(0).pending()).singleElement().satisfies(
+                step -> assertThat(step.request().lba() * BLOCK).isEqualTo(RING_AT + 8192));
+        endAll();
+        assertThat(reopened().replayed()).isEqualTo(1);
+    }
+
     /** Whoever comes into the slot next would pass for one that has a copy. */
     @Test
     void shouldCountNoCopyOfAMemberThatWasDroppedBeforeItJoined() {
