@@ -58,6 +58,11 @@ final class RaidCreateCommand extends RaidVolumeCommand {
                     + " have it.")
     private @Nullable String journal;
 
+    @Option(names = "--checksums",
+            description = "Members keep a checksum of each block, so that a scrub knows which side is"
+                    + " wrong. Takes 0.1%% of the room with blocks of 4 KiB, 0.8%% with 512 bytes.")
+    private boolean checksums;
+
     @Option(names = "--force", description = "Destroy what is on the devices.")
     private boolean force;
 
@@ -157,7 +162,7 @@ final class RaidCreateCommand extends RaidVolumeCommand {
             var wish = new Creation.Wish(UUID.randomUUID(), spec.name(),
                     System.currentTimeMillis(), level, Creation.consistencyOf(level),
                     Math.toIntExact(Math.min(chunkBytes, Integer.MAX_VALUE)), 0,
-                    UUID.randomUUID(), log == null ? null : UUID.randomUUID());
+                    UUID.randomUUID(), log == null ? null : UUID.randomUUID(), checksums);
             if (log != null) {
                 requireFree(spec.journal().orElse(""), log);
             }

@@ -27,6 +27,7 @@ import lunar.raid.run.VolumeSpec;
  * rebuild-rate = "100MiB"                   # of each member, a second
  * degraded = "yes"                          # may start without a member that is away
  * stall-timeout = "1m"                      # a member that says nothing for so long is failed
+ * verify-reads = "yes"                      # what is read is compared with checksums
  * </pre>
  *
  * @param level what its scheme is, if the table says
@@ -35,7 +36,7 @@ import lunar.raid.run.VolumeSpec;
 record VolumeTable(String name, Optional<Level> level, Optional<UUID> uuid, List<String> members,
         List<String> spares, Optional<String> journal, RunOptions options) {
     private static final Set<String> KEYS = Set.of("name", "level", "uuid", "members", "spares",
-            "journal", "rebuild-rate", "stall-timeout", "degraded");
+            "journal", "rebuild-rate", "stall-timeout", "degraded", "verify-reads");
 
     /** All that a file has. */
     static List<VolumeTable> read(TomlTable root) throws Failure {
@@ -75,6 +76,8 @@ record VolumeTable(String name, Optional<Level> level, Optional<UUID> uuid, List
         }
         options = options.withConsent(
                 table.parsed("degraded", VolumeSpec::consent).orElse(Consent.NONE));
+        options = options.withVerifyReads(
+                table.parsed("verify-reads", VolumeSpec::verifyReads).orElse(false));
         return new VolumeTable(name, table.parsed("level", Level::parse),
                 table.parsed("uuid", UUID::fromString), members, uris(table, "spares"),
                 table.text("journal"), options);

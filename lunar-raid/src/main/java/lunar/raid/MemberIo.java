@@ -26,6 +26,7 @@ final class MemberIo implements BlockRequest.Completion, Runnable {
     private long blocks;
     private MemorySegment buffer = MemorySegment.NULL;
     private boolean fua;
+    private boolean isChecked;
     private long done;
     private long piece;
     private int retriesLeft;
@@ -36,6 +37,12 @@ final class MemberIo implements BlockRequest.Completion, Runnable {
     private volatile int startTick;
 
     MemberIo(Engine engine) { this.engine = engine; }
+
+    /** Whether what is read is compared with the checksums of members that have them; before it begins. */
+    MemberIo checked(boolean is) {
+        isChecked = is;
+        return this;
+    }
 
     /** Begins. The buffer is for data; UNMAP and WRITE_ZEROES have none. */
     void start(Owner owner, long tag, Member member, Operation operation, long memberBlock,
@@ -87,7 +94,13 @@ final class MemberIo implements BlockRequest.Completion, Runnable {
             case FLUSH -> request.asFlush();
             case COMPARE_AND_WRITE -> throw new IllegalStateException("members are not asked so");
         }
-        to.device.submit(request.onCompletion(this));
+        request.onCompletion(this);
+        if (isChecked && operation == Operation.READ
+                && to.device instanceof CheckedDevice device) {
+            device.submitChecked(request);
+        } else {
+            to.device.submit(request);
+        }
     }
 
     @Override

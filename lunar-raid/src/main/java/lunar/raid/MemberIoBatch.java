@@ -13,6 +13,7 @@ final class MemberIoBatch implements MemberIo.Owner {
     private final List<MemberIo> ios = new ArrayList<>();
     private final AtomicInteger pending = new AtomicInteger();
     private int started;
+    private boolean isChecked;
 
     MemberIoBatch(Engine engine, Runnable whenEnded) {
         this.engine = engine;
@@ -20,7 +21,11 @@ final class MemberIoBatch implements MemberIo.Owner {
     }
 
     /** Requests follow, and then {@link #started}. */
-    void begin() {
+    void begin() { begin(false); }
+
+    /** The same; what they read is compared with checksums, where there are any, or it is not. */
+    void begin(boolean checked) {
+        isChecked = checked;
         started = 0;
         pending.set(1);
     }
@@ -33,7 +38,7 @@ final class MemberIoBatch implements MemberIo.Owner {
         }
         MemberIo io = ios.get(started++);
         pending.incrementAndGet();
-        io.start(this, tag, member, operation, block, count, data, fua);
+        io.checked(isChecked).start(this, tag, member, operation, block, count, data, fua);
     }
 
     /** All have been started. */

@@ -214,7 +214,7 @@ final class Mending implements Runnable, MemberIo.Owner {
         if (started == ios.size()) {
             ios.add(engine.newIo());
         }
-        ios.get(started++).start(this, unit, member, operation,
+        ios.get(started++).checked(true).start(this, unit, member, operation,
                 layout.memberBlock(stripe, unit) + first, count,
                 buffers.place(unit, first, count, false), false);
     }

@@ -379,7 +379,7 @@ public final class RaidVolume implements BlockDevice {
             throw new IllegalArgumentException(
                     "slot " + slot + " is " + engine().slots().state(slot) + ": fail it first");
         }
-        return new Member(slot, device, dataOffset);
+        return new Member(slot, engine().options.guard().member(device), dataOffset);
     }
 
     private void install(Member member, Progress progress, Rebuild rebuild) {

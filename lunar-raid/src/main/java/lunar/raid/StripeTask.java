@@ -265,7 +265,7 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
             return;
         }
         phase = Phase.READ;
-        ios.begin();
+        ios.begin(kind != Kind.READ); // what others are computed from must be right
         for (int i = 0; i < made.reads().size(); i++) { // an iterator would be garbage
             Plan.Transfer read = made.reads().get(i);
             io(read.unit(), member(slots, read.unit()), Operation.READ, read.from(), read.blocks(),

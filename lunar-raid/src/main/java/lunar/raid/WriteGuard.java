@@ -1,5 +1,6 @@
 package lunar.raid;
 
+import lunar.block.BlockDevice;
 import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
@@ -63,6 +64,11 @@ public interface WriteGuard {
 
     /** Time goes on ({@link RaidVolume#tick}): whoever waits for members looks for those that stall. */
     default void watch() {}
+
+    /** What the volume is to use for a device that comes into a slot: the same, or one over it. */
+    default BlockDevice member(BlockDevice device) {
+        return device;
+    }
 
     /**
      * A slot is about to get its content anew: what is logged of changes that have ended must not be brought in place

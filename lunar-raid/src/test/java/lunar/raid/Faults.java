@@ -6,5 +6,10 @@ package lunar.raid;
  * @param losses members that are gone, stall, tear or cannot read a range, within what the level promises
  * @param crashes of all at once, at any moment
  * @param metadata whether the volume has superblocks, bitmap and journal; else its state is kept by the simulation
+ * @param checksums whether members have checksums; then bits change by themselves, too
  */
-record Faults(boolean losses, boolean crashes, boolean metadata) {}
+record Faults(boolean losses, boolean crashes, boolean metadata, boolean checksums) {
+    Faults(boolean losses, boolean crashes, boolean metadata) {
+        this(losses, crashes, metadata, false);
+    }
+}

@@ -1,5 +1,7 @@
 package lunar.raid;
 
+import java.nio.ByteBuffer;
+import java.util.zip.CRC32C;
 import lunar.raid.Tally.Event;
 import lunar.raid.layout.Code;
 import lunar.raid.layout.Galois;
@@ -37,6 +39,33 @@ final class MediaCheck {
                 }
             }
         }
+    }
+
+    /** All checksums, when everything has one, and all of that has been flushed. */
+    void requireTrueSums(String when) {
+        for (int slot = 0; slot < world.members.size(); slot++) {
+            for (long stripe = 0; stripe < layout.stripes(); stripe++) {
+                int unit = layout.unit(stripe, slot);
+                for (int i = 0; unit >= 0 && i < SimWorld.CHUNK_BLOCKS; i++) {
+                    int block = (int) layout.memberBlock(stripe, unit) + i;
+                    var crc = new CRC32C();
+                    crc.update(world.members.get(slot).block(world.dataOffset() + block));
+                    int is = sum(slot, block);
+                    if (is != (int) crc.getValue()) {
+                        throw world.failure(("%s: the checksum of block %d of slot %d is %08x, and"
+                                + " should be %08x").formatted(when, block, slot, is,
+                                        (int) crc.getValue()));
+                    }
+                }
+            }
+        }
+    }
+
+    /** As the format has it. */
+    private int sum(int slot, int block) {
+        int at = 64 + block % 1008 * 4;
+        byte[] page = world.members.get(slot).block(world.sumsAt() + block / 1008 * 8 + at / 512);
+        return ByteBuffer.wrap(page).getInt(at % 512);
     }
 
     private void sumUp(long stripe, int unit, int block) {

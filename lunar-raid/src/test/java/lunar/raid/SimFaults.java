@@ -71,7 +71,16 @@ final class SimFaults {
     // --- members ---
 
     /** A range of a member cannot be read any more. */
-    void spoil() {
+    void spoil() { spoil(false); }
+
+    /** A range of a member changes by itself, where all checksums are known. */
+    void rot() {
+        if (sim.areSumsKnown()) {
+            spoil(true);
+        }
+    }
+
+    private void spoil(boolean isSilent) {
         SimMember member = members.get(world.random.nextInt(members.size()));
         int blocks = (int) member.blockCount();
         int from = world.dataOffset() + world.random.nextInt(blocks - world.dataOffset());
@@ -82,7 +91,11 @@ final class SimFaults {
         boolean isGood = isWithinPromise(incomplete());
         member.bad().clear();
         member.bad().or(before);
-        if (isGood) {
+        if (isGood && isSilent) {
+            world.log.append('o');
+            world.tally.count(Event.ROTTEN_RANGE);
+            member.rot(from, end);
+        } else if (isGood) {
             world.log.append('b');
             world.tally.count(Event.BAD_RANGE);
             member.spoil(from, end);
@@ -227,6 +240,10 @@ final class SimFaults {
         long missing = Layout.all(images.size()) & ~composition.inSync();
         for (int slot = 0; slot < images.size(); slot++) {
             missing |= sim.kept().slots().get(slot) == SlotState.ACTIVE ? 0 : 1L << slot;
+        }
+        // Where a write was under way checksums are not known afterwards, nor what changed by itself.
+        if (members.stream().anyMatch(SimMember::isRotten)) {
+            return false;
         }
         if ((layout.code().isParity()
                 && images.stream().anyMatch(member -> !member.bad().isEmpty()))

@@ -167,7 +167,7 @@ final class SimHost {
         });
     }
 
-    private void flush() {
+    void flush() {
         Expectation.Access access = expected.beginFlush();
         submit('F', new BlockRequest().asFlush(), failure -> {
             if (isGood("a flush", failure)) {

@@ -57,6 +57,10 @@ final class SimMember implements BlockDevice {
     /** Contents since the last flush, by block, the latest last. */
     private final Map<Integer, List<byte[]>> cache = new HashMap<>();
     private final BitSet bad = new BitSet();
+    /** Of the bad ones those that can be read, and are wrong. */
+    private final BitSet rotten = new BitSet();
+    /** All that have been bad since the last start. */
+    private final BitSet everBad = new BitSet();
     private final List<BlockRequest> pending = new ArrayList<>();
     private final Map<BlockRequest, Integer> refused = new IdentityHashMap<>();
     private final Limits limits;
@@ -95,6 +99,8 @@ final class SimMember implements BlockDevice {
         medium = before.medium.clone();
         limits = before.limits;
         bad.or(before.bad);
+        rotten.or(before.rotten);
+        everBad.or(bad);
         before.cache.forEach((block, contents) -> cache.put(block, new ArrayList<>(contents)));
         isGone = before.isGone || before.isStalled;
         for (BlockRequest request : before.pending) { // any part of what was under way may have happened
@@ -137,11 +143,30 @@ final class SimMember implements BlockDevice {
 
     /** Blocks that cannot be read until they are written. */
     void spoil(int from, int end) {
+        rotten.clear(from, end);
         bad.set(from, end);
+        everBad.set(from, end);
         for (int block = from; block < end; block++) {
             cache.remove(block);
             medium[block] = rubbish();
         }
+    }
+
+    /** Whether one of some blocks could not be read some time, or read as something else. */
+    boolean hasBeenBad(int from, int end) {
+        int first = everBad.nextSetBit(from);
+        return first >= 0 && first < end;
+    }
+
+    /** Blocks that read as something else from now on, until they are written. */
+    void rot(int from, int end) {
+        spoil(from, end);
+        rotten.set(from, end);
+    }
+
+    /** Whether there may be a block that reads as something else than was written. */
+    boolean isRotten() {
+        return rotten.intersects(bad);
     }
 
     /** Ends one request. */
@@ -248,7 +273,7 @@ final class SimMember implements BlockDevice {
     private void load(BlockRequest request) throws StorageException {
         int first = (int) request.lba();
         for (int i = 0; i < request.blockCount(); i++) {
-            if (bad.get(first + i) && !cache.containsKey(first + i)) {
+            if (bad.get(first + i) && !rotten.get(first + i) && !cache.containsKey(first + i)) {
                 throw new MediumException(this + ": block " + (first + i) + " is bad");
             }
             MemorySegment.copy(block(first + i), 0, request.buffer(), ValueLayout.JAVA_BYTE,

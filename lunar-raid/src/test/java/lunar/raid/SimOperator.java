@@ -135,6 +135,9 @@ final class SimOperator {
         return sim.volume().scrub(repairs, walking().withOnEnd(walk -> {
             scrubs--;
             world.tally.count(Event.SCRUB);
+            if (walk.failure() == null && ((Scrub) walk).skipped() == 0) {
+                sim.sumsAreKnown();
+            }
             world.require(((Scrub) walk).mismatches() == 0,
                     "a scrub has found " + ((Scrub) walk).mismatches() + " mismatches");
         }));

@@ -41,6 +41,8 @@ final class SimVolume {
     /** What is stable of the volume's state, and the members that it is about. */
     private VolumeState kept;
     private List<SimMember> keptMembers;
+    /** Whether every block has a checksum since the last start. */
+    private boolean areSumsKnown;
     /** Slots whose member may come back, with what it missed. */
     private long covered;
 
@@ -71,6 +73,11 @@ final class SimVolume {
     }
 
     boolean isCovered(int slot) { return (covered >>> slot & 1) != 0; }
+
+    boolean areSumsKnown() { return areSumsKnown; }
+
+    /** A scrub was through. */
+    void sumsAreKnown() { areSumsKnown = world.faults.checksums(); }
 
     void cover(int slot) { covered |= 1L << slot; }
 
@@ -110,7 +117,19 @@ final class SimVolume {
     private RaidOptions options() {
         return RaidOptions.of(Identity.of("sim", new UUID(0, world.seed)))
                 .withPolicy(POLICY)
+                .withListener(new RaidListener() {
+                    @Override
+                    public void repaired(int slot, long block, long blocks) {
+                        requireBad(slot, world.dataOffset() + (int) block, (int) blocks);
+                    }
+                })
                 .withStripeTasks(1 + world.random.nextInt(6));
+    }
+
+    /** Nothing is repaired that was right. */
+    private void requireBad(int slot, int from, int count) {
+        world.require(members.get(slot).hasBeenBad(from, from + count),
+                "block " + from + " of slot " + slot + " was repaired, and was right");
     }
 
     // --- without metadata ---
@@ -162,7 +181,7 @@ final class SimVolume {
         }
         var wish = new Creation.Wish(world.newUuid(), "sim", 0, level,
                 Creation.consistencyOf(level), layout.shape().chunkBytes(), 0, world.newUuid(),
-                null);
+                null, world.faults.checksums());
         try {
             Creation.create(wish, given, true);
             return opened(requireComposition(composition(members, -1)));
@@ -194,6 +213,7 @@ final class SimVolume {
     }
 
     private RaidVolume opened(Composition composition) throws StorageException {
+        areSumsKnown = false;
         covered = composition.slotsOf(Composition.Use.STALE_COVERED);
         var devices = new ArrayList<@Nullable SimMember>();
         for (int slot = 0; slot < members.size(); slot++) {
@@ -202,7 +222,8 @@ final class SimVolume {
         int mine = world.incarnation;
         VolumeMetadata opened = VolumeMetadata.open(composition,
                 new VolumeDevices(devices, List.of(), null),
-                OpenOptions.DEFAULT.withPolicy(POLICY), (slot, why) -> {
+                OpenOptions.DEFAULT.withPolicy(POLICY).withVerifies(world.verifies),
+                (slot, why) -> {
                     if (mine == world.incarnation) {
                         volume.fail(slot, why);
                     }

@@ -16,6 +16,8 @@ final class SimWorld {
     /** With metadata a MiB, and one more for a journal. */
     private static final int METADATA_BLOCKS = 2048;
     private static final int JOURNAL_BLOCKS = 2048;
+    /** And one for checksums. */
+    private static final int SUM_BLOCKS = 2048;
     private static final int PLAIN_OFFSET = 3;
 
     /**
@@ -41,6 +43,8 @@ final class SimWorld {
     boolean isCollapsing;
     /** Power supplies so far: what began before a crash does not end after it. */
     int incarnation;
+    /** Whether checksums are looked at when the host reads. */
+    final boolean verifies;
     private int made;
 
     SimWorld(Level level, long seed, Faults faults) {
@@ -51,6 +55,7 @@ final class SimWorld {
         boolean isEager = faults.metadata() && !level.hasParity()
                 && new SplittableRandom(~seed).nextInt(2) == 0;
         metadataTicks = isEager ? EAGER_TICKS : 0;
+        verifies = faults.checksums() && random.nextInt(3) > 0;
         int count = level.minMembers() + random.nextInt(3);
         int rows = 2 + random.nextInt(5);
         layout = Layout.of(Shape.of(level, SimMember.BLOCK_BYTES, CHUNK_BLOCKS, count,
@@ -73,7 +78,12 @@ final class SimWorld {
     int dataOffset() {
         return !faults.metadata()
                 ? PLAIN_OFFSET
-                : METADATA_BLOCKS + (layout.code().isParity() ? JOURNAL_BLOCKS : 0);
+                : sumsAt() + (faults.checksums() ? SUM_BLOCKS : 0);
+    }
+
+    /** The block of a member at which its checksums begin, if it has any. */
+    int sumsAt() {
+        return METADATA_BLOCKS + (layout.code().isParity() ? JOURNAL_BLOCKS : 0);
     }
 
     /** Does something at some time, unless a crash comes before. */

@@ -43,11 +43,22 @@ final class Simulation {
 
     /** The simulation of a seed, which says the level and the kinds of faults, too. */
     static Simulation of(long seed) {
+        return of(seed, true);
+    }
+
+    /** The same of before there were checksums. */
+    static Simulation withoutChecksums(long seed) {
+        return of(seed, false);
+    }
+
+    private static Simulation of(long seed, boolean mayHaveChecksums) {
         var choice = new SplittableRandom(~seed);
         Level level = LEVELS[choice.nextInt(LEVELS.length)];
         int kind = choice.nextInt(4);
-        return new Simulation(level, seed, new Faults(level.isRedundant(), kind > 0, kind > 1),
-                Rules.RIGHT);
+        boolean checksums = mayHaveChecksums && kind > 1 && level.isRedundant()
+                && choice.nextInt(3) == 0;
+        return new Simulation(level, seed,
+                new Faults(level.isRedundant(), kind > 0, kind > 1, checksums), Rules.RIGHT);
     }
 
     /** A crash comes right after so many member requests. */
@@ -82,6 +93,8 @@ final class Simulation {
             host.request();
         } else if (what >= 300 && what < 304 && may.losses()) {
             faults.spoil();
+        } else if (what >= 334 && what < 338 && may.checksums() && world.verifies) {
+            faults.rot();
         } else if (what >= 304 && what < 308 && may.losses()) {
             faults.lose();
         } else if (what >= 308 && what < 320) {
@@ -192,10 +205,26 @@ final class Simulation {
             world.require(scrub.hasEnded() && scrub.skipped() == 0,
                     "the last scrub has skipped " + scrub.skipped() + " stripes");
             media.requireTrueRedundancy("at the end");
+            if (world.faults.checksums()) {
+                rotAndScrub();
+            }
             faults.loseAsMuchAsCanBe(this::drain);
             readAll();
         }
         sim.volume().tick();
+    }
+
+    /** Whichever side is wrong, a scrub tells. */
+    private void rotAndScrub() {
+        faults.rot();
+        Scrub scrub = operator.scrub(world.random.nextBoolean());
+        drain();
+        world.require(scrub.hasEnded() && scrub.skipped() == 0,
+                "a scrub of what was rotten has skipped " + scrub.skipped() + " stripes");
+        host.flush();
+        drain();
+        media.requireTrueRedundancy("after bits have changed");
+        media.requireTrueSums("after bits have changed");
     }
 
     private void readAll() {

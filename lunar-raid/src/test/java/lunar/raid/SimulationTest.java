@@ -38,6 +38,16 @@ class SimulationTest {
     void shouldHaveNoWriteHoleWithMetadata(Level level) { play(level, true, true); }
 
     @ParameterizedTest
+    @EnumSource(names = {"RAID1", "RAID5", "RAID6", "RAID10"})
+    void shouldFindOutWhichSideIsWrongByChecksums(Level level) {
+        var seeds = new Random(Seed.next());
+        for (int run = 0; run < RUNS; run++) {
+            new Simulation(level, seeds.nextLong(), new Faults(true, run % 3 > 0, true, true),
+                    Rules.RIGHT).run();
+        }
+    }
+
+    @ParameterizedTest
     @EnumSource(Level.class)
     void shouldDoTheSameAgainForTheSameSeed(Level level) {
         long seed = Seed.next();

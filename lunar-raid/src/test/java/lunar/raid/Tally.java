@@ -24,6 +24,8 @@ final class Tally {
         LATE_WRITE,
         /** Ranges that became unreadable. */
         BAD_RANGE,
+        /** Ranges whose content changed by itself. */
+        ROTTEN_RANGE,
         /** Writes that failed after a part of them. */
         TORN_WRITE,
         MEMBER_GONE,

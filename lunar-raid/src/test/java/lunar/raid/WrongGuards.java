@@ -1,6 +1,11 @@
 package lunar.raid;
 
 import java.lang.foreign.MemorySegment;
+import java.util.function.Predicate;
+import lunar.block.BlockDevice;
+import lunar.block.BlockRequest;
+import lunar.block.BlockRequest.Operation;
+import lunar.block.ForwardingDevice;
 import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
@@ -37,6 +42,9 @@ final class WrongGuards {
 
         @Override
         public void settle(Runnable done) { right.settle(done); }
+
+        @Override
+        public BlockDevice member(BlockDevice device) { return right.member(device); }
     }
 
     /** A change that says of itself what is not so. */
@@ -65,6 +73,56 @@ final class WrongGuards {
 
         @Override
         public void attach(Object attachment) { change.attach(attachment); }
+    }
+
+    /** A member some of whose requests go past its checksums. */
+    private static final class Careless extends ForwardingDevice implements CheckedDevice {
+        private final CheckedDevice right;
+        private final Predicate<BlockRequest> passesBy;
+
+        Careless(CheckedDevice right, Predicate<BlockRequest> passesBy) {
+            super(right);
+            this.right = right;
+            this.passesBy = passesBy;
+        }
+
+        @Override
+        public void submit(BlockRequest request) {
+            if (passesBy.test(request)) {
+                ((ForwardingDevice) right).below().submit(request);
+            } else {
+                right.submit(request);
+            }
+        }
+
+        @Override
+        public void execute(BlockRequest request) throws StorageException {
+            right.execute(request);
+        }
+
+        @Override
+        public void submitChecked(BlockRequest read) { right.submitChecked(read); }
+    }
+
+    private static Rules forgetsChecksums(Predicate<BlockRequest> when) {
+        return Rules.guard(guard -> new Changed(guard) {
+            @Override
+            public BlockDevice member(BlockDevice device) {
+                return new Careless((CheckedDevice) right.member(device), when);
+            }
+        });
+    }
+
+    /** What is written by single blocks has the checksums of before. */
+    static Rules forgetsChecksumsOfShortWrites() {
+        return forgetsChecksums(request -> request.operation() == Operation.WRITE
+                && request.blockCount() == 1);
+    }
+
+    /** Of what is zeroed without data they are the same as before, too. */
+    static Rules forgetsChecksumsOfZeroes() {
+        return forgetsChecksums(request -> request.operation() == Operation.UNMAP
+                || request.operation() == Operation.WRITE_ZEROES);
     }
 
     /** There is none. */

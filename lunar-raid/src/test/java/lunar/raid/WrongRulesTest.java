@@ -16,6 +16,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class WrongRulesTest {
     private static final Faults LOSSES = new Faults(true, false, false);
     private static final Faults ALL = new Faults(true, true, true);
+    private static final Faults SUMS = new Faults(true, true, true, true);
 
     static Stream<Arguments> wrong() {
         return Stream.of(
@@ -45,6 +46,10 @@ class WrongRulesTest {
                         of(WrongGuards.freesBeforeTheFlush())),
                 argumentSet("a part of a stripe is logged without data", Level.RAID6, ALL, 50,
                         of(WrongGuards.logsNoData())),
+                argumentSet("short writes have no checksums", Level.RAID5, SUMS, 50,
+                        of(WrongGuards.forgetsChecksumsOfShortWrites())),
+                argumentSet("zeroes have no checksums", Level.RAID1, SUMS, 200,
+                        of(WrongGuards.forgetsChecksumsOfZeroes())),
                 argumentSet("a failure is kept too late", Level.RAID6, ALL, 1000,
                         of(WrongGuards.keepsTooLate())));
     }

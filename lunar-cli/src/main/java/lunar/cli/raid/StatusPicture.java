@@ -59,7 +59,8 @@ public final class StatusPicture {
         if (status.has("sizeBytes")) {
             head.append("  ").append(Size.format(status.path("sizeBytes").asLong(0)))
                     .append("  chunk ")
-                    .append(Size.format(status.path("chunkBytes").asLong(0)));
+                    .append(Size.format(status.path("chunkBytes").asLong(0)))
+                    .append(status.path("checksums").asBoolean(false) ? "  checksums" : "");
         }
         String state = text(status, "state");
         head.append("  ").append(coloured(colour(state), state));
@@ -113,7 +114,7 @@ public final class StatusPicture {
         return scrub.path("stripes").asLong(0) + " stripes, "
                 + (wrong == 0 ? "nothing wrong" : wrong + " wrong")
                 + (wrong > 0 && scrub.path("repairing").asBoolean(false) ? " and put right" : "")
-                + (repairs == 0 ? "" : ", " + repairs + " unreadable ranges repaired")
+                + (repairs == 0 ? "" : ", " + repairs + " unreadable or damaged ranges repaired")
                 + (skipped == 0 ? "" : ", " + skipped + " not compared")
                 + (why.isEmpty() ? "" : "; not through: " + why);
     }

@@ -30,6 +30,7 @@ final class StatusTree {
         tree.put("blockSizeBytes", status.blockSize());
         tree.put("chunkBytes", status.chunkBytes());
         tree.put("consistency", word(status.consistency()));
+        tree.put("checksums", status.checksums());
         tree.put("slots", status.slots().stream().map(StatusTree::slot).toList());
         tree.put("walks", status.walks().stream().map(StatusTree::walk).toList());
         tree.put("lastScrub", status.lastScrub().map(StatusTree::scrub).orElse(null));

@@ -57,6 +57,7 @@ public final class StoppedVolume {
         tree.put("blockSizeBytes", volume.description().blockSize());
         tree.put("chunkBytes", volume.shape().chunkBytes());
         tree.put("consistency", StatusTree.word(volume.description().consistency()));
+        tree.put("checksums", volume.description().layout().hasSums());
         var slots = new ArrayList<Map<String, Object>>();
         for (Composition.Slot slot : composition.slots()) {
             MemberRecord member = volume.members().get(slots.size());

@@ -37,15 +37,30 @@ public final class Creation {
      * @param journalBytes length of the journal; 0 for what is good for the members' size
      * @param journalKey a random UUID; looked at only where there is a journal
      * @param journalDevice UUID of a device that has the journal; null where members have it, or none
+     * @param checksums whether members keep checksums of their blocks; for levels with redundancy
      */
     public record Wish(UUID uuid, String name, long createdMs, Level level,
             Consistency consistency, int chunkBytes, long journalBytes, UUID journalKey,
-            @Nullable UUID journalDevice) {
+            @Nullable UUID journalDevice, boolean checksums) {
+        /** Without checksums. */
+        public Wish(UUID uuid, String name, long createdMs, Level level, Consistency consistency,
+                int chunkBytes, long journalBytes, UUID journalKey,
+                @Nullable UUID journalDevice) {
+            this(uuid, name, createdMs, level, consistency, chunkBytes, journalBytes, journalKey,
+                    journalDevice, false);
+        }
+
         /** A volume as it is best where nobody says otherwise. */
         public static Wish of(UUID uuid, String name, long createdMs, Level level,
                 UUID journalKey) {
             return new Wish(uuid, name, createdMs, level, consistencyOf(level), 0, 0, journalKey,
                     null);
+        }
+
+        /** The same with checksums, or without. */
+        public Wish withChecksums(boolean has) {
+            return new Wish(uuid, name, createdMs, level, consistency, chunkBytes, journalBytes,
+                    journalKey, journalDevice, has);
         }
     }
 
@@ -160,6 +175,13 @@ public final class Creation {
                         ? sections(wish.level(), journalBytes, members.size(), blockSize,
                                 chunkBytes)
                         : 0);
+        if (wish.checksums()) {
+            if (wish.consistency() == Consistency.NONE) {
+                throw new InvalidRequestException("checksums need redundancy to repair from, and"
+                        + " " + wish.level() + " has none: leave them out, or take another level");
+            }
+            layout = layout.withSums(smallest, blockSize);
+        }
         var room = new ArrayList<Long>();
         for (Member member : members) {
             long blocks = layout.dataBlocks(member.device().sizeBytes(), blockSize);

@@ -70,7 +70,7 @@ public final class Growth {
         }
         var composition = new Composition(grown, slots, away, List.of(), Resync.NONE);
         return VolumeMetadata.open(composition, new VolumeDevices(devices, spares, null),
-                new OpenOptions(volume.policy(), null), faults);
+                volume.options(), faults);
     }
 
     private static VolumeRecord plan(VolumeMetadata volume, String uri, BlockDevice device,

@@ -26,6 +26,7 @@ public record JournalReset(@Nullable UUID device, UUID key) {
         MetadataLayout old = what.layout();
         var layout = new MetadataLayout(old.bitmapBytes(), old.badBlocksBytes(), 0,
                 device == null ? 0 : old.journalLengthBytes(), device == null ? 0 : 1,
+                old.sumsBytes(),
                 old.dataBytes());
         return new VolumeDescription(what.uuid(), what.name(), what.createdMs(), what.level(),
                 what.blockSize(), what.chunkBlocks(), what.slots(), what.volumeBlocks(),

@@ -8,16 +8,19 @@ package lunar.raid.meta;
  * @param journalBytes where the journal is, 0 where there is none on the members
  * @param journalLengthBytes how long it is, 0 where there is none at all
  * @param journalSections parts of equal length that it has, 0 where there is none at all
+ * @param sumsBytes where the checksums are, up to the data; 0 where there are none
  * @param dataBytes where the data begin
  */
 public record MetadataLayout(long bitmapBytes, long badBlocksBytes, long journalBytes,
-        long journalLengthBytes, int journalSections, long dataBytes) {
+        long journalLengthBytes, int journalSections, long sumsBytes, long dataBytes) {
     /** Data begin at a multiple of this. */
     public static final long ALIGNMENT_BYTES = 1 << 20;
     /** The longest journal. */
     public static final long MAX_JOURNAL_BYTES = 1L << 30;
-    /** The largest metadata area. */
+    /** The largest metadata area, but for checksums. */
     public static final long MAX_BYTES = MAX_JOURNAL_BYTES + 16 * ALIGNMENT_BYTES;
+    /** Data begin before this. */
+    private static final long MAX_DATA_BYTES = 1L << 60;
 
     /** The shortest section of a journal. */
     private static final long MIN_SECTION_BYTES = 256 << 10;
@@ -58,11 +61,15 @@ public record MetadataLayout(long bitmapBytes, long badBlocksBytes, long journal
             }
             end = after(end, "journal", journalBytes, journalLengthBytes);
         }
-        if (dataBytes % ALIGNMENT_BYTES != 0 || dataBytes > MAX_BYTES) {
-            throw new IllegalArgumentException("data at byte " + dataBytes
-                    + ": it must be a multiple of 1 MiB, up to " + MAX_BYTES);
+        long most = MAX_BYTES;
+        if (sumsBytes != 0) {
+            end = after(end, "checksums", sumsBytes, Page.BYTES);
+            most = MAX_DATA_BYTES;
         }
-        after(end, "data", dataBytes, 0);
+        if (dataBytes % ALIGNMENT_BYTES != 0 || dataBytes > most || dataBytes < end) {
+            throw new IllegalArgumentException("data at byte " + dataBytes
+                    + ": it must be a multiple of 1 MiB, from " + end + " to " + most);
+        }
     }
 
     private static long after(long end, String what, long atBytes, long lengthBytes) {
@@ -85,7 +92,7 @@ public record MetadataLayout(long bitmapBytes, long badBlocksBytes, long journal
         boolean onMembers = journal && journalSections > 0;
         return new MetadataLayout(consistency == Consistency.NONE ? 0 : BITMAP_AT, BAD_BLOCKS_AT,
                 onMembers ? ALIGNMENT_BYTES : 0, journal ? journalLengthBytes : 0,
-                journal ? Math.max(1, journalSections) : 0,
+                journal ? Math.max(1, journalSections) : 0, 0,
                 ALIGNMENT_BYTES + (onMembers ? journalLengthBytes : 0));
     }
 
@@ -134,6 +141,22 @@ public record MetadataLayout(long bitmapBytes, long badBlocksBytes, long journal
     /** Length of the ring of each section. */
     long ringBytes() {
         return sectionLengthBytes() - JournalFormat.RING_AT;
+    }
+
+    /** The same with checksums, for members up to this size. */
+    MetadataLayout withSums(long memberBytes, int blockSize) {
+        long pages = SumFormat.pages(Math.max(1, dataBlocks(memberBytes, blockSize)));
+        long bytes = Math.ceilDiv(pages * Page.BYTES, ALIGNMENT_BYTES) * ALIGNMENT_BYTES;
+        return new MetadataLayout(bitmapBytes, badBlocksBytes, journalBytes, journalLengthBytes,
+                journalSections, dataBytes, dataBytes + bytes);
+    }
+
+    /** Whether the members keep checksums. */
+    public boolean hasSums() { return sumsBytes != 0; }
+
+    /** Whether there is room for the checksums of so many blocks of data. */
+    boolean coversBlocks(long blocks) {
+        return SumFormat.pages(blocks) <= (dataBytes - sumsBytes) / Page.BYTES;
     }
 
     /** A good length of the journal for a member of this size: a 256th, from 1 to 64 MiB. */

@@ -37,6 +37,7 @@ final class SuperblockCodec {
     private static final int JOURNAL_KEY = 184;
     private static final int RESYNC_NEXT = 200;
     private static final int COVERED_SINCE = 208;
+    private static final int SUMS_AT = 248;
     private static final int NAME = 256;
     private static final int NAME_BYTES = 64;
     private static final int TABLE = 512;
@@ -50,6 +51,7 @@ final class SuperblockCodec {
     private static final int FLAG_CLEAN = 1;
     /** FAILED, and taken out by a person. */
     private static final int CODE_OUT = 5;
+    private static final int FEATURE_SUMS = 1;
     private static final int CODE_LINEAR = 255;
 
     private SuperblockCodec() {}
@@ -61,6 +63,7 @@ final class SuperblockCodec {
         Page.putUuid(to, MEMBER, superblock.memberUuid());
         to.putInt(LINE, superblock.line());
         to.putInt(FLAGS, volume.clean() ? FLAG_CLEAN : 0);
+        to.putInt(FEATURES, what.layout().hasSums() ? FEATURE_SUMS : 0);
         to.putInt(LEVEL, code(what.level())).putInt(CONSISTENCY, what.consistency().code());
         to.putInt(BLOCK_SIZE, what.blockSize()).putInt(CHUNK_BLOCKS, what.chunkBlocks());
         to.putInt(SLOTS, what.slots()).putInt(LINES, volume.members().size());
@@ -73,6 +76,7 @@ final class SuperblockCodec {
         to.putLong(JOURNAL_AT, layout.journalBytes());
         to.putLong(JOURNAL_LENGTH, layout.journalLengthBytes());
         to.putInt(JOURNAL_SECTIONS, layout.journalSections());
+        to.putLong(SUMS_AT, layout.sumsBytes());
         UUID journal = what.journalDevice();
         Page.putUuid(to, JOURNAL_DEVICE, journal == null ? MemberRecord.NOBODY : journal);
         Page.putUuid(to, JOURNAL_KEY, what.journalKey());
@@ -100,7 +104,7 @@ final class SuperblockCodec {
         if (page.version() != FORMAT_VERSION) {
             return new SuperblockReading.Unknown("format version " + page.version());
         }
-        if (page.bytes().getInt(FEATURES) != 0) {
+        if ((page.bytes().getInt(FEATURES) & ~FEATURE_SUMS) != 0) {
             return new SuperblockReading.Unknown(
                     "features " + Integer.toHexString(page.bytes().getInt(FEATURES)) + "h");
         }
@@ -123,7 +127,7 @@ final class SuperblockCodec {
         ByteBuffer from = page.bytes();
         var layout = new MetadataLayout(from.getLong(BITMAP_AT), from.getLong(BAD_BLOCKS_AT),
                 from.getLong(JOURNAL_AT), from.getLong(JOURNAL_LENGTH),
-                from.getInt(JOURNAL_SECTIONS), from.getLong(DATA_AT));
+                from.getInt(JOURNAL_SECTIONS), from.getLong(SUMS_AT), from.getLong(DATA_AT));
         UUID journal = Page.uuid(from, JOURNAL_DEVICE);
         var what = new VolumeDescription(page.volume(), name(from), from.getLong(CREATED_MS),
                 level(from.getInt(LEVEL)), from.getInt(BLOCK_SIZE), from.getInt(CHUNK_BLOCKS),

@@ -47,6 +47,7 @@ public record VolumeDescription(UUID uuid, String name, long createdMs, Level le
                 && regionStripes >= 0,
                 consistency + " with a bitmap at byte " + layout.bitmapBytes() + " of "
                         + regionStripes + " stripes a bit");
+        require(bitmap || !layout.hasSums(), level + " with " + consistency + " and checksums");
         boolean journal = consistency == Consistency.JOURNAL;
         require(journal == layout.journalLengthBytes() > 0,
                 consistency + " with a journal of " + layout.journalLengthBytes() + " bytes");

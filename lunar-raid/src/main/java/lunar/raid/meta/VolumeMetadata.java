@@ -12,7 +12,6 @@ import java.util.stream.Stream;
 import lunar.block.BlockDevice;
 import lunar.block.InvalidRequestException;
 import lunar.block.StorageException;
-import lunar.raid.FailurePolicy;
 import lunar.raid.RaidMember;
 import lunar.raid.SlotState;
 import lunar.raid.StateKeeper;
@@ -51,7 +50,8 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     private final Resync resync;
     private final StripeSet stale;
     private final int replayed;
-    private final FailurePolicy policy;
+    private final Sums sums;
+    private final OpenOptions options;
     private volatile boolean paused;
     /** Whether a change is not all in place. */
     private volatile boolean isTorn;
@@ -72,8 +72,9 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     /** By slot, who gets pages, and is in the table as soon as the volume says REBUILDING. */
     private final Map<Integer, Arrival> arriving = new HashMap<>();
 
-    private VolumeMetadata(VolumeOpening opening, FailurePolicy policy) {
-        this.policy = policy;
+    private VolumeMetadata(VolumeOpening opening, OpenOptions options) {
+        this.options = options.withoutJournalReset();
+        sums = opening.sums;
         superblocks = opening.superblocks;
         members = opening.members;
         sets = Stream.of(members, opening.superblockMembers, opening.holders).distinct().toList();
@@ -106,13 +107,13 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
             OpenOptions options, MemberSet.Faults faults) throws StorageException {
         var told = new ArrivalFaults(faults);
         var metadata = new VolumeMetadata(
-                new VolumeOpening(composition, devices, options, told), options.policy());
+                new VolumeOpening(composition, devices, options, told), options);
         told.metadata = metadata;
         List<MemberRecord> table = composition.volume().spares();
         for (int i = 0; i < table.size(); i++) {
             BlockDevice spare = devices.spare(i);
             if (spare != null) {
-                metadata.spares.put(table.get(i).uuid(), spare);
+                metadata.spares.put(table.get(i).uuid(), metadata.member(spare));
             }
         }
         for (int slot = 0; slot < composition.slots().size(); slot++) {
@@ -267,6 +268,9 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         }
     }
 
+    @Override
+    public BlockDevice member(BlockDevice device) { return sums.over(device); }
+
     private void come(int slot, BlockDevice device, UUID uuid) {
         var writers = new ArrayList<PageWriter>();
         writers.add(badBlocks.writer());
@@ -276,7 +280,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         if (journal != null) {
             writers.addAll(journal.pages());
         }
-        var arrival = new Arrival(slot, uuid, device, members, superblocks, writers);
+        var arrival = new Arrival(slot, uuid, member(device), members, superblocks, writers);
         boolean isNoted;
         synchronized (this) {
             isNoted = (noted & 1L << slot) != 0;
@@ -331,17 +335,13 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
      */
     public void addSpare(String uri, BlockDevice device, UUID uuid, Superblocks.Kept kept)
             throws StorageException {
-        spares.add(superblocks, uri, device, uuid, kept);
+        spares.add(superblocks, uri, member(device), uuid, kept);
     }
 
-    /**
-     * A spare that was away is there again: it can be taken from now on.
-     *
-     * @throws InvalidRequestException where the table has no such spare
-     */
+    /** A spare that was away is there again, and can be taken. Fails where the table has no such spare. */
     public void returnSpare(UUID uuid, BlockDevice device) throws InvalidRequestException {
         requireSpare(uuid);
-        spares.takeBack(superblocks, uuid, device);
+        spares.takeBack(superblocks, uuid, member(device));
     }
 
     /**
@@ -380,7 +380,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
             return Optional.empty();
         }
         come(slot, device, uuid);
-        return Optional.of(device);
+        return Optional.of(Sums.bare(device));
     }
 
     /** Where the data of members begin, in blocks. */
@@ -562,7 +562,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         }
     }
 
-    FailurePolicy policy() { return policy; }
+    OpenOptions options() { return options; }
 
     @Nullable
     BlockDevice spareDevice(UUID uuid) { return spares.device(uuid); }

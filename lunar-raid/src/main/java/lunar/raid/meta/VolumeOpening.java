@@ -24,6 +24,7 @@ final class VolumeOpening {
     final MemberSet holders;
     final Resync resync;
     final StripeSet stale;
+    final Sums sums;
     private final VolumeRecord volume;
     /** What it will be: without its journal, or with a new one, where the old one is lost. */
     private final VolumeDescription what;
@@ -37,6 +38,7 @@ final class VolumeOpening {
         what = described(volume.description(), reset);
         BlockDevice journalDevice = journalDevice(devices, reset);
         resync = reset == null || volume.clean() ? composition.resync() : Resync.WHOLE;
+        sums = new Sums(volume, options);
         members = new MemberSet(what.slots(), options.policy(), faults);
         var superblockFaults = new SuperblockFaults(faults);
         superblockMembers = new MemberSet(Superblock.MAX_MEMBERS, options.policy(),
@@ -45,14 +47,15 @@ final class VolumeOpening {
             Use use = composition.slots().get(slot).use();
             BlockDevice device = devices.slots().get(slot);
             if (device != null && (use == Use.IN_SYNC || use == Use.REBUILDING)) {
-                members.add(slot, device);
-                superblockMembers.add(slot, device);
+                BlockDevice member = sums.over(device);
+                members.add(slot, member);
+                superblockMembers.add(slot, member);
             }
         }
         for (int i = 0; i < volume.spares().size(); i++) {
             BlockDevice spare = devices.spare(i);
             if (spare != null) {
-                superblockMembers.add(what.slots() + i, spare);
+                superblockMembers.add(what.slots() + i, sums.over(spare));
             }
         }
         if (journalDevice == null) {
@@ -71,6 +74,9 @@ final class VolumeOpening {
                     && what.consistency() == Consistency.BITMAP;
             bitmap = IntentBitmap.open(members, volume, composition.inSync(), compare);
             bitmap.hold(composition.isDegraded());
+            if (!volume.clean()) {
+                sums.lose(volume, members, bitmap.markedStripes());
+            }
         }
         journal = what.consistency() == Consistency.JOURNAL
                 ? replay(reset, journalDevice)

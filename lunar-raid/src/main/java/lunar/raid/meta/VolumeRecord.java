@@ -46,8 +46,12 @@ public record VolumeRecord(VolumeDescription description, long events, boolean c
                 throw new IllegalArgumentException(
                         "member " + member.uuid() + " is twice in the table");
             }
-            if (member.dataBlocks() > (Long.MAX_VALUE - MetadataLayout.MAX_BYTES)
-                    / description.blockSize()) {
+            MetadataLayout layout = description.layout();
+            if (member.dataBlocks() > (Long.MAX_VALUE
+                    - Math.max(MetadataLayout.MAX_BYTES, layout.dataBytes()))
+                    / description.blockSize()
+                    || (i < description.slots() && layout.hasSums()
+                            && !layout.coversBlocks(member.dataBlocks()))) {
                 throw new IllegalArgumentException("member " + member.uuid() + " has "
                         + member.dataBlocks() + " blocks");
             }

@@ -14,10 +14,12 @@ import lunar.raid.meta.Consent;
  * @param lostJournal whether it may start without what its journal had
  * @param configFile the file that names its members, for a {@link VolumeHost} that keeps it true; nothing else is done
  *        with it
+ * @param verifyReads whether what hosts read is compared with checksums, where the volume has any
  * @param timing how often what is done
  */
 public record RunOptions(long rebuildBytesPerSecond, Duration stallTimeout, Consent consent,
-        LostJournal lostJournal, Optional<String> configFile, RunTiming timing) {
+        LostJournal lostJournal, Optional<String> configFile, boolean verifyReads,
+        RunTiming timing) {
     private static final long MIN_RATE = 4096;
     private static final Duration MAX_STALL = Duration.ofHours(24);
 
@@ -25,7 +27,7 @@ public record RunOptions(long rebuildBytesPerSecond, Duration stallTimeout, Cons
     public static final long UNLIMITED = 0;
     /** No limit of rate; a member that says nothing for a minute is failed. */
     public static final RunOptions DEFAULT = new RunOptions(UNLIMITED, Duration.ofMinutes(1),
-            Consent.NONE, LostJournal.REFUSE, Optional.empty(), RunTiming.DEFAULT);
+            Consent.NONE, LostJournal.REFUSE, Optional.empty(), false, RunTiming.DEFAULT);
 
     public RunOptions {
         if (rebuildBytesPerSecond != UNLIMITED && rebuildBytesPerSecond < MIN_RATE) {
@@ -40,32 +42,37 @@ public record RunOptions(long rebuildBytesPerSecond, Duration stallTimeout, Cons
 
     public RunOptions withRebuildRate(long bytesPerSecond) {
         return new RunOptions(bytesPerSecond, stallTimeout, consent, lostJournal, configFile,
-                timing);
+                verifyReads, timing);
     }
 
     public RunOptions withStallTimeout(Duration timeout) {
         return new RunOptions(rebuildBytesPerSecond, timeout, consent, lostJournal, configFile,
-                timing);
+                verifyReads, timing);
     }
 
     public RunOptions withTiming(RunTiming other) {
         return new RunOptions(rebuildBytesPerSecond, stallTimeout, consent, lostJournal,
-                configFile, other);
+                configFile, verifyReads, other);
     }
 
     public RunOptions withConsent(Consent other) {
         return new RunOptions(rebuildBytesPerSecond, stallTimeout, other, lostJournal, configFile,
-                timing);
+                verifyReads, timing);
     }
 
     public RunOptions withLostJournal(LostJournal other) {
         return new RunOptions(rebuildBytesPerSecond, stallTimeout, consent, other, configFile,
-                timing);
+                verifyReads, timing);
     }
 
     public RunOptions withConfigFile(String path) {
         return new RunOptions(rebuildBytesPerSecond, stallTimeout, consent, lostJournal,
-                Optional.of(path), timing);
+                Optional.of(path), verifyReads, timing);
+    }
+
+    public RunOptions withVerifyReads(boolean verifies) {
+        return new RunOptions(rebuildBytesPerSecond, stallTimeout, consent, lostJournal,
+                configFile, verifies, timing);
     }
 
     /** When a member is given up. */

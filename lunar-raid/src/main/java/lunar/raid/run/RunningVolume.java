@@ -308,8 +308,8 @@ public final class RunningVolume extends ForwardingDevice {
         long bad = metadata.badBlocks().ranges().stream().mapToLong(range -> range.blocks()).sum();
         return new VolumeStatus(spec.title(), what.uuid(), what.level(), volume.sizeBytes(),
                 volume.blockSize(), volume.shape().chunkBytes(), what.consistency(),
-                VolumeHealth.of(state), slots, walks.status(), walks.lastScrub(),
-                spares.status(),
+                what.layout().hasSums(), VolumeHealth.of(state), slots, walks.status(),
+                walks.lastScrub(), spares.status(),
                 opened.journal() == null ? Optional.empty() : spec.journal(), bad,
                 meter.traffic());
     }

@@ -5,7 +5,7 @@ package lunar.raid.run;
  *
  * @param stripes looked at
  * @param mismatches stripes whose redundancy did not match their data
- * @param repairs ranges that could not be read and were repaired
+ * @param repairs ranges that could not be read, or had another checksum, and were repaired
  * @param skipped stripes that could not be compared, since a part of them is missing or being made true
  * @param repairing whether mismatches were put right
  * @param why why it was not through; empty where it was
@@ -21,7 +21,7 @@ public record ScrubResult(long stripes, long mismatches, long repairs, long skip
     public String toString() {
         return stripes + " stripes, " + mismatches + " wrong"
                 + (mismatches > 0 && repairing ? " and put right" : "") + ", " + repairs
-                + " unreadable ranges repaired"
+                + " unreadable or damaged ranges repaired"
                 + (skipped == 0 ? "" : ", " + skipped + " not compared")
                 + (why.isEmpty() ? "" : "; not through: " + why);
     }

@@ -104,7 +104,8 @@ final class VolumeOpening {
             for (int index : composition.spares()) {
                 spares.add(index == Composition.NONE ? null : found.get(index).device);
             }
-            OpenOptions options = OpenOptions.DEFAULT.withPolicy(spec.options().policy());
+            OpenOptions options = OpenOptions.DEFAULT.withPolicy(spec.options().policy())
+                    .withVerifies(spec.options().verifyReads());
             try {
                 var metadata = VolumeMetadata.open(composition,
                         new VolumeDevices(devices, spares, journal),

@@ -17,8 +17,8 @@ import lunar.raid.meta.Consent;
 
 /**
  * Which volume is meant, where its members are, and how it is run. As a URI:
- * {@code raid5:NAME?member=URI&member=URI...&spare=URI&journal=URI&rebuild-rate=50M&stall-timeout=1m}, each URI
- * {@link DeviceUri#encoded}.
+ * {@code raid5:NAME?member=URI&member=URI...&spare=URI&journal=URI&rebuild-rate=50M&stall-timeout=1m}
+ * and so on, each URI {@link DeviceUri#encoded}.
  *
  * @param level what the superblocks must say, too
  * @param name what the superblocks must say, too
@@ -31,7 +31,8 @@ public record VolumeSpec(Level level, String name, List<String> members, List<St
     private static final Map<String, Level> SCHEMES = byScheme();
     private static final Set<String> LISTS = Set.of("member", "spare");
     private static final Set<String> OPTIONS = Set.of("member", "spare", "journal",
-            "rebuild-rate", "stall-timeout", "degraded", "lost-journal", "config");
+            "rebuild-rate", "stall-timeout", "degraded", "lost-journal", "verify-reads",
+            "config");
     private static final Map<String, Consent> CONSENTS = Map.of("no", Consent.NONE, "yes",
             Consent.DEGRADED, "force", Consent.FORCED);
     private static final Pattern TIME = Pattern.compile("(\\d{1,9})(ms|s|m|h)?");
@@ -96,6 +97,7 @@ public record VolumeSpec(Level level, String name, List<String> members, List<St
         if (config != null) {
             options = options.withConfigFile(config);
         }
+        options = options.withVerifyReads(verifyReads(uri.option("verify-reads", "no")));
         return new VolumeSpec(level, uri.rest(), members, uri.optionList("spare"),
                 Optional.ofNullable(uri.option("journal")), options);
     }
@@ -112,6 +114,20 @@ public record VolumeSpec(Level level, String name, List<String> members, List<St
                     + " is not one of no, yes, force");
         }
         return consent;
+    }
+
+    /**
+     * Whether what is read is compared with checksums: {@code no} or {@code yes}.
+     *
+     * @throws IllegalArgumentException with one line for the person who wrote it
+     */
+    public static boolean verifyReads(String text) {
+        return switch (text) {
+            case "yes" -> true;
+            case "no" -> false;
+            default -> throw new IllegalArgumentException(
+                    "verify-reads=" + text + " is not one of no, yes");
+        };
     }
 
     /**
@@ -160,6 +176,9 @@ public record VolumeSpec(Level level, String name, List<String> members, List<St
             written.add("lost-journal=" + options.lostJournal());
         }
         options.configFile().ifPresent(path -> written.add("config=" + DeviceUri.encoded(path)));
+        if (options.verifyReads()) {
+            written.add("verify-reads=yes");
+        }
         return title() + (written.isEmpty() ? "" : "?" + String.join("&", written));
     }
 

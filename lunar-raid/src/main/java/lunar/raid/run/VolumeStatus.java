@@ -13,6 +13,7 @@ import lunar.raid.meta.Consistency;
  *
  * @param title its short URI
  * @param chunkBytes bytes of a chunk
+ * @param checksums whether members keep checksums
  * @param slots its slots
  * @param walks what goes over it now
  * @param lastScrub what the last scrub since the start found
@@ -21,7 +22,8 @@ import lunar.raid.meta.Consistency;
  * @param badBlocks blocks that have lost their content
  */
 public record VolumeStatus(String title, UUID uuid, Level level, long sizeBytes, int blockSize,
-        int chunkBytes, Consistency consistency, VolumeHealth health, List<Slot> slots,
+        int chunkBytes, Consistency consistency, boolean checksums, VolumeHealth health,
+        List<Slot> slots,
         List<Walk> walks, Optional<ScrubResult> lastScrub, List<Spare> spares,
         Optional<String> journal, long badBlocks, Traffic traffic) {
     public VolumeStatus {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.zip.CRC32C;
@@ -69,6 +70,28 @@ class SuperblockTest {
         assertThat(page.bytes().clear()).isEqualTo(golden().clear());
         assertThat(golden().getInt(CHECKSUM)).as("the checksum of the golden bytes, for ever")
                 .isEqualTo(GOLDEN_CHECKSUM);
+    }
+
+    @Test
+    void shouldSayWhereChecksumsAre() {
+        var example = new Superblock(21, 2, Volumes.withSums(example().volume()));
+        var page = new Page();
+        SuperblockCodec.encode(example, page);
+        ByteBuffer golden = golden().putInt(64, 1).putLong(128, 3 << 20).putLong(248, 2 << 20);
+        assertThat(page.bytes().clear()).isEqualTo(seal(golden).clear());
+        assertThat(decode(golden)).isEqualTo(new SuperblockReading.Found(example));
+    }
+
+    @Test
+    void shouldRefuseChecksumsWithoutRoom() {
+        VolumeRecord volume = Volumes.withSums(example().volume());
+
+        var table = new ArrayList<>(volume.members());
+        table.replaceAll(line -> new MemberRecord(line.uuid(), line.state(), 256 * 1008 + 1,
+                line.rebuiltStripes()));
+
+        assertThatThrownBy(() -> volume.withMembers(table))
+                .isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test

@@ -43,6 +43,8 @@ final class TestVolume {
     VolumeMetadata metadata;
     RaidVolume volume;
     private final String title;
+    /** Whether members keep checksums. */
+    boolean checksums;
     private long tag;
 
     TestVolume(String title, Random random) {
@@ -56,7 +58,8 @@ final class TestVolume {
 
     /** A disk more, with nothing on it. */
     int add(Level level, int stripes) {
-        int bytes = (level.hasParity() ? 2 << 20 : 1 << 20) + stripes * CHUNK_BYTES;
+        int bytes = (level.hasParity() ? 2 << 20 : 1 << 20) + (checksums ? 1 << 20 : 0)
+                + stripes * CHUNK_BYTES;
         disks.add(QueuedDevice.create(bytes, random));
         uuids.add(uuid());
         return disks.size() - 1;
@@ -69,7 +72,7 @@ final class TestVolume {
             table.add(new Creation.Member("disk:" + i, uuids.get(disk), disks.get(disk)));
         }
         var wish = new Creation.Wish(uuid(), "music", 0, level, Creation.consistencyOf(level),
-                CHUNK_BYTES, 0, uuid(), null);
+                CHUNK_BYTES, 0, uuid(), null, checksums);
         Creation.create(wish, table.subList(0, members),
                 table.subList(members, members + spares), false);
     }

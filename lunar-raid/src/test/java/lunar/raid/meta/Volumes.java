@@ -32,6 +32,17 @@ final class Volumes {
                 layout);
     }
 
+    /** The same, whose members keep checksums. */
+    static VolumeRecord withSums(VolumeRecord volume) {
+        VolumeDescription what = volume.description();
+        MetadataLayout layout = what.layout();
+        return volume.withDescription(new VolumeDescription(what.uuid(), what.name(),
+                what.createdMs(), what.level(), what.blockSize(), what.chunkBlocks(),
+                what.slots(), what.volumeBlocks(), what.consistency(), what.regionStripes(),
+                what.journalKey(), what.journalDevice(),
+                layout.withSums(layout.dataBytes() + MEMBER_BLOCKS * 512, 512)));
+    }
+
     static VolumeRecord volume(Level level, int slots, Consistency consistency) {
         return volume(level, slots, consistency, 1);
     }
