@@ -271,11 +271,11 @@ final class Caretaker {
                     Candidates.closeQuietly(device);
                     return Optional.of("");
                 }
-                put(slot, uri, device, wanted, covered);
+                put(slot, uri, device, wanted, covered,
+                        new VolumeEvent.MemberReturned(slot, uri, covered));
             } finally {
                 changing.unlock();
             }
-            events.accept(new VolumeEvent.MemberReturned(slot, uri, covered));
             return Optional.empty();
         } catch (StorageException | IllegalArgumentException e) {
             Candidates.closeQuietly(device);
@@ -283,13 +283,14 @@ final class Caretaker {
         }
     }
 
-    /** Puts a device in a slot that has failed, and begins to give it what belongs there. */
-    private void put(int slot, String uri, BlockDevice device, UUID member, boolean covered)
-            throws StorageException {
+    /** Puts a device in a slot that has failed, tells that, and begins to give it what belongs there. */
+    private void put(int slot, String uri, BlockDevice device, UUID member, boolean covered,
+            VolumeEvent told) throws StorageException {
         requireFit(device, uri);
         awaitFree(slot);
         metadata.admit(slot, device, member, !covered);
         changed(slot, uri);
+        events.accept(told);
         long at = dataOffset();
         boolean _ = walks.begin(WalkKind.REBUILD, slot, how -> covered
                 ? volume.readmit(slot, device, at, metadata::missed, how)
@@ -381,6 +382,7 @@ final class Caretaker {
         boolean begun = false;
         try {
             changed(slot, spare.uri());
+            events.accept(new VolumeEvent.MemberReplaced(slot, spare.uri(), true));
             begun = walks.begin(WalkKind.REBUILD, slot,
                     how -> volume.replace(slot, spare.device(), dataOffset(), how));
         } finally {
@@ -388,7 +390,6 @@ final class Caretaker {
                 Candidates.closeQuietly(spare.device());
             }
         }
-        events.accept(new VolumeEvent.MemberReplaced(slot, spare.uri(), true));
     }
 
     // --- what people want ---
@@ -495,7 +496,8 @@ final class Caretaker {
             if (volume.state().slots().get(slot) != SlotState.FAILED) {
                 failNow(slot, "replaced by " + uri);
             }
-            put(slot, uri, device, UUID.randomUUID(), false);
+            put(slot, uri, device, UUID.randomUUID(), false,
+                    new VolumeEvent.MemberReplaced(slot, uri, false));
             done = true;
         } finally {
             if (!done) {
@@ -505,7 +507,6 @@ final class Caretaker {
                 }
             }
         }
-        events.accept(new VolumeEvent.MemberReplaced(slot, uri, false));
     }
 
     /** One member more. Blocks. Its slot. */
