@@ -43,7 +43,7 @@ final class Allegiance {
                     command.state = Command.State.ACTIVE;
                     command.heard = false;
                     command.dataInReceiver.resume();
-                    command.dataOutPlan.pduLimit(to.maxSendBytes());
+                    command.dataOutPlan.reassigned(to.maxSendBytes());
                     to.inFlight++;
                     reassigned.add(command);
                 } else {

@@ -19,6 +19,8 @@ public final class DataOutPlan {
 
     private int bytes;
     private int nextR2tSn;
+    /** Numbers of R2Ts that were lost with a connection may be missing before the next one. */
+    private boolean mayMissR2ts;
     private int end;
     private int nextOffset;
     private int nextDataSn;
@@ -50,7 +52,19 @@ public final class DataOutPlan {
         }
         bytes = expectedBytes;
         nextR2tSn = 0;
+        mayMissR2ts = false;
         aim(0, 0);
+    }
+
+    /**
+     * The command has its allegiance to another connection now (section 7.2.2). The target asks anew for what has not
+     * come, behind the numbers of R2Ts that it had sent, of which some may have been lost with the old connection.
+     *
+     * @param maxPduBytes MaxRecvDataSegmentLength that the target declared there
+     */
+    public void reassigned(int maxPduBytes) {
+        pduLimit(maxPduBytes);
+        mayMissR2ts = true;
     }
 
     /** Bytes that the command PDU carries itself, from offset 0. */
@@ -70,7 +84,7 @@ public final class DataOutPlan {
 
     /** Goes to the Data-Out that answer an R2T, after checking that it asks for what it may. */
     public void answer(int r2tSn, int bufferOffset, int desiredBytes) throws ProtocolException {
-        if (r2tSn != nextR2tSn) {
+        if (r2tSn != nextR2tSn && !(mayMissR2ts && r2tSn - nextR2tSn > 0)) {
             throw new ProtocolException("R2TSN " + Integer.toUnsignedString(r2tSn) + ", expected "
                     + Integer.toUnsignedString(nextR2tSn) + " (RFC 7143 section 11.8.3)");
         }
@@ -84,7 +98,8 @@ public final class DataOutPlan {
                     + Integer.toUnsignedString(bufferOffset) + " of a command of " + bytes
                     + " bytes (RFC 7143 section 11.8.4)");
         }
-        nextR2tSn++;
+        nextR2tSn = r2tSn + 1;
+        mayMissR2ts = false;
         aim(bufferOffset, bufferOffset + desiredBytes);
     }
 

@@ -61,6 +61,26 @@ class DataTransferTest {
         assertThat(walk(plan)).containsExactly("2048+1000 sn 0 F");
     }
 
+    /** The target goes on behind the numbers that it had used, which the initiator may not have seen. */
+    @Test
+    void shouldTakeTheFirstR2tOfANewConnectionBehindThoseThatWereLostWithTheOld()
+            throws ProtocolException {
+        var plan = new DataOutPlan(SOLICITED, 1500);
+        plan.begin(4096);
+        plan.answer(0, 0, 2048);
+        plan.reassigned(1000);
+        assertThatThrownBy(() -> plan.answer(0, 0, 2048)).hasMessageContaining("11.8.3");
+        plan.answer(3, 0, 2048);
+        assertThat(walk(plan)).containsExactly("0+1000 sn 0", "1000+1000 sn 1", "2000+48 sn 2 F");
+        assertThat(plan.expR2tSn()).isEqualTo(4);
+        assertThatThrownBy(() -> plan.answer(5, 2048, 2048)).hasMessageContaining("11.8.3");
+        plan.answer(4, 2048, 2048);
+        plan.reassigned(1000);
+        plan.begin(4096);
+        assertThatThrownBy(() -> plan.answer(1, 0, 2048)).as("another command")
+                .hasMessageContaining("11.8.3");
+    }
+
     @Test
     void shouldRejectR2tsThatAskForTooMuchOrOutOfOrder() {
         int[][] bad = {{1, 0, 2048}, {-1, 0, 2048}, {0, 0, 2049}, {0, 0, 0},

@@ -16,6 +16,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.random.RandomGenerator;
+import lunar.iscsi.LoginRequest;
+import lunar.iscsi.LoginResponse;
 
 /** Stands between an initiator and a target on the loopback interface, and cuts their connections as a network does. */
 final class CutProxy implements AutoCloseable {
@@ -107,7 +109,7 @@ final class CutProxy implements AutoCloseable {
         one(random).ifPresent(link -> link.cutInside(random));
     }
 
-    /** Changes a byte that passes next by one connection, in one direction or the other. */
+    /** Changes a byte that passes next by one connection, in one direction or the other, once it is logged in. */
     void damageOne(RandomGenerator random) {
         one(random).ifPresent(link -> link.damage(random));
     }
@@ -180,7 +182,10 @@ final class CutProxy implements AutoCloseable {
                 OutputStream out = target.getOutputStream();
                 long left = FAST;
                 for (int got = in.read(piece); got >= 0; got = in.read(piece)) {
-                    int harm = (forth ? harmToTarget : harmToInitiator).getAndSet(0);
+                    // No digest tells of damage in a login (RFC 7143 section 13.1).
+                    int harm = isLogin(piece[0])
+                            ? 0
+                            : (forth ? harmToTarget : harmToInitiator).getAndSet(0);
                     piece[ThreadLocalRandom.current().nextInt(got)] ^= (byte) harm;
                     if (doomed && left == FAST) {
                         left = forth ? leftToTarget : leftToInitiator;
@@ -199,6 +204,11 @@ final class CutProxy implements AutoCloseable {
             } finally {
                 end(reset);
             }
+        }
+
+        /** By the first byte that comes, which is that of a PDU as long as it is one of a login. */
+        private static boolean isLogin(byte first) {
+            return (first & 0x3f) == LoginRequest.OPCODE || (first & 0x3f) == LoginResponse.OPCODE;
         }
 
         private void pace(int bytes) {
