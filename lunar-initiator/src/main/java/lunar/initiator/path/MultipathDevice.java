@@ -125,13 +125,18 @@ public final class MultipathDevice implements BlockDevice {
 
     /** A path leads to this unit; else it is none of ours. */
     void admit(LunDevice by) throws ForeignUnitException {
-        LunDevice known = latest;
-        if (known != null && !(known.identity().equals(by.identity())
-                && known.geometry().blockSize() == by.geometry().blockSize())) {
-            throw new ForeignUnitException(by + " is " + by.identity() + ", and not "
-                    + known.identity() + " as by other paths");
+        lock.lock(); // two may come at once, and only one of them is the first
+        try {
+            LunDevice known = latest;
+            if (known != null && !(known.identity().equals(by.identity())
+                    && known.geometry().blockSize() == by.geometry().blockSize())) {
+                throw new ForeignUnitException(by + " is " + by.identity() + ", and not "
+                        + known.identity() + " as by other paths");
+            }
+            latest = by;
+        } finally {
+            lock.unlock();
         }
-        latest = by;
     }
 
     /** A path is up. */
