@@ -25,7 +25,7 @@ final class RaidGrowCommand extends RaidVolumeCommand {
     private boolean force;
 
     @Option(names = "--wait",
-            description = "Wait for the copy, also where another process makes it.")
+            description = "Wait until data are copied or moved, also where another process does it.")
     private boolean wait;
 
     RaidGrowCommand(Console console) { super(console); }

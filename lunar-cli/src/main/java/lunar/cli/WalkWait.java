@@ -31,7 +31,7 @@ final class WalkWait {
             JsonNode status = volume.status();
             boolean isBusy = List.of("resyncing", "rebuilding")
                     .contains(status.path("state").asString(""));
-            boolean walks = draw(status, List.of("resync", "rebuild"));
+            boolean walks = draw(status, List.of("resync", "rebuild", "reshape"));
             idle = walks ? 0 : idle + 1;
             if ((!isBusy && !walks) || idle > MAX_IDLE) {
                 clear();

@@ -214,7 +214,20 @@ class RaidMembersCommandTest {
         raid("grow", "raid1:vol", file("m1")).fails(1, "a member or a spare already");
         Files.delete(config);
         create("raid5:other", 3, "--force");
-        raid("grow", "raid5:other", file("n") + SIZE).fails(1, "only LINEAR and RAID 1");
+        raid("fail", "raid5:other", "0");
+        raid("grow", "raid5:other", file("n") + SIZE).fails(1, "wait until it is whole");
+    }
+
+    @Test
+    void shouldMoveBlocksToAMemberMore() throws Exception {
+        create("raid5:vol", 3);
+        long before = status("raid5:vol").path("sizeBytes").asLong();
+        assertThat(raid("grow", "raid5:vol", file("m3") + SIZE).succeeds().out())
+                .contains("slot 3 of raid5:vol is " + file("m3"), "it is clean");
+        assertThat(status("raid5:vol").path("sizeBytes").asLong()).isGreaterThan(before);
+        assertThat(raid("scrub", "raid5:vol").succeeds().out()).contains("nothing wrong");
+        assertThat(table().members())
+                .containsExactly(file("m0"), file("m1"), file("m2"), file("m3"));
     }
 
     private String content(String uri) throws Exception {

@@ -48,13 +48,20 @@ final class Engine {
     private volatile @Nullable MemorySegment zeroes;
 
     Engine(Layout layout, Planner planner, List<RaidMember> members, RaidOptions options) {
+        this(layout, planner,
+                new Membership(layout, Slots.of(members, options.stale(), layout), options),
+                options);
+    }
+
+    /** One more over the same members, of which it may have the first ones only. */
+    Engine(Layout layout, Planner planner, Membership membership, RaidOptions options) {
         this.layout = layout;
         this.planner = planner;
         this.options = options;
+        this.membership = membership;
         this.blockSize = layout.shape().blockSize();
         losses = new Losses(layout, options.lost());
         changeBlocks = changeBlocks(options.guard().maxBytes());
-        membership = new Membership(layout, Slots.of(members, options.stale(), layout), options);
     }
 
     Slots slots() { return membership.slots(); }
@@ -123,8 +130,13 @@ final class Engine {
     /** Time goes on: members that have not answered for too long are failed, and closed, which ends their requests. */
     void tick() {
         int time = now + 1;
-        now = time;
         options.guard().watch();
+        lookForStalls(time);
+    }
+
+    /** Without the guard. */
+    void lookForStalls(int time) {
+        now = time;
         int ticks = policy().stallTicks();
         if (ticks == 0) {
             return;

@@ -8,6 +8,7 @@ import lunar.block.Identity;
 import lunar.raid.layout.Layout;
 import lunar.raid.layout.Planner;
 import lunar.raid.layout.Shape;
+import org.jspecify.annotations.Nullable;
 
 /** Puts volumes together. */
 public final class Raid {
@@ -33,11 +34,19 @@ public final class Raid {
         return volume(layout, Planner.of(layout), members, options);
     }
 
+    /** A volume that is being reshaped: it has the blocks of before, and all members of the shape. */
+    public static RaidVolume volume(Shape shape, List<RaidMember> members, RaidOptions options,
+            @Nullable Reshaping reshaping) {
+        Layout layout = Layout.of(shape);
+        requireMembers(shape, members);
+        return new RaidVolume(layout, Planner.of(layout), members, options, reshaping);
+    }
+
     /** For tests of planners. */
     static RaidVolume volume(Layout layout, Planner planner, List<RaidMember> members,
             RaidOptions options) {
         requireMembers(layout.shape(), members);
-        return new RaidVolume(layout, planner, members, options);
+        return new RaidVolume(layout, planner, members, options, null);
     }
 
     static void requireMembers(Shape shape, List<RaidMember> members) {

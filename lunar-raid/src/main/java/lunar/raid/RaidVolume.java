@@ -19,6 +19,7 @@ import lunar.block.Limits;
 import lunar.block.StorageException;
 import lunar.raid.layout.Layout;
 import lunar.raid.layout.Planner;
+import lunar.raid.layout.Relayout;
 import lunar.raid.layout.Shape;
 import org.jspecify.annotations.Nullable;
 
@@ -47,9 +48,9 @@ public final class RaidVolume implements BlockDevice {
 
     /** What it is until it grows. */
     private record Body(Engine engine, Layout layout, Geometry geometry, Limits limits,
-            Set<Capability> capabilities, boolean readOnly) {
+            Set<Capability> capabilities, boolean readOnly, @Nullable Migration migration) {
         static Body of(Layout layout, Planner planner, List<RaidMember> members,
-                RaidOptions options) {
+                RaidOptions options, @Nullable Reshaping reshaping) {
             Shape shape = layout.shape();
             int physical = shape.blockSize();
             int alignment = 1;
@@ -68,9 +69,28 @@ public final class RaidVolume implements BlockDevice {
                     ? EnumSet.of(Capability.UNMAP, Capability.WRITE_ZEROES,
                             Capability.COMPARE_AND_WRITE)
                     : EnumSet.of(Capability.WRITE_ZEROES, Capability.COMPARE_AND_WRITE));
-            return new Body(new Engine(layout, planner, members, options), layout,
-                    new Geometry(shape.blockSize(), layout.volumeBlocks(), physical),
-                    limitsOf(layout, unmaps, alignment), capabilities, isReadOnly);
+            var engine = new Engine(layout, planner, members, options);
+            Migration migration = reshaping == null ? null : migration(engine, reshaping);
+            Layout least = migration == null ? layout : migration.map.before();
+            return new Body(engine, layout,
+                    new Geometry(shape.blockSize(), least.volumeBlocks(), physical),
+                    limitsOf(least, unmaps, alignment), capabilities, isReadOnly, migration);
+        }
+
+        private static Migration migration(Engine engine, Reshaping reshaping) {
+            var map = Relayout.of(engine.layout.shape(), reshaping.slotsBefore());
+            return new Migration(reshaping, map, new Engine(map.before(),
+                    Planner.of(map.before()), engine.membership, engine.options), engine);
+        }
+
+        /** When all is in the new layout. */
+        Body migrated() {
+            Limits all = limitsOf(layout, limits.maxUnmapBlocks() > 0,
+                    limits.bufferAlignmentBytes());
+            return new Body(engine, layout,
+                    new Geometry(geometry.blockSize(), layout.volumeBlocks(),
+                            geometry.physicalBlockSize()),
+                    all, capabilities, readOnly, null);
         }
     }
 
@@ -84,8 +104,9 @@ public final class RaidVolume implements BlockDevice {
     /** Told when nothing is in flight any more; null while nothing is paused. */
     private @Nullable Runnable idle;
 
-    RaidVolume(Layout layout, Planner planner, List<RaidMember> members, RaidOptions options) {
-        body = Body.of(layout, planner, members, options);
+    RaidVolume(Layout layout, Planner planner, List<RaidMember> members, RaidOptions options,
+            @Nullable Reshaping reshaping) {
+        body = Body.of(layout, planner, members, options, reshaping);
     }
 
     private static Limits limitsOf(Layout layout, boolean unmaps, int alignment) {
@@ -160,16 +181,15 @@ public final class RaidVolume implements BlockDevice {
             return;
         }
         VolumeRequest volumeRequest = null;
+        boolean begins = false;
         StorageException refusal = null;
         synchronized (this) {
             if (drained) {
                 refusal = engine().gone(request);
             } else if (inFlight < MAX_REQUESTS && idle == null) {
                 inFlight++;
+                begins = true;
                 volumeRequest = free.poll();
-                if (volumeRequest == null) {
-                    volumeRequest = new VolumeRequest(engine(), this::ended);
-                }
             } else if (Engine.isTooMany(waiting.size())) {
                 refusal = Engine.busy(request);
             } else {
@@ -178,12 +198,24 @@ public final class RaidVolume implements BlockDevice {
         }
         if (refusal != null) {
             request.fail(refusal);
-        } else if (volumeRequest != null) {
-            volumeRequest.start(request);
+        } else if (begins) {
+            begin(volumeRequest, request);
         }
     }
 
-    private void ended(VolumeRequest volumeRequest, BlockRequest request,
+    /** @param free to be used again; null where there is none */
+    private void begin(@Nullable VolumeRequest free, BlockRequest request) {
+        Body now = body;
+        if (now.migration != null) {
+            now.migration.start(request, (of, failure) -> ended(null, of, failure));
+        } else if (free != null) {
+            free.start(request);
+        } else {
+            new VolumeRequest(now.engine, this::ended).start(request);
+        }
+    }
+
+    private void ended(@Nullable VolumeRequest volumeRequest, BlockRequest request,
             @Nullable StorageException failure) {
         request.end(failure);
         BlockRequest next;
@@ -191,7 +223,9 @@ public final class RaidVolume implements BlockDevice {
         synchronized (this) {
             next = idle == null ? waiting.poll() : null;
             if (next == null) {
-                free.push(volumeRequest);
+                if (volumeRequest != null) {
+                    free.push(volumeRequest);
+                }
                 inFlight--;
                 if (drained) {
                     notifyAll();
@@ -200,7 +234,7 @@ public final class RaidVolume implements BlockDevice {
             }
         }
         if (next != null) {
-            Trampoline.run(() -> volumeRequest.start(next));
+            Trampoline.run(() -> begin(volumeRequest, next));
         } else if (told != null) {
             told.run();
         }
@@ -233,6 +267,9 @@ public final class RaidVolume implements BlockDevice {
     public Extent extent(long lba) throws StorageException {
         requireOpen("extent");
         Extent rest = BlockDevice.super.extent(lba);
+        if (isReshaping()) { // its place may be another one soon
+            return new Extent(lba, rest.blockCount(), true);
+        }
         Slots slots = engine().slots();
         long stripe = lba / layout().stripeBlocks();
         int unit = (int) (lba % layout().stripeBlocks() / layout().chunkBlocks());
@@ -289,13 +326,52 @@ public final class RaidVolume implements BlockDevice {
      * @throws IllegalArgumentException when a member does not fit the shape, or the volume would be smaller
      */
     public void resume(Shape shape, List<RaidMember> members, RaidOptions options) {
+        resume(shape, members, options, null);
+    }
+
+    /**
+     * The same for a level that turns: its blocks, which are as many as before, are to be moved by {@link #reshape}.
+     *
+     * @param reshaping null where nothing is to be moved
+     */
+    public void resume(Shape shape, List<RaidMember> members, RaidOptions options,
+            @Nullable Reshaping reshaping) {
         Layout grown = Layout.of(shape);
         Raid.requireMembers(shape, members);
         if (shape.level() != shape().level() || grown.volumeBlocks() < layout().volumeBlocks()
                 || members.size() < shape().members()) {
             throw new IllegalArgumentException(shape + " is not what " + shape() + " can grow to");
         }
-        goOn(Body.of(grown, Planner.of(grown), members, options));
+        goOn(Body.of(grown, Planner.of(grown), members, options, reshaping));
+    }
+
+    /** Whether blocks are to be moved, or being moved, into the layout that it has with more members. */
+    public boolean isReshaping() {
+        return body.migration != null;
+    }
+
+    /**
+     * Moves what is not moved yet, after which it has its new blocks, too. One at a time, and no other walk meanwhile:
+     * a slot that fails gets another member afterwards.
+     *
+     * @throws IllegalStateException where there is nothing to be moved, or another walk is under way
+     */
+    public Reshape reshape(WalkOptions options) {
+        Migration migration = body.migration;
+        if (migration == null || engine().hasWalks()) {
+            throw new IllegalStateException(migration == null
+                    ? "the volume has its layout already"
+                    : "a walk is under way");
+        }
+        var reshape = new Reshape(migration, options, () -> body = body.migrated());
+        reshape.start();
+        return reshape;
+    }
+
+    private void requireOneLayout() {
+        if (isReshaping()) {
+            throw new IllegalStateException("the volume is being reshaped: wait for the end");
+        }
     }
 
     private void goOn(Body next) {
@@ -374,6 +450,7 @@ public final class RaidVolume implements BlockDevice {
     public void whenStable(Runnable work) { engine().membership.whenStable(work); }
 
     private Member newMember(int slot, BlockDevice device, long dataOffset) {
+        requireOneLayout();
         Raid.requireFit(layout().shape(), slot, device, dataOffset);
         if (engine().slots().state(slot) != SlotState.FAILED) {
             throw new IllegalArgumentException(
@@ -403,6 +480,7 @@ public final class RaidVolume implements BlockDevice {
      * @throws IllegalArgumentException when the slot is not REBUILDING
      */
     public Rebuild rebuild(int slot, WalkOptions options) {
+        requireOneLayout();
         Slots slots = engine().slots();
         Progress progress = slots.rebuild(slot);
         Member member = slots.member(slot);
@@ -417,6 +495,9 @@ public final class RaidVolume implements BlockDevice {
     /** Makes the redundancy of the stale stripes true ({@link RaidOptions#stale}); nothing where there are none. */
     public Resync resync(WalkOptions options) {
         Progress progress = engine().slots().resync();
+        if (progress != null) {
+            requireOneLayout();
+        }
         var resync = new Resync(engine(), options,
                 progress == null ? new Progress(StripeSet.EMPTY, 0) : progress);
         resync.start();
@@ -425,6 +506,7 @@ public final class RaidVolume implements BlockDevice {
 
     /** Looks at every stripe; repairs what does not match, or only tells. */
     public Scrub scrub(boolean repairs, WalkOptions options) {
+        requireOneLayout();
         var scrub = new Scrub(engine(), options, repairs);
         scrub.start();
         return scrub;
@@ -433,6 +515,10 @@ public final class RaidVolume implements BlockDevice {
     /** Time goes on, for {@link FailurePolicy#stallTicks}. Whoever has a clock calls it at an even pace. */
     public void tick() {
         engine().tick();
+        Migration migration = body.migration;
+        if (migration != null) {
+            migration.tick();
+        }
     }
 
     /**
@@ -463,6 +549,10 @@ public final class RaidVolume implements BlockDevice {
             waiting.clear();
         }
         engine().close();
+        Migration migration = body.migration;
+        if (migration != null) {
+            migration.close();
+        }
         refused.forEach(request -> request.fail(engine().gone(request)));
         StorageException failure = null;
         for (int slot = 0; slot < layout().shape().members(); slot++) {

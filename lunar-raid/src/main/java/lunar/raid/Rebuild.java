@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * Gives the member of a slot what belongs there. Its checkpoint is saved from time to time, so a crash costs little.
  * Blocks that cannot be computed, since others cannot be read, are listed as lost ({@link LostBlocks}), and it goes on.
  */
-public final class Rebuild extends Walk {
+public final class Rebuild extends StripeWalk {
     private final Member member;
     private final Progress progress;
     private final AtomicLong lostBlocks = new AtomicLong();

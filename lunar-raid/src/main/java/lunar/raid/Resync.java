@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * Makes redundancy true again after a crash: computes parity from the data, and copies from the first copy. Where data
  * of a stripe are lost the redundancy is all there is of them, and is left as it is.
  */
-public final class Resync extends Walk {
+public final class Resync extends StripeWalk {
     private final Progress progress;
 
     Resync(Engine engine, WalkOptions options, Progress progress) {

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * told, else the data, or the first copy, are taken for true. Stripes of which something is lost, or known to be
  * stale, are skipped.
  */
-public final class Scrub extends Walk {
+public final class Scrub extends StripeWalk {
     private final boolean repairs;
     private final AtomicLong mismatches = new AtomicLong();
     private final AtomicLong skipped = new AtomicLong();

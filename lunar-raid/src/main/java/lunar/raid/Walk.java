@@ -1,49 +1,29 @@
 package lunar.raid;
 
-import java.lang.foreign.MemorySegment;
-import java.util.concurrent.atomic.AtomicInteger;
-import lunar.block.AbortedException;
-import lunar.block.BlockRequest.Operation;
 import lunar.block.DeviceGoneException;
 import lunar.block.StorageException;
 import lunar.raid.layout.Layout;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A walk over the stripes of a volume, a batch at a time, beside reads and writes: a batch is locked, worked on, and
- * unlocked. It goes on on the threads of members, and where {@link Pace} says.
+ * A walk over a volume, a piece at a time, beside reads and writes. It goes on on the threads of members, and where
+ * {@link Pace} says.
  */
-public abstract sealed class Walk implements StripeTask.Owner, MemberIo.Owner
-        permits Rebuild, Resync, Scrub {
+public abstract sealed class Walk permits StripeWalk, Reshape {
     final Engine engine;
     final Layout layout;
-    private final WalkOptions options;
-    /** Where it is, for whoever relies on that; null where nobody does. */
-    private final @Nullable Progress progress;
-    private final StripeTask[] tasks;
-    private final long[] stripes;
-    private final AtomicInteger pending = new AtomicInteger();
-    private int count;
-    private int locked;
-    private long unsaved;
+    final WalkOptions options;
     private volatile long checkpoint;
     private volatile boolean isCancelled;
     private volatile boolean hasEnded;
     private volatile @Nullable StorageException failure;
 
-    Walk(Engine engine, WalkOptions options, @Nullable Progress progress) {
+    Walk(Engine engine, WalkOptions options, long checkpoint) {
         this.engine = engine;
         this.layout = engine.layout;
         this.options = options;
-        this.progress = progress;
-        checkpoint = progress == null ? options.from() : progress.checkpoint();
+        this.checkpoint = checkpoint;
         engine.walkBegins();
-        int batch = (int) Math.min(options.batch(), layout.stripes());
-        stripes = new long[batch];
-        tasks = new StripeTask[batch];
-        for (int i = 0; i < batch; i++) {
-            tasks[i] = new StripeTask(engine);
-        }
     }
 
     // --- for whoever watches ---
@@ -52,7 +32,7 @@ public abstract sealed class Walk implements StripeTask.Owner, MemberIo.Owner
     public final long checkpoint() { return checkpoint; }
 
     /** All stripes of the volume. */
-    public final long stripes() { return layout.stripes(); }
+    public long stripes() { return layout.stripes(); }
 
     /** Whether it goes on no more. */
     public final boolean hasEnded() { return hasEnded; }
@@ -62,187 +42,20 @@ public abstract sealed class Walk implements StripeTask.Owner, MemberIo.Owner
         return failure;
     }
 
-    /** Ends it after the batch that it is at. It can be begun again at its checkpoint. */
+    /** Ends it after what it is at. It can be begun again at its checkpoint. */
     public final void cancel() {
         isCancelled = true;
     }
 
-    // --- what a walk does ---
+    // --- for those that walk ---
 
-    /** The first stripe to work on from one on, or {@link StripeSet#NONE}. */
-    abstract long next(long from);
+    final boolean isCancelled() { return isCancelled; }
 
-    /** Works on a stripe that is locked, and calls {@link #worked} once. */
-    abstract void work(StripeTask task);
+    final void passed(long stripe) { checkpoint = stripe; }
 
-    /** A task's verify or restore has ended. */
-    abstract void workEnded(StripeTask task, @Nullable StorageException cause);
-
-    /** Why it cannot go on; null where it can. */
-    abstract @Nullable StorageException obstacle();
-
-    /** Members to flush before a checkpoint is stable. */
-    abstract long slotsToFlush();
-
-    /** Stripes before one are done, and locked as far as they were worked on. */
-    private void passed(long stripe) {
-        if (progress != null) {
-            progress.advance(stripe);
-        }
-    }
-
-    /** What was passed is flushed: that is saved where somebody relies on it. */
-    private void settled() {
-        if (progress == null) {
-            goOn();
-        } else {
-            progress.settle(checkpoint);
-            engine.membership.change(slots -> slots, this::goOn);
-        }
-    }
-
-    /** All is done and flushed; calls {@link #end} when that has been saved. */
-    abstract void completed();
-
-    // --- batches ---
-
-    final void start() { Trampoline.run(this::nextBatch); }
-
-    final void goOn() { Trampoline.run(this::nextBatch); }
-
-    private void nextBatch() {
-        StorageException obstacle = engine.isClosed() ? engine.gone(this) : obstacle();
-        if (obstacle == null && isCancelled) {
-            obstacle = new AbortedException(this + " was cancelled at stripe " + checkpoint);
-        }
-        if (obstacle != null) {
-            end(obstacle);
-            return;
-        }
-        count = 0;
-        for (long stripe = next(checkpoint); stripe < layout.stripes() && count < tasks.length
-                && (count == 0 || stripe - stripes[0] < StripeLocks.LOCKS); stripe = next(
-                        stripe + 1)) {
-            stripes[count++] = stripe;
-        }
-        if (count == 0) {
-            passed(layout.stripes());
-            checkpoint = layout.stripes();
-            flush();
-            return;
-        }
-        locked = 0;
-        lockNext();
-    }
-
-    /** In the order of locks, so that nobody waits for each other for ever. */
-    private void lockNext() {
-        if (locked == count) {
-            pending.set(count + 1);
-            for (int i = 0; i < count; i++) {
-                work(tasks[i]);
-            }
-            worked();
-            return;
-        }
-        int first = 0;
-        while (first < count - 1
-                && StripeLocks.order(stripes[first]) < StripeLocks.order(stripes[first + 1])) {
-            first++;
-        }
-        int at = (first + 1 + locked) % count;
-        tasks[at].startLock(this, stripes[at]);
-    }
-
-    @Override
-    public final void stripeDone(StripeTask task, @Nullable StorageException cause) {
-        if (locked < count) {
-            locked++;
-            lockNext();
-        } else {
-            workEnded(task, cause);
-        }
-    }
-
-    /** A stripe is done; the last one ends the batch. */
-    final void worked() {
-        if (pending.decrementAndGet() > 0) {
-            return;
-        }
-        boolean isGood = failure == null && obstacle() == null;
-        if (isGood) {
-            long after = stripes[count - 1] + 1;
-            passed(after);
-            unsaved += after - checkpoint;
-            checkpoint = after;
-        }
-        for (int i = 0; i < count; i++) {
-            tasks[i].unlock();
-        }
-        if (!isGood) {
-            end(failure == null ? obstacle() : failure);
-        } else if (unsaved >= options.saveStripes()) {
-            unsaved = 0;
-            flush();
-        } else {
-            pace();
-        }
-    }
-
-    private void pace() {
-        options.pace().next((long) count * layout.units() * layout.shape().chunkBytes(),
-                this::goOn);
-    }
-
-    /** Something has gone wrong with a stripe: the walk ends after its batch. */
+    /** Something has gone wrong: the walk ends after what it is at. */
     final void note(StorageException cause) {
         failure = cause;
-    }
-
-    // --- flushes ---
-
-    private void flush() {
-        long slots = slotsToFlush();
-        Slots now = engine.slots();
-        pending.set(1);
-        for (int slot = 0; slot < now.count(); slot++) {
-            Member member = now.member(slot);
-            if ((slots >>> slot & 1) != 0 && member != null
-                    && now.state(slot) != SlotState.FAILED) {
-                pending.incrementAndGet();
-                MemberIo io = engine.takeIo();
-                io.start(this, slot, member, Operation.FLUSH, 0, 0,
-                        MemorySegment.NULL, false);
-            }
-        }
-        flushed();
-    }
-
-    @Override
-    public final void ended(MemberIo io) {
-        StorageException cause = io.failure();
-        if (cause != null) {
-            boolean _ = engine.fail(io.member(), cause);
-        }
-        engine.giveBack(io);
-        flushed();
-    }
-
-    private void flushed() {
-        if (pending.decrementAndGet() > 0) {
-            return;
-        }
-        StorageException obstacle = engine.isClosed() ? engine.gone(this) : obstacle();
-        if (obstacle != null) {
-            end(obstacle);
-        } else if (checkpoint < layout.stripes()) {
-            settled();
-        } else {
-            if (progress != null) {
-                progress.settle(checkpoint);
-            }
-            completed();
-        }
     }
 
     final void end(@Nullable StorageException cause) {

@@ -6,6 +6,7 @@ import lunar.raid.Tally.Event;
 import lunar.raid.layout.Code;
 import lunar.raid.layout.Galois;
 import lunar.raid.layout.Layout;
+import lunar.raid.layout.Relayout;
 
 /**
  * Looks at what is on the members, without the volume: each redundant unit must be what its stripe's data make of it.
@@ -13,7 +14,7 @@ import lunar.raid.layout.Layout;
  */
 final class MediaCheck {
     private final SimWorld world;
-    private final Layout layout;
+    private Layout layout;
     private final byte[] sum = new byte[SimMember.BLOCK_BYTES];
 
     MediaCheck(SimWorld world) {
@@ -23,7 +24,20 @@ final class MediaCheck {
 
     /** All stripes, while nothing is under way and all members are whole. */
     void requireTrueRedundancy(String when) {
-        for (long stripe = 0; stripe < layout.stripes(); stripe++) {
+        requireTrueRedundancy(world.layout, 0, world.layout.stripes(), when);
+    }
+
+    /** The same of a volume between two layouts. */
+    void requireTrueRedundancy(Relayout map, long rows, String when) {
+        requireTrueRedundancy(map.after(), 0, map.stripes(rows), when);
+        Layout before = map.before();
+        requireTrueRedundancy(before, map.blocks(rows) / before.stripeBlocks(),
+                before.stripes(), when);
+    }
+
+    private void requireTrueRedundancy(Layout of, long from, long end, String when) {
+        layout = of;
+        for (long stripe = from; stripe < end; stripe++) {
             world.tally.count(Event.STRIPE_CHECKED);
             for (int unit = layout.dataUnits(); unit < layout.units(); unit++) {
                 for (int block = 0; block < SimWorld.CHUNK_BLOCKS; block++) {

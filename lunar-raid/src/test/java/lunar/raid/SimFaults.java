@@ -15,13 +15,11 @@ final class SimFaults {
 
     private final SimWorld world;
     private final SimVolume sim;
-    private final Layout layout;
     private final List<SimMember> members;
 
     SimFaults(SimWorld world, SimVolume sim) {
         this.world = world;
         this.sim = sim;
-        layout = world.layout;
         members = world.members;
     }
 
@@ -47,6 +45,15 @@ final class SimFaults {
     }
 
     private boolean isWithinPromise(List<SimMember> of, long lost) {
+        for (Layout layout : sim.layouts()) {
+            if (!isWithinPromise(layout, of, lost)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean isWithinPromise(Layout layout, List<SimMember> of, long lost) {
         if (!layout.survives(lost)) {
             return false;
         }
@@ -146,7 +153,7 @@ final class SimFaults {
 
     /** Whether more may be lost now than the level survives, and then come back. */
     boolean mayCollapse() {
-        return sim.metadata() != null && layout.shape().level().isRedundant()
+        return sim.metadata() != null && world.layout.shape().level().isRedundant()
                 && sim.volume().state().resyncedStripes() < 0
                 && members.stream().allMatch(member -> member.bad().isEmpty());
     }
@@ -214,7 +221,7 @@ final class SimFaults {
 
     /** Without a journal a stripe that is half written and half lost is lost: so nothing may be lost before. */
     private boolean crashPlain(Runnable forget) {
-        if (layout.code().isParity() && (incomplete() != 0
+        if (world.layout.code().isParity() && (incomplete() != 0
                 || members.stream().anyMatch(member -> !member.bad().isEmpty()))) {
             return false;
         }
@@ -245,7 +252,7 @@ final class SimFaults {
         if (members.stream().anyMatch(SimMember::isRotten)) {
             return false;
         }
-        if ((layout.code().isParity()
+        if ((world.layout.code().isParity()
                 && images.stream().anyMatch(member -> !member.bad().isEmpty()))
                 || !isWithinPromise(images, missing)) {
             return false;

@@ -18,6 +18,9 @@ final class SimOperator {
     }
 
     void maintain() {
+        if (sim.volume().isReshaping()) { // all else waits for its end
+            return;
+        }
         switch (world.random.nextInt(4)) {
             case 0, 1 -> repair();
             case 2 -> {
@@ -52,7 +55,7 @@ final class SimOperator {
 
     /** Puts a new member where one has failed, or goes on with a rebuild. */
     void repair() {
-        if (rebuild != null) {
+        if (rebuild != null || sim.volume().isReshaping()) {
             return;
         }
         VolumeState state = sim.volume().state();

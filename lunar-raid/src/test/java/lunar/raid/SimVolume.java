@@ -10,13 +10,17 @@ import lunar.raid.Tally.Event;
 import lunar.raid.layout.Layout;
 import lunar.raid.layout.Level;
 import lunar.raid.layout.Planner;
+import lunar.raid.layout.Relayout;
 import lunar.raid.meta.Assembly;
 import lunar.raid.meta.Assembly.Outcome;
 import lunar.raid.meta.Candidate;
 import lunar.raid.meta.Composition;
 import lunar.raid.meta.Consent;
 import lunar.raid.meta.Creation;
+import lunar.raid.meta.Growth;
+import lunar.raid.meta.MemberSet;
 import lunar.raid.meta.OpenOptions;
+import lunar.raid.meta.ReshapeRecord;
 import lunar.raid.meta.VolumeDevices;
 import lunar.raid.meta.VolumeMetadata;
 import org.jspecify.annotations.Nullable;
@@ -32,9 +36,7 @@ final class SimVolume {
     private static final int MAX_CUT_AFTER = 60;
 
     private final SimWorld world;
-    private final Layout layout;
     private final Rules rules;
-    private final Planner planner;
     private final List<SimMember> members;
     private @Nullable VolumeMetadata metadata;
     private RaidVolume volume;
@@ -49,9 +51,7 @@ final class SimVolume {
     SimVolume(SimWorld world, Rules rules) {
         this.world = world;
         this.rules = rules;
-        layout = world.layout;
         members = world.members;
-        planner = rules.planner().apply(Planner.of(layout));
         volume = world.faults.metadata() ? created() : opened((VolumeState) null);
         kept = volume.state();
         keptMembers = List.copyOf(members);
@@ -85,10 +85,39 @@ final class SimVolume {
 
     /** Whether the volume knows that a block's content was lost. */
     boolean hasNoContent(int block) {
+        Layout layout = layoutOf(block);
         long stripe = block / layout.stripeBlocks();
         int unit = block % layout.stripeBlocks() / SimWorld.CHUNK_BLOCKS;
         return metadata != null && metadata.badBlocks().overlaps(layout.slot(stripe, unit),
                 layout.memberBlock(stripe, unit) + block % SimWorld.CHUNK_BLOCKS, 1);
+    }
+
+    /** The layouts that it has now: one, or those of before and after. */
+    List<Layout> layouts() {
+        Relayout map = map();
+        return map == null ? List.of(world.layout) : List.of(map.before(), map.after());
+    }
+
+    /** How blocks are being moved; null where they are not. */
+    @Nullable
+    Relayout map() {
+        Reshaping reshaping = metadata == null ? null : metadata.reshaping();
+        return reshaping == null
+                ? null
+                : Relayout.of(world.layout.shape(), reshaping.slotsBefore());
+    }
+
+    /** Rows that have been moved, as the members tell it. */
+    long movedRows() {
+        Reshaping reshaping = metadata == null ? null : metadata.reshaping();
+        return reshaping == null ? 0 : reshaping.rows();
+    }
+
+    private Layout layoutOf(int block) {
+        Relayout map = map();
+        return map == null
+                ? world.layout
+                : block < map.blocks(movedRows()) ? map.after() : map.before();
     }
 
     void tick() {
@@ -152,9 +181,10 @@ final class SimVolume {
                 done.kept(null);
             });
         };
-        return Raid.volume(layout, planner, slots, options()
-                .withStale(state == null ? StripeSet.EMPTY : StripeSet.ALL)
-                .withKeeper(rules.keeper().apply(keeper)));
+        return Raid.volume(world.layout, rules.planner().apply(Planner.of(world.layout)), slots,
+                options()
+                        .withStale(state == null ? StripeSet.EMPTY : StripeSet.ALL)
+                        .withKeeper(rules.keeper().apply(keeper)));
     }
 
     /** All at once are without power. */
@@ -173,15 +203,15 @@ final class SimVolume {
     // --- with metadata ---
 
     private RaidVolume created() {
-        Level level = layout.shape().level();
+        Level level = world.layout.shape().level();
         var given = new ArrayList<Creation.Member>();
         for (int slot = 0; slot < members.size(); slot++) {
             given.add(new Creation.Member("sim:" + slot, world.uuids.get(slot),
                     members.get(slot)));
         }
         var wish = new Creation.Wish(world.newUuid(), "sim", 0, level,
-                Creation.consistencyOf(level), layout.shape().chunkBytes(), 0, world.newUuid(),
-                null, world.faults.checksums());
+                Creation.consistencyOf(level), world.layout.shape().chunkBytes(), 0,
+                world.newUuid(), null, world.faults.checksums());
         try {
             Creation.create(wish, given, true);
             return opened(requireComposition(composition(members, -1)));
@@ -219,25 +249,59 @@ final class SimVolume {
         for (int slot = 0; slot < members.size(); slot++) {
             devices.add(composition.slots().get(slot).candidate() < 0 ? null : members.get(slot));
         }
-        int mine = world.incarnation;
         VolumeMetadata opened = VolumeMetadata.open(composition,
                 new VolumeDevices(devices, List.of(), null),
-                OpenOptions.DEFAULT.withPolicy(POLICY).withVerifies(world.verifies),
-                (slot, why) -> {
-                    if (mine == world.incarnation) {
-                        volume.fail(slot, why);
-                    }
-                });
+                OpenOptions.DEFAULT.withPolicy(POLICY).withVerifies(world.verifies), faults());
         metadata = opened;
         world.tally.count(Event.ENTRY_REPLAYED, opened.replayed());
+        ReshapeRecord reshape = composition.volume().reshape();
+        world.tally.count(Event.ROWS_STAGED, reshape == null || reshape.stagedRows() == 0 ? 0 : 1);
+        world.layout = Layout.of(opened.record().shape());
+        return new RaidVolume(world.layout, rules.planner().apply(Planner.of(world.layout)),
+                opened.raidMembers(), options(opened), reshaping(opened));
+    }
+
+    private @Nullable Reshaping reshaping(VolumeMetadata opened) {
+        Reshaping right = opened.reshaping();
+        return right == null
+                ? null
+                : new Reshaping(right.slotsBefore(), right.rows(), right.stagingBlock(),
+                        right.stagingBlocks(), rules.reshape().apply(right.keeper()));
+    }
+
+    /** The metadata, which stand still, and the volume get the member that is the last one now. */
+    void grow(VolumeMetadata before) {
+        int slot = members.size() - 1;
+        try {
+            VolumeMetadata grown = Growth.grow(before, "sim:" + slot, members.get(slot),
+                    world.uuids.get(slot), faults());
+            metadata = grown;
+            world.layout = Layout.of(grown.record().shape());
+            volume.resume(world.layout.shape(), grown.raidMembers(), options(grown),
+                    reshaping(grown));
+            kept = volume.state();
+        } catch (StorageException e) {
+            throw world.failure("the volume did not grow", e);
+        }
+    }
+
+    private RaidOptions options(VolumeMetadata opened) {
         StateKeeper keeper = (state, done) -> opened.keep(state, why -> {
             kept = state;
             done.kept(why);
         });
-        return Raid.volume(layout, planner, opened.raidMembers(),
-                options().withGuard(rules.guard().apply(opened))
-                        .withKeeper(rules.keeper().apply(keeper)).withLost(opened.badBlocks())
-                        .withStale(opened.stale()));
+        return options().withGuard(rules.guard().apply(opened))
+                .withKeeper(rules.keeper().apply(keeper)).withLost(opened.badBlocks())
+                .withStale(opened.stale());
+    }
+
+    private MemberSet.Faults faults() {
+        int mine = world.incarnation;
+        return (slot, why) -> {
+            if (mine == world.incarnation) {
+                volume.fail(slot, why);
+            }
+        };
     }
 
     /** Opens the volume of what a crash has left of its members; at times the next crash comes in the middle of that. */

@@ -29,7 +29,8 @@ final class SimWorld {
     final long seed;
     final RandomGenerator random;
     final Faults faults;
-    final Layout layout;
+    /** Of all members; blocks that are not moved yet are in another one. */
+    Layout layout;
     final Tally tally = new Tally();
     final List<SimMember> members = new ArrayList<>();
     final List<UUID> uuids = new ArrayList<>();

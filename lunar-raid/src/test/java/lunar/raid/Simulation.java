@@ -3,8 +3,8 @@ package lunar.raid;
 import java.util.List;
 import java.util.SplittableRandom;
 import lunar.raid.Tally.Event;
-import lunar.raid.layout.Layout;
 import lunar.raid.layout.Level;
+import lunar.raid.layout.Relayout;
 import lunar.raid.meta.VolumeMetadata;
 
 /**
@@ -22,12 +22,17 @@ final class Simulation {
             Level.RAID10, Level.RAID10, Level.RAID5, Level.RAID5, Level.RAID5, Level.RAID6,
             Level.RAID6, Level.RAID6};
 
+    private static final Level[] TURNING = {Level.RAID0, Level.RAID5, Level.RAID5, Level.RAID6,
+            Level.RAID6};
+
     private final SimWorld world;
     private final SimVolume sim;
     private final SimHost host;
     private final SimFaults faults;
     private final SimOperator operator;
     private final MediaCheck media;
+    private final SimGrowth growth;
+    private boolean grows;
     /** The member request after which a crash comes; -1 where none is wanted. */
     private long crashAt = -1;
 
@@ -38,6 +43,7 @@ final class Simulation {
         faults = new SimFaults(world, sim);
         operator = new SimOperator(world, sim);
         media = new MediaCheck(world);
+        growth = new SimGrowth(world, sim);
         resync();
     }
 
@@ -65,6 +71,19 @@ final class Simulation {
     Simulation crashingAt(long memberRequests) {
         crashAt = memberRequests;
         return this;
+    }
+
+    /** The simulation of a seed, with a volume that gets members more, and moves its blocks for that. */
+    static Simulation growing(long seed) {
+        Level level = TURNING[new SplittableRandom(~seed).nextInt(TURNING.length)];
+        return growing(level, seed, Rules.RIGHT);
+    }
+
+    static Simulation growing(Level level, long seed, Rules rules) {
+        var simulation = new Simulation(level, seed,
+                new Faults(level.isRedundant(), true, true), rules);
+        simulation.grows = true;
+        return simulation;
     }
 
     /** How often what has happened. */
@@ -99,9 +118,13 @@ final class Simulation {
             faults.lose();
         } else if (what >= 308 && what < 320) {
             sim.tick();
-        } else if (what >= 320 && what < 330) {
+        } else if (what >= 320 && what < 330 && !growth.isPausing()) {
             operator.maintain();
         } else if (what >= 330 && what < 334 && may.crashes() && crashAt < 0) {
+            crash();
+        } else if (grows && what >= 960 && what < 980) {
+            growth.proceed();
+        } else if (growth.isReshaping() && what >= 980 && what < 988 && crashAt < 0) {
             crash();
         } else if (what >= 334 && what < 334 + world.metadataTicks) {
             sim.tickMetadata();
@@ -136,6 +159,7 @@ final class Simulation {
         world.crash();
         host.crash();
         operator.crash();
+        growth.crash();
     }
 
     /** One member after the other is lost, amid requests, until the volume fails: all of these end. */
@@ -167,10 +191,19 @@ final class Simulation {
     private void recovered() {
         if (world.layout.shape().level().hasParity() && world.faults.metadata()
                 && isWholeOnMembers()) {
-            media.requireTrueRedundancy("after a crash");
+            requireTrueRedundancy();
         }
         host.rewriteLost();
         resync();
+    }
+
+    private void requireTrueRedundancy() {
+        Relayout map = sim.map();
+        if (map == null) {
+            media.requireTrueRedundancy("after a crash");
+        } else {
+            media.requireTrueRedundancy(map, sim.movedRows(), "after a crash");
+        }
     }
 
     private void resync() {
@@ -192,6 +225,12 @@ final class Simulation {
         crashAt = -1;
         drain();
         readAll();
+        for (int i = 0; i < 3 && sim.volume().isReshaping(); i++) {
+            growth.goOn();
+            drain();
+        }
+        world.require(!sim.volume().isReshaping(), "not reshaped at the end");
+        world.require(!growth.isPausing(), "the volume does not come to rest");
         for (int i = 0; i < 3 * world.members.size() && !sim.volume().state().isWhole(); i++) {
             operator.repair();
             drain();

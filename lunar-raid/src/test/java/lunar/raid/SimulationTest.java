@@ -48,6 +48,15 @@ class SimulationTest {
     }
 
     @ParameterizedTest
+    @EnumSource(value = Level.class, names = {"RAID0", "RAID5", "RAID6"})
+    void shouldKeepEverythingWhileBlocksMoveToMoreMembers(Level level) {
+        var seeds = new Random(Seed.next());
+        for (int run = 0; run < RUNS; run++) {
+            Simulation.growing(level, seeds.nextLong(), Rules.RIGHT).run();
+        }
+    }
+
+    @ParameterizedTest
     @EnumSource(Level.class)
     void shouldDoTheSameAgainForTheSameSeed(Level level) {
         long seed = Seed.next();

@@ -14,6 +14,8 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 final class Simulations {
     private static final int MAX_FAILURES = 10;
+    /** One in so many gets members more. */
+    private static final int GROWING = 4;
     private static final long PROGRESS_SECONDS = 10;
 
     /** A simulation that found something. */
@@ -54,7 +56,9 @@ final class Simulations {
 
     private void play(long seed, Tally own) {
         try {
-            Simulation simulation = Simulation.of(seed);
+            Simulation simulation = seed % GROWING == 0
+                    ? Simulation.growing(seed)
+                    : Simulation.of(seed);
             simulation.run();
             own.add(simulation.tally());
         } catch (RuntimeException | Error e) { // whatever it is: it is a finding

@@ -58,6 +58,12 @@ final class Tally {
         /** Members that came back, and got what they missed. */
         READMITTED,
         RESYNC,
+        /** Volumes that got a member more. */
+        GROWN,
+        RESHAPE_CRASHED,
+        RESHAPE_DONE,
+        /** Crashes that left rows to be brought in place. */
+        ROWS_STAGED,
         SCRUB,
         MISCOMPARE;
 

@@ -54,6 +54,33 @@ class WrongRulesTest {
                         of(WrongGuards.keepsTooLate())));
     }
 
+    static Stream<Arguments> wrongReshapes() {
+        return Stream.of(
+                argumentSet("what is staged is not noted", Level.RAID0, 50,
+                        WrongReshapes.notesNothingStaged()),
+                argumentSet("what is moved is noted too late", Level.RAID0, 200,
+                        WrongReshapes.notesTooLate()),
+                argumentSet("what is staged is noted as being in place", Level.RAID6, 100,
+                        WrongReshapes.notesTooMuch()),
+                argumentSet("entries of the old layout stay", Level.RAID6, 400,
+                        WrongGuards.settlesNothing()));
+    }
+
+    @ParameterizedTest
+    @MethodSource("wrongReshapes")
+    void shouldBeFoundInAReshapeWithinSoManySeeds(Level level, int seeds, Rules rules) {
+        AssertionError found = null;
+        for (long seed = 1; seed <= seeds && found == null; seed++) {
+            try {
+                Simulation.growing(level, seed, rules).run();
+            } catch (AssertionError e) {
+                found = e;
+            }
+        }
+        assertThat(found).as("what %d seeds have found", seeds).isNotNull();
+        assertThat(found).hasMessageStartingWith("seed ");
+    }
+
     private static Function<Layout, Rules> of(Rules rules) { return _ -> rules; }
 
     @ParameterizedTest

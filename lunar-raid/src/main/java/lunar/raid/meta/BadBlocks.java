@@ -198,6 +198,19 @@ public final class BadBlocks implements LostBlocks {
         remove(new Range(slot, memberBlock, blocks), _ -> done.run());
     }
 
+    /** What any slot has lost in a range of blocks has a content again. */
+    void removeBlocks(long from, long end, Kept kept) {
+        change(outside(from, end), kept);
+    }
+
+    /** The same, before anything is added otherwise. Blocks. */
+    void removeBlocksNow(long from, long end) throws StorageException {
+        synchronized (this) {
+            ranges = List.copyOf(outside(from, end).of(ranges));
+            writer.writeNow();
+        }
+    }
+
     /** Nothing of a slot is lost any more, or all of it: a new member is in it. */
     public void removeSlot(int slot, Kept kept) {
         change(old -> old.stream().filter(one -> one.slot() != slot).toList(), kept);
@@ -260,21 +273,37 @@ public final class BadBlocks implements LostBlocks {
         return old -> {
             var changed = new ArrayList<Range>();
             for (Range one : old) {
-                if (one.slot() != written.slot() || one.end() <= written.block()
-                        || written.end() <= one.block()) {
+                if (one.slot() != written.slot()) {
                     changed.add(one);
-                    continue;
-                }
-                if (one.block() < written.block()) {
-                    changed.add(new Range(one.slot(), one.block(),
-                            (int) (written.block() - one.block())));
-                }
-                if (written.end() < one.end()) {
-                    changed.add(new Range(one.slot(), written.end(),
-                            (int) (one.end() - written.end())));
+                } else {
+                    addRest(one, written.block(), written.end(), changed);
                 }
             }
             return changed;
         };
+    }
+
+    private static Change outside(long from, long end) {
+        return old -> {
+            var changed = new ArrayList<Range>();
+            for (Range one : old) {
+                addRest(one, from, end, changed);
+            }
+            return changed;
+        };
+    }
+
+    /** What is left of a range without some blocks. */
+    private static void addRest(Range one, long from, long end, List<Range> to) {
+        if (one.end() <= from || end <= one.block()) {
+            to.add(one);
+            return;
+        }
+        if (one.block() < from) {
+            to.add(new Range(one.slot(), one.block(), (int) (from - one.block())));
+        }
+        if (end < one.end()) {
+            to.add(new Range(one.slot(), end, (int) (one.end() - end)));
+        }
     }
 }

@@ -18,7 +18,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One member more for a volume that is in use: a linear one has its blocks behind all others, a mirror one copy more,
- * which is to be rebuilt. The volume and its metadata are paused ({@code RaidVolume.pause}, {@link
+ * which is to be rebuilt. Other levels have a layout that turns over one member more, into which all blocks are to be
+ * moved ({@code RaidVolume.reshape}), and more blocks at the end of that. The
+ * volume and its metadata are paused ({@code RaidVolume.pause}, {@link
  * VolumeMetadata#pause}); it goes on with what comes of it ({@code RaidVolume.resume}).
  *
  * <p><b>Crashes.</b> The new member is the first that says so, when it has all that belongs on it. So after a crash at
@@ -77,9 +79,9 @@ public final class Growth {
             UUID uuid) throws InvalidRequestException {
         VolumeRecord now = volume.record();
         VolumeDescription what = now.description();
-        if (what.level() != Level.LINEAR && what.level() != Level.RAID1) {
-            throw new InvalidRequestException("volume " + what.title() + " is " + what.level()
-                    + ": only LINEAR and RAID 1 can have one member more");
+        boolean turns = what.level() != Level.LINEAR && what.level() != Level.RAID1;
+        if (turns) {
+            requireReshape(volume, what);
         }
         if (!volume.isWhole() || volume.isResyncDue()) {
             throw new InvalidRequestException("volume " + what.title()
@@ -91,7 +93,9 @@ public final class Growth {
         }
         boolean isMirror = what.level() == Level.RAID1;
         long room = what.layout().dataBlocks(device.sizeBytes(), what.blockSize());
-        long needed = isMirror ? now.members().getFirst().dataBlocks() : what.chunkBlocks();
+        long needed = isMirror || turns
+                ? now.members().getFirst().dataBlocks()
+                : what.chunkBlocks();
         if (device.blockSize() != what.blockSize() || room < needed) {
             throw new InvalidRequestException(uri + " has " + Size.format(device.sizeBytes())
                     + " in blocks of " + device.blockSize() + " bytes; volume " + what.title()
@@ -102,12 +106,38 @@ public final class Growth {
         var table = new ArrayList<>(now.members().subList(0, what.slots()));
         table.add(isMirror
                 ? new MemberRecord(uuid, SlotState.REBUILDING, needed, 0)
-                : MemberRecord.active(uuid, room / what.chunkBlocks() * what.chunkBlocks()));
+                : MemberRecord.active(uuid,
+                        turns ? needed : room / what.chunkBlocks() * what.chunkBlocks()));
         Shape shape = new Shape(what.level(), what.blockSize(), what.chunkBlocks(),
                 table.stream().map(MemberRecord::dataBlocks).toList());
         table.addAll(now.spares());
-        long blocks = isMirror ? what.volumeBlocks() : Layout.of(shape).volumeBlocks();
+        long blocks = isMirror || turns ? what.volumeBlocks() : Layout.of(shape).volumeBlocks();
         return new VolumeRecord(what.grown(what.slots() + 1, blocks), now.events(), now.clean(),
-                now.resyncNext(), now.coveredSince(), table).next();
+                now.resyncNext(), now.coveredSince(), table,
+                turns ? new ReshapeRecord(what.slots(), 0, 0) : null).next();
+    }
+
+    private static void requireReshape(VolumeMetadata volume, VolumeDescription what)
+            throws InvalidRequestException {
+        String why = null;
+        if (volume.record().reshape() != null) {
+            why = "is being reshaped: wait for the end";
+        } else if (!ReshapeRecord.canBe(what)) {
+            why = "is " + what.level() + (what.level().hasParity()
+                    ? " without a journal: it cannot have one member more"
+                    : ": it cannot have one member more yet");
+        } else if (what.layout().hasSums()) {
+            why = "has checksums: it cannot have one member more yet";
+        } else if (what.chunkBlocks() > ReshapeRecord.stagingBlocks(what)) {
+            why = "has chunks of " + Size.format((long) what.chunkBlocks() * what.blockSize())
+                    + ": only with chunks of up to 512 KiB it can have one member more";
+        } else if (!volume.badBlocks().ranges().isEmpty()) {
+            why = "has blocks that cannot be read: write them first";
+        } else if (volume.maxBytes() < (what.slots() + 1) * what.blockSize()) {
+            why = "has a journal that is too small for one member more";
+        }
+        if (why != null) {
+            throw new InvalidRequestException("volume " + what.title() + " " + why);
+        }
     }
 }

@@ -291,6 +291,14 @@ public final class IntentBitmap {
         return (int) ((intent.firstStripe + intent.stripeCount - 1) / regionStripes);
     }
 
+    /** Stripes were written otherwise: to a member that is away, and comes back, they must be copied. */
+    synchronized void written(long firstStripe, long stripeCount) {
+        for (long stripe = firstStripe; stripe < firstStripe + stripeCount; stripe++) {
+            BitSpan.add(wanted, (int) (stripe / regionStripes));
+            BitSpan.add(touched, (int) (stripe / regionStripes));
+        }
+    }
+
     /** Time has passed, some seconds since the last tick: what is not in use any more may lose its bit. */
     public void tick() {
         boolean missing = false;

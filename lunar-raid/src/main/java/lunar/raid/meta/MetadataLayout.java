@@ -165,6 +165,16 @@ public record MetadataLayout(long bitmapBytes, long badBlocksBytes, long journal
         return Math.clamp(share, ALIGNMENT_BYTES, DEFAULT_MAX_JOURNAL_BYTES);
     }
 
+    /** Where there is room to stage rows that are being reshaped: behind the list of bad blocks. */
+    long stagingBytes() {
+        return badBlocksBytes + PAIR_BYTES;
+    }
+
+    /** How much. */
+    long stagingLengthBytes() {
+        return (journalBytes > stagingBytes() ? journalBytes : dataBytes) - stagingBytes();
+    }
+
     /** Blocks that a device of this size has left for data; 0 or less where it is too small. */
     public long dataBlocks(long memberBytes, int blockSize) {
         return (memberBytes - dataBytes) / blockSize;

@@ -37,6 +37,9 @@ final class SuperblockCodec {
     private static final int JOURNAL_KEY = 184;
     private static final int RESYNC_NEXT = 200;
     private static final int COVERED_SINCE = 208;
+    private static final int SLOTS_BEFORE = 216;
+    private static final int STAGED_ROWS = 220;
+    private static final int RESHAPED_ROWS = 224;
     private static final int SUMS_AT = 248;
     private static final int NAME = 256;
     private static final int NAME_BYTES = 64;
@@ -52,6 +55,8 @@ final class SuperblockCodec {
     /** FAILED, and taken out by a person. */
     private static final int CODE_OUT = 5;
     private static final int FEATURE_SUMS = 1;
+    /** The volume is being reshaped. */
+    private static final int FEATURE_RESHAPE = 2;
     private static final int CODE_LINEAR = 255;
 
     private SuperblockCodec() {}
@@ -82,6 +87,12 @@ final class SuperblockCodec {
         Page.putUuid(to, JOURNAL_KEY, what.journalKey());
         to.putLong(RESYNC_NEXT, volume.resyncNext());
         to.putLong(COVERED_SINCE, volume.coveredSince());
+        ReshapeRecord reshape = volume.reshape();
+        if (reshape != null) {
+            to.putInt(FEATURES, to.getInt(FEATURES) | FEATURE_RESHAPE);
+            to.putInt(SLOTS_BEFORE, reshape.slotsBefore());
+            to.putInt(STAGED_ROWS, reshape.stagedRows()).putLong(RESHAPED_ROWS, reshape.rows());
+        }
         to.put(NAME, what.name().getBytes(StandardCharsets.US_ASCII));
         for (int i = 0; i < volume.members().size(); i++) {
             MemberRecord member = volume.members().get(i);
@@ -104,7 +115,7 @@ final class SuperblockCodec {
         if (page.version() != FORMAT_VERSION) {
             return new SuperblockReading.Unknown("format version " + page.version());
         }
-        if ((page.bytes().getInt(FEATURES) & ~FEATURE_SUMS) != 0) {
+        if ((page.bytes().getInt(FEATURES) & ~(FEATURE_SUMS | FEATURE_RESHAPE)) != 0) {
             return new SuperblockReading.Unknown(
                     "features " + Integer.toHexString(page.bytes().getInt(FEATURES)) + "h");
         }
@@ -149,8 +160,15 @@ final class SuperblockCodec {
         }
         var volume = new VolumeRecord(what, from.getLong(EVENTS),
                 (from.getInt(FLAGS) & FLAG_CLEAN) != 0, from.getLong(RESYNC_NEXT),
-                from.getLong(COVERED_SINCE), members);
+                from.getLong(COVERED_SINCE), members, reshape(from));
         return new Superblock(page.generation(), from.getInt(LINE), volume);
+    }
+
+    private static @Nullable ReshapeRecord reshape(ByteBuffer from) {
+        return (from.getInt(FEATURES) & FEATURE_RESHAPE) == 0
+                ? null
+                : new ReshapeRecord(from.getInt(SLOTS_BEFORE), from.getLong(RESHAPED_ROWS),
+                        from.getInt(STAGED_ROWS));
     }
 
     private static @Nullable UUID orNull(UUID uuid) {

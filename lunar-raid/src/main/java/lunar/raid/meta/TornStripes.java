@@ -19,14 +19,14 @@ import lunar.raid.meta.BadBlocks.Range;
  */
 final class TornStripes {
     private final VolumeRecord volume;
-    private final Layout layout;
+    private final Layout all;
     private final MemberSet members;
     private final long inSync;
     private final Parity parity = new Parity();
 
     TornStripes(VolumeRecord volume, MemberSet members, long inSync) {
         this.volume = volume;
-        this.layout = Layout.of(volume.shape());
+        all = Layout.of(volume.shape());
         this.members = members;
         this.inSync = inSync;
     }
@@ -35,20 +35,21 @@ final class TornStripes {
     List<Range> mend(List<Long> stripes) throws StorageException {
         var bad = new ArrayList<Range>();
         for (long stripe : stripes) {
-            if (stripe >= 0 && stripe < layout.stripes()) {
-                mend(stripe, bad);
+            if (stripe >= 0 && stripe < all.stripes()) {
+                ReshapeRecord reshape = volume.reshape();
+                mend(reshape == null ? all : reshape.layoutOf(volume, stripe), stripe, bad);
             }
         }
         return bad;
     }
 
-    private void mend(long stripe, List<Range> bad) throws StorageException {
+    private void mend(Layout layout, long stripe, List<Range> bad) throws StorageException {
         long chunkBytes = volume.shape().chunkBytes();
         var data = new ArrayList<MemorySegment>();
         try (Arena arena = Arena.ofShared()) {
             for (int unit = 0; unit < layout.dataUnits(); unit++) {
                 MemorySegment content = arena.allocate(chunkBytes, Page.BYTES);
-                if (!read(stripe, unit, content)) {
+                if (!read(layout, stripe, unit, content)) {
                     content.fill((byte) 0);
                     bad.add(new Range(layout.slot(stripe, unit), layout.memberBlock(stripe, unit),
                             layout.chunkBlocks()));
@@ -63,34 +64,36 @@ final class TornStripes {
                     parity.add(data.get(i), Galois.power(i * power));
                 }
                 parity.into(sum);
-                write(stripe, unit, sum);
+                write(layout, stripe, unit, sum);
             }
         }
     }
 
-    private boolean read(long stripe, int unit, MemorySegment content) throws StorageException {
+    private boolean read(Layout layout, long stripe, int unit, MemorySegment content)
+            throws StorageException {
         int slot = layout.slot(stripe, unit);
         BlockDevice device = members.device(slot);
         if (device == null || ((inSync & 1L << slot) == 0 && !volume.hasRebuilt(slot, stripe))) {
             return false;
         }
         try {
-            LongTransfer.read(device, atBytes(stripe, unit), content);
+            LongTransfer.read(device, atBytes(layout, stripe, unit), content);
             return true;
         } catch (MediumException _) {
             return false;
         }
     }
 
-    private void write(long stripe, int unit, MemorySegment content) throws StorageException {
+    private void write(Layout layout, long stripe, int unit, MemorySegment content)
+            throws StorageException {
         int slot = layout.slot(stripe, unit);
         BlockDevice device = members.device(slot);
         if (device != null && (members.active() & 1L << slot) != 0) {
-            LongTransfer.write(device, atBytes(stripe, unit), content);
+            LongTransfer.write(device, atBytes(layout, stripe, unit), content);
         }
     }
 
-    private long atBytes(long stripe, int unit) {
+    private long atBytes(Layout layout, long stripe, int unit) {
         VolumeDescription what = volume.description();
         return what.layout().dataBytes() + layout.memberBlock(stripe, unit) * what.blockSize();
     }

@@ -13,6 +13,7 @@ import lunar.block.BlockDevice;
 import lunar.block.InvalidRequestException;
 import lunar.block.StorageException;
 import lunar.raid.RaidMember;
+import lunar.raid.Reshaping;
 import lunar.raid.SlotState;
 import lunar.raid.StateKeeper;
 import lunar.raid.StripeChange;
@@ -146,17 +147,12 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
 
     /** What the engine puts in its slots. */
     public List<RaidMember> raidMembers() {
-        VolumeRecord record = superblocks.record();
-        long offset = dataOffset();
-        var slots = new ArrayList<RaidMember>();
-        for (int slot = 0; slot < record.description().slots(); slot++) {
-            BlockDevice device = members.given(slot);
-            MemberRecord line = record.members().get(slot);
-            slots.add(device == null || line.state() == SlotState.FAILED
-                    ? RaidMember.missing()
-                    : new RaidMember(device, offset, line.state(), line.rebuiltStripes()));
-        }
-        return slots;
+        return RaidMembers.of(superblocks.record(), members);
+    }
+
+    /** How far it is being reshaped; null where it is not. */
+    public @Nullable Reshaping reshaping() {
+        return ReshapeKeeping.of(superblocks, badBlocks, bitmap);
     }
 
     /** Stripes whose redundancy may not be true, for the engine to compare. */
@@ -558,7 +554,15 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
             superblocks.change(record -> record, idle);
         } else {
             bitmap.hold(true); // a flush under way leads to nothing
-            bitmap.write(() -> superblocks.change(record -> record, idle));
+            settle(() -> bitmap.write(() -> superblocks.change(record -> record, idle)));
+        }
+    }
+
+    /** Goes on after a pause of which nothing came. */
+    public void goOn() {
+        paused = false;
+        if (bitmap != null) {
+            bitmap.hold(!superblocks.record().isWhole());
         }
     }
 
@@ -569,9 +573,8 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
 
     /** Whether each slot has a member with all data, that has got all metadata, too. */
     boolean isWhole() {
-        VolumeRecord record = superblocks.record();
-        return record.isWhole() && members.isWhole()
-                && record.members().subList(0, members.slots()).stream()
+        return superblocks.record().isWhole() && members.isWhole()
+                && superblocks.record().members().subList(0, members.slots()).stream()
                         .allMatch(line -> superblocks.has(line.uuid()));
     }
 

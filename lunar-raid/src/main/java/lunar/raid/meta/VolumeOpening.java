@@ -28,6 +28,7 @@ final class VolumeOpening {
     private final VolumeRecord volume;
     /** What it will be: without its journal, or with a new one, where the old one is lost. */
     private final VolumeDescription what;
+    private final VolumeRecord moved;
     private int replayed;
 
     VolumeOpening(Composition composition, VolumeDevices devices, OpenOptions options,
@@ -81,6 +82,7 @@ final class VolumeOpening {
         journal = what.consistency() == Consistency.JOURNAL
                 ? replay(reset, journalDevice)
                 : null;
+        moved = StagedRows.bringInPlace(volume, members, composition.inSync(), badBlocks);
         stale = stale();
         superblocks = Superblocks.open(superblockMembers, volume);
         superblockFaults.superblocks = superblocks;
@@ -147,6 +149,11 @@ final class VolumeOpening {
                     + " and is degraded: without its journal what was being written to the missing"
                     + " members is not known; connect all members first");
         }
+        if (reset != null && !volume.clean() && volume.reshape() != null) {
+            throw new InvalidRequestException("volume " + what.title() + " was not stopped in order"
+                    + " and is being reshaped: without its journal its parity cannot be told;"
+                    + " connect the journal");
+        }
         return own == null ? null : devices.journal();
     }
 
@@ -186,7 +193,7 @@ final class VolumeOpening {
     }
 
     private VolumeRecord started(VolumeRecord record) {
-        VolumeRecord changed = record;
+        VolumeRecord changed = record.withReshape(moved.reshape());
         for (int slot = 0; slot < what.slots(); slot++) {
             Use use = composition.slots().get(slot).use();
             if (use != Use.IN_SYNC && use != Use.REBUILDING) {

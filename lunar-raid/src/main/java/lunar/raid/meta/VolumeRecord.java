@@ -8,6 +8,7 @@ import lunar.block.InvalidRequestException;
 import lunar.raid.SlotState;
 import lunar.raid.layout.Layout;
 import lunar.raid.layout.Shape;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A volume as its superblocks tell it, which all members have alike. Immutable.
@@ -18,9 +19,11 @@ import lunar.raid.layout.Shape;
  * @param resyncNext the stripe where the comparison of all goes on; {@link #IN_SYNC} where none is due
  * @param coveredSince the intent bitmap has all that was written since the record had so many events
  * @param members the slots' members, then spares
+ * @param reshape how far it has been reshaped; null where it is not being reshaped
  */
 public record VolumeRecord(VolumeDescription description, long events, boolean clean,
-        long resyncNext, long coveredSince, List<MemberRecord> members) {
+        long resyncNext, long coveredSince, List<MemberRecord> members,
+        @Nullable ReshapeRecord reshape) {
     /** No comparison is due. */
     public static final long IN_SYNC = -1;
 
@@ -61,6 +64,15 @@ public record VolumeRecord(VolumeDescription description, long events, boolean c
             throw new IllegalArgumentException("a volume of " + description.volumeBlocks()
                     + " blocks where there is room for " + room);
         }
+        if (reshape != null) {
+            reshape.check(description, members.getFirst().dataBlocks());
+        }
+    }
+
+    /** A volume that is not being reshaped. */
+    public VolumeRecord(VolumeDescription description, long events, boolean clean,
+            long resyncNext, long coveredSince, List<MemberRecord> members) {
+        this(description, events, clean, resyncNext, coveredSince, members, null);
     }
 
     /** How the volume lies on its members. */
@@ -149,28 +161,41 @@ public record VolumeRecord(VolumeDescription description, long events, boolean c
 
     /** Another table. */
     public VolumeRecord withMembers(List<MemberRecord> changed) {
-        return new VolumeRecord(description, events, clean, resyncNext, coveredSince, changed);
+        return new VolumeRecord(description, events, clean, resyncNext, coveredSince, changed,
+                reshape);
     }
 
     /** Stopped in order, or not. */
     public VolumeRecord withClean(boolean changed) {
-        return new VolumeRecord(description, events, changed, resyncNext, coveredSince, members);
+        return new VolumeRecord(description, events, changed, resyncNext, coveredSince, members,
+                reshape);
     }
 
     /** Compared up to this stripe. */
     public VolumeRecord withResyncNext(long changed) {
-        return new VolumeRecord(description, events, clean, changed, coveredSince, members);
+        return new VolumeRecord(description, events, clean, changed, coveredSince, members,
+                reshape);
     }
 
     /** A volume that has grown. */
     public VolumeRecord withDescription(VolumeDescription changed) {
-        return new VolumeRecord(changed, events, clean, resyncNext, coveredSince, members);
+        return new VolumeRecord(changed, events, clean, resyncNext, coveredSince, members,
+                reshape);
     }
 
-    /** The next record; while a member is out, the bitmap covers what was written since the last one without. */
+    /** Reshaped so far; null where it is not being reshaped. */
+    VolumeRecord withReshape(@Nullable ReshapeRecord changed) {
+        return new VolumeRecord(description, events, clean, resyncNext, coveredSince, members,
+                changed);
+    }
+
+    /**
+     * The next record; while a member is out, the bitmap covers what was written since the last one without. What a
+     * reshape writes it does not cover.
+     */
     VolumeRecord next() {
         return new VolumeRecord(description, events + 1, clean, resyncNext,
-                isWhole() ? events + 1 : coveredSince, members);
+                isWhole() || reshape != null ? events + 1 : coveredSince, members, reshape);
     }
 
     void requireFailed(int slot) throws InvalidRequestException {

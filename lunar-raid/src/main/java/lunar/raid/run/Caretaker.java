@@ -149,6 +149,10 @@ final class Caretaker {
         if (!state.serving()) {
             return;
         }
+        if (volume.isReshaping()) { // slots that have failed are looked after when it is through
+            tendReshape();
+            return;
+        }
         if (state.resyncedStripes() >= 0 && !walks.has(WalkKind.RESYNC, -1) && isResyncDue()) {
             boolean _ = walks.begin(WalkKind.RESYNC, -1, volume::resync);
         }
@@ -166,9 +170,25 @@ final class Caretaker {
         }
     }
 
+    private void tendReshape() {
+        if (!walks.has(WalkKind.RESHAPE, -1) && isResyncDue()) {
+            try {
+                boolean _ = walks.begin(WalkKind.RESHAPE, -1, volume::reshape);
+            } catch (IllegalStateException _) {
+                // It is through, or another walk is just ending.
+            }
+        }
+    }
+
+    private void requireOneLayout() throws BusyException {
+        if (volume.isReshaping()) {
+            throw new BusyException("the volume is being reshaped: wait until that has ended");
+        }
+    }
+
     private void tendNow() {
         tendWalks();
-        for (int slot = 0; slot < slotCount() && !closing; slot++) {
+        for (int slot = 0; slot < slotCount() && !closing && !volume.isReshaping(); slot++) {
             if (isWaiting(slot)) {
                 tend(slot);
             }
@@ -420,6 +440,7 @@ final class Caretaker {
 
     /** Takes a member back that was taken out, or is away. Blocks. */
     void takeBack(int slot) throws StorageException {
+        requireOneLayout();
         if (volume.state().slots().get(slot) != SlotState.FAILED) {
             throw new InvalidRequestException(uri(slot) + " is in slot " + slot
                     + " already, and at work");
@@ -476,6 +497,7 @@ final class Caretaker {
     }
 
     private void replaceNow(int slot, String uri, boolean force) throws StorageException {
+        requireOneLayout();
         if (isTaken(slot, uri)) {
             throw new InvalidRequestException(uri + " is a member already");
         }

@@ -129,7 +129,7 @@ public final class RunningVolume extends ForwardingDevice {
             var kept = new KeptState(metadata,
                     metadata.record().slotsThatAre(SlotState.FAILED));
             RaidVolume volume = Raid.volume(metadata.record().shape(), metadata.raidMembers(),
-                    options(metadata, kept));
+                    options(metadata, kept), metadata.reshaping());
             var made = new RunningVolume(this, volume, kept);
             made.addListener(listener);
             synchronized (this) {
@@ -217,7 +217,7 @@ public final class RunningVolume extends ForwardingDevice {
             spares.grown(grown);
             caretaker.grown(grown, kept);
             volume.resume(grown.record().shape(), grown.raidMembers(),
-                    parts.options(grown, kept));
+                    parts.options(grown, kept), grown.reshaping());
             faults.connect(volume);
             clockStands = false;
         }
@@ -379,11 +379,11 @@ public final class RunningVolume extends ForwardingDevice {
     }
 
     /**
-     * Gives the volume one member more: a linear one has more blocks then, a mirror one copy more. Blocks until that is
-     * stable; requests wait for some milliseconds.
+     * Gives the volume one member more: a linear one has more blocks then, a mirror one copy more, and others move all
+     * blocks first, after which they have more. Blocks until that is stable; requests wait for some milliseconds.
      *
      * @param force whether what is on the device may be destroyed
-     * @return the new slot, which a mirror begins to rebuild
+     * @return the new slot, which a mirror begins to rebuild, and others to move blocks to
      * @throws InvalidRequestException where it cannot, now or at all; one line
      */
     public int grow(String uri, boolean force) throws StorageException {
@@ -394,9 +394,11 @@ public final class RunningVolume extends ForwardingDevice {
      * Begins to read and compare everything.
      *
      * @param repairing whether what does not match is put right
-     * @return false where a scrub is going on already
+     * @return false where a scrub is going on already, or the volume is being reshaped
      */
-    public boolean scrub(boolean repairing) { return walks.beginScrub(repairing); }
+    public boolean scrub(boolean repairing) {
+        return !volume.isReshaping() && walks.beginScrub(repairing);
+    }
 
     /** Ends the scrub that is going on, if there is one. */
     public void cancelScrub() {

@@ -4,6 +4,8 @@ package lunar.raid.run;
 public enum WalkKind {
     /** A member gets what belongs in its slot. */
     REBUILD("rebuild"),
+    /** Blocks are moved into the layout that a volume has with more members. */
+    RESHAPE("reshape"),
     /** Parity and copies are made true after a crash, or for the first time. */
     RESYNC("resync"),
     /** All is read and compared. */

@@ -104,14 +104,14 @@ class GrowthTest {
     @Test
     void shouldRefuseWhatCannotGrow() throws StorageException {
         var test = new TestVolume("seed " + seed, new Random(seed));
-        test.create(Level.RAID5, 3, 0);
+        test.create(Level.RAID10, 3, 0);
         test.open();
         test.resync();
-        int disk = test.add(Level.RAID5, TestVolume.STRIPES);
+        int disk = test.add(Level.RAID10, TestVolume.STRIPES);
         assertThatThrownBy(
                 () -> Growth.check(test.metadata, "disk:3", test.disks.get(disk)))
                 .isInstanceOf(InvalidRequestException.class)
-                .hasMessageContaining("only LINEAR and RAID 1");
+                .hasMessageContaining("is RAID 10: it cannot have one member more yet");
         TestVolume mirror = created(Level.RAID1, "", 0);
         int small = mirror.add(Level.RAID1, TestVolume.STRIPES - 1);
         assertThatThrownBy(

@@ -112,6 +112,24 @@ class SuperblockTest {
         }
     }
 
+    @Test
+    void shouldSayHowFarAReshapeIs() {
+        VolumeRecord volume = Volumes.volume(Level.RAID5, 4, Consistency.JOURNAL);
+        var one = new Superblock(3, 1, volume.withReshape(new ReshapeRecord(3, 258, 2)));
+        var page = new Page();
+        SuperblockCodec.encode(one, page);
+        ByteBuffer bytes = page.bytes();
+        assertThat(bytes.getInt(64)).isEqualTo(1);
+        assertThat(bytes.getInt(216)).isEqualTo(3);
+        assertThat(bytes.getInt(220)).isEqualTo(2);
+        assertThat(bytes.getLong(224)).isEqualTo(258);
+        assertThat(SuperblockCodec.decode(page)).isEqualTo(new SuperblockReading.Found(one));
+        assertThatThrownBy(() -> volume.withReshape(new ReshapeRecord(4, 0, 0)))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> volume.withReshape(new ReshapeRecord(3, 512, 1)))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
     private static List<Consistency> policies(Level level) {
         if (level.hasParity()) {
             return List.of(Consistency.values());

@@ -119,7 +119,8 @@ final class TestVolume {
     }
 
     private void start() {
-        volume = Raid.volume(metadata.record().shape(), metadata.raidMembers(), raidOptions());
+        volume = Raid.volume(metadata.record().shape(), metadata.raidMembers(), raidOptions(),
+                metadata.reshaping());
     }
 
     RaidOptions raidOptions() {

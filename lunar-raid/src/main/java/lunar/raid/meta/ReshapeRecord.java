@@ -1,0 +1,62 @@
+package lunar.raid.meta;
+
+import lunar.raid.layout.Layout;
+import lunar.raid.layout.Relayout;
+
+/**
+ * How far a volume is that is being reshaped, as its superblocks tell it. A row is a chunk of each member.
+ *
+ * @param slotsBefore slots that it had before
+ * @param rows rows before this one are in the layout of all slots
+ * @param stagedRows rows from there on that are in the staging places, and to be brought in place
+ */
+public record ReshapeRecord(int slotsBefore, long rows, int stagedRows) {
+    public ReshapeRecord {
+        if (slotsBefore <= 0 || rows < 0 || stagedRows < 0) {
+            throw new IllegalArgumentException("impossible: a reshape from " + slotsBefore
+                    + " slots, " + rows + " rows and " + stagedRows + " staged");
+        }
+    }
+
+    /** Holds it against the volume that says so. */
+    void check(VolumeDescription what, long dataBlocks) {
+        long all = dataBlocks / what.chunkBlocks();
+        if (!canBe(what) || slotsBefore >= what.slots() || rows > all || stagedRows > all - rows
+                || slotsBefore < what.level().minMembers()
+                || (long) stagedRows * what.chunkBlocks() > stagingBlocks(what)) {
+            throw new IllegalArgumentException("impossible: " + this + " of " + what.level());
+        }
+    }
+
+    /** Whether a volume could ever be reshaped. */
+    static boolean canBe(VolumeDescription what) {
+        return switch (what.level()) {
+            case RAID0 -> true;
+            case RAID5, RAID6 -> what.consistency() == Consistency.JOURNAL;
+            case LINEAR, RAID1, RAID10 -> false;
+        };
+    }
+
+    /** Rows up to this one. */
+    ReshapeRecord moved(long end) {
+        return new ReshapeRecord(slotsBefore, end, 0);
+    }
+
+    Relayout map(VolumeRecord volume) { return Relayout.of(volume.shape(), slotsBefore); }
+
+    /** The layout that a stripe of a level with parity has; its number is that of its row. */
+    Layout layoutOf(VolumeRecord volume, long stripe) {
+        Relayout map = map(volume);
+        return stripe < rows ? map.after() : map.before();
+    }
+
+    /** Where members have room to stage, in blocks from their first. */
+    static long stagingBlock(VolumeDescription what) {
+        return what.layout().stagingBytes() / what.blockSize();
+    }
+
+    /** How much. */
+    static int stagingBlocks(VolumeDescription what) {
+        return (int) (what.layout().stagingLengthBytes() / what.blockSize());
+    }
+}

@@ -1,0 +1,45 @@
+package lunar.raid.meta;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import lunar.block.BlockDevice;
+import lunar.block.StorageException;
+
+/**
+ * Brings rows in place that a crash has left staged: each member copies its part, which is all that belongs there, with
+ * its redundancy. It may be done any number of times. Blocks.
+ */
+final class StagedRows {
+    private StagedRows() {}
+
+    /**
+     * Does it, where there are any.
+     *
+     * @param inSync slots whose members have all data, as bits: others are rebuilt
+     * @return the volume with these rows in place; stable before it is noted
+     * @throws StorageException where a member fails, which is to be left out then
+     */
+    static VolumeRecord bringInPlace(VolumeRecord volume, MemberSet members, long inSync,
+            BadBlocks badBlocks) throws StorageException {
+        ReshapeRecord reshape = volume.reshape();
+        if (reshape == null || reshape.stagedRows() == 0) {
+            return volume;
+        }
+        VolumeDescription what = volume.description();
+        long chunkBytes = volume.shape().chunkBytes();
+        long length = reshape.stagedRows() * chunkBytes;
+        MemorySegment rows = Arena.ofAuto().allocate(length, Page.BYTES);
+        for (long left = inSync & members.active(); left != 0; left &= left - 1) {
+            BlockDevice device = members.device(Long.numberOfTrailingZeros(left));
+            if (device != null) {
+                LongTransfer.read(device, what.layout().stagingBytes(), rows);
+                LongTransfer.write(device,
+                        what.layout().dataBytes() + reshape.rows() * chunkBytes, rows);
+                device.flush();
+            }
+        }
+        long end = reshape.rows() + reshape.stagedRows();
+        badBlocks.removeBlocksNow(reshape.rows() * what.chunkBlocks(), end * what.chunkBlocks());
+        return volume.withReshape(reshape.moved(end));
+    }
+}
