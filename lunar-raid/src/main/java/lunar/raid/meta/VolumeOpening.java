@@ -98,16 +98,15 @@ final class VolumeOpening {
 
         @Override
         public void failed(int place, StorageException why) {
-            superblockMembers.drop(place);
             Superblocks there = superblocks;
-            if (there == null) {
-                return;
-            }
-            int line = there.lineAt(place);
-            if (line >= what.slots()) {
-                faults.spareFailed(there.at(place), why);
-            } else if (line >= 0) {
+            int line = there == null ? -1 : there.lineAt(place);
+            // First, since it may be the end of the volume: then no change ends without a member that nobody calls FAILED.
+            if (line >= 0 && line < what.slots()) {
                 faults.failed(line, why);
+            }
+            superblockMembers.drop(place);
+            if (there != null && line >= what.slots()) {
+                faults.spareFailed(there.at(place), why);
             }
         }
     }
