@@ -60,7 +60,7 @@ class WrongRulesTest {
                         WrongReshapes.notesNothingStaged()),
                 argumentSet("what is moved is noted too late", Level.RAID0, 200,
                         WrongReshapes.notesTooLate()),
-                argumentSet("what is staged is noted as being in place", Level.RAID6, 100,
+                argumentSet("what is staged is noted as being in place", Level.RAID6, 1000,
                         WrongReshapes.notesTooMuch()),
                 argumentSet("entries of the old layout stay", Level.RAID6, 400,
                         WrongGuards.settlesNothing()));

@@ -100,7 +100,8 @@ final class VolumeOpening {
         public void failed(int place, StorageException why) {
             Superblocks there = superblocks;
             int line = there == null ? -1 : there.lineAt(place);
-            // First, since it may be the end of the volume: then no change ends without a member that nobody calls FAILED.
+            // First, since it may be the end of the volume: then no change ends without a member
+            // that nobody calls FAILED.
             if (line >= 0 && line < what.slots()) {
                 faults.failed(line, why);
             }

@@ -119,7 +119,7 @@ class SuperblockTest {
         var page = new Page();
         SuperblockCodec.encode(one, page);
         ByteBuffer bytes = page.bytes();
-        assertThat(bytes.getInt(64)).isEqualTo(1);
+        assertThat(bytes.getInt(64)).isEqualTo(2);
         assertThat(bytes.getInt(216)).isEqualTo(3);
         assertThat(bytes.getInt(220)).isEqualTo(2);
         assertThat(bytes.getLong(224)).isEqualTo(258);
