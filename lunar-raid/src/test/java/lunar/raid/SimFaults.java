@@ -1,13 +1,20 @@
 package lunar.raid;
 
 import java.util.BitSet;
+import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import lunar.block.DeviceGoneException;
 import lunar.raid.Tally.Event;
 import lunar.raid.layout.Layout;
+import lunar.raid.meta.Candidate;
 import lunar.raid.meta.Composition;
+import lunar.raid.meta.MemberRecord;
+import lunar.raid.meta.Superblock;
+import lunar.raid.meta.SuperblockReading;
 import lunar.raid.meta.VolumeMetadata;
+import lunar.raid.meta.VolumeRecord;
 
 /** What goes wrong, and whether the level promises to survive it: more than that does not happen. */
 final class SimFaults {
@@ -159,14 +166,21 @@ final class SimFaults {
     }
 
     /**
-     * The members that come back after all were lost: not those that had been given up before. What such a one knows
-     * may be so old that it has no member in common with what the volume is now, which is refused for a person to
-     * decide (docs/raid-format.md): it could have been in use by itself.
+     * The members that do not come back after all were lost: those that the newest record on any of them calls FAILED.
+     * What such a one knows may be so old that it has no member in common with what the volume is now, which is refused
+     * for a person to decide (docs/raid-format.md): it could have been in use by itself. One that has just failed, which
+     * no crash would find yet, comes back.
      */
-    List<SimMember> notGivenUp() {
-        List<SlotState> states = sim.volume().state().slots();
+    List<SimMember> givenUp() {
+        List<MemberRecord> table = members.stream().filter(member -> !member.isGone)
+                .map(SimMember::afterCrash).map(image -> Candidate.of("sim", image).reading())
+                .flatMap(reading -> reading instanceof SuperblockReading.Found(Superblock found)
+                        ? Stream.of(found.volume())
+                        : Stream.empty())
+                .max(Comparator.comparingLong(VolumeRecord::events))
+                .map(VolumeRecord::members).orElseThrow();
         return IntStream.range(0, members.size())
-                .filter(slot -> states.get(slot) != SlotState.FAILED)
+                .filter(slot -> table.get(slot).state() == SlotState.FAILED)
                 .mapToObj(members::get).toList();
     }
 
@@ -182,10 +196,10 @@ final class SimFaults {
         }
     }
 
-    /** These are there again, after a power cut. */
-    void bringBack(List<SimMember> back, Runnable forget) {
+    /** All but these are there again, after a power cut. */
+    void bringBack(List<SimMember> givenUp, Runnable forget) {
         for (SimMember member : members) {
-            member.isGone = !back.contains(member);
+            member.isGone = givenUp.contains(member);
             member.isStalled = false;
         }
         List<SimMember> images = members.stream().map(SimMember::afterCrash).toList();

@@ -164,7 +164,7 @@ final class Simulation {
 
     /** One member after the other is lost, amid requests, until the volume fails: all of these end. */
     private void collapse() {
-        List<SimMember> back = faults.notGivenUp();
+        List<SimMember> givenUp = faults.givenUp();
         world.isCollapsing = true;
         for (int i = 0; i < world.members.size(); i++) {
             for (int steps = world.random.nextInt(40); steps > 0; steps--) {
@@ -177,7 +177,7 @@ final class Simulation {
             faults.loseOneMore();
         }
         drain();
-        faults.bringBack(back, this::forget);
+        faults.bringBack(givenUp, this::forget);
         world.isCollapsing = false;
         recovered();
     }
