@@ -23,11 +23,15 @@ final class Membership {
     private long stable;
     private boolean keeping;
     private final List<Waiter> waiters = new ArrayList<>();
+    private final List<Joiner> joiners = new ArrayList<>();
     /** Why no write is taken any more. */
     private volatile @Nullable StorageException end;
 
     /** Waits until so many changes are stable. */
     private record Waiter(long change, Runnable work) {}
+
+    /** Waits until a member may be ACTIVE. */
+    private record Joiner(Member member, Runnable work) {}
 
     Membership(Layout layout, Slots slots, RaidOptions options) {
         this.layout = layout;
@@ -74,6 +78,7 @@ final class Membership {
         }
         if (survives) {
             listener.slotFailed(member.slot, cause);
+            releaseJoiners(member);
             keep();
         } else {
             listener.volumeFailed(cause);
@@ -100,6 +105,7 @@ final class Membership {
             waiters.clear();
         }
         go.forEach(waiter -> Trampoline.run(waiter.work));
+        releaseJoiners(null);
         if (why != null) {
             guard.abandon(why);
         }
@@ -124,6 +130,42 @@ final class Membership {
             }
         }
         Trampoline.run(work);
+    }
+
+    /** Runs work when a member that is REBUILDING may be ACTIVE, or has failed, or the volume is at its end. */
+    void whenJoined(Member member, Runnable work) {
+        var joiner = new Joiner(member, work);
+        boolean isOver;
+        synchronized (this) {
+            joiners.add(joiner);
+            isOver = end != null || !slots.holds(member)
+                    || slots.state(member.slot) == SlotState.FAILED;
+        }
+        if (isOver) {
+            release(joiner);
+        } else {
+            keeper.whenJoined(member.slot, () -> release(joiner));
+        }
+    }
+
+    private void release(Joiner joiner) {
+        boolean waits;
+        synchronized (this) {
+            waits = joiners.remove(joiner);
+        }
+        if (waits) {
+            Trampoline.run(joiner.work);
+        }
+    }
+
+    /** @param member null for all */
+    private void releaseJoiners(@Nullable Member member) {
+        List<Joiner> go;
+        synchronized (this) {
+            go = joiners.stream().filter(one -> member == null || one.member.equals(member))
+                    .toList();
+        }
+        go.forEach(this::release);
     }
 
     private void keep() {

@@ -80,7 +80,14 @@ public final class Rebuild extends StripeWalk {
     long slotsToFlush() { return 1L << member.slot; }
 
     @Override
-    void completed() {
+    void completed() { engine.membership.whenJoined(member, this::joined); }
+
+    private void joined() {
+        StorageException obstacle = engine.isClosed() ? engine.gone(this) : obstacle();
+        if (obstacle != null) {
+            end(obstacle);
+            return;
+        }
         engine.membership.change(slots -> slots.holds(member)
                 && slots.state(member.slot) == SlotState.REBUILDING
                         ? slots.withState(member.slot, SlotState.ACTIVE)

@@ -24,4 +24,11 @@ public interface StateKeeper {
      * block. A member that cannot take it is to be failed ({@link RaidVolume#fail}) and counts as done.
      */
     void keep(VolumeState state, Done done);
+
+    /**
+     * Calls back when the member of a slot that is REBUILDING has all that others have beside data: not before is it to
+     * be ACTIVE in a state that is kept, else one more loss could be kept which a crash would not survive. By any
+     * thread, mostly before this returns, since it gets that while it is rebuilt. Never where it fails before.
+     */
+    default void whenJoined(int slot, Runnable joined) { joined.run(); }
 }

@@ -447,6 +447,43 @@ class RaidVolumeTest {
         requireContent(volume, content);
     }
 
+    /** Until then a crash would find it REBUILDING: with one more loss noted there would be no volume. */
+    @Test
+    void shouldNotCountOnAMemberBeforeItsMetadataAreThere() throws Exception {
+        var states = new ArrayList<VolumeState>();
+        var joins = new ArrayDeque<Runnable>();
+        var keeper = new StateKeeper() {
+            @Override
+            public void keep(VolumeState state, Done done) {
+                states.add(state);
+                done.kept(null);
+            }
+
+            @Override
+            public void whenJoined(int slot, Runnable joined) { joins.add(joined); }
+        };
+        RaidVolume volume = volume(Level.RAID5, 4, options().withKeeper(keeper));
+        MemorySegment content = filled(volume);
+        volume.fail(3, new DeviceGoneException("pulled"));
+        Rebuild rebuild = volume.replace(3, memory(), 0, WalkOptions.DEFAULT);
+        assertThat(rebuild.hasEnded()).isFalse();
+        assertThat(states.getLast().slots().get(3)).isEqualTo(SlotState.REBUILDING);
+
+        joins.remove().run();
+        assertThat(rebuild.failure()).isNull();
+        assertThat(states.getLast().slots().get(3)).isEqualTo(SlotState.ACTIVE);
+        requireContent(volume, content);
+
+        volume.fail(3, new DeviceGoneException("pulled again"));
+        Rebuild again = volume.replace(3, memory(), 0, WalkOptions.DEFAULT);
+        volume.fail(0, new DeviceGoneException("pulled"));
+        assertThat(again.failure()).isInstanceOf(DeviceGoneException.class);
+        assertThat(heard).contains("volume failed").doesNotContain("failed 0");
+        assertThat(states.getLast().slots().get(0)).isEqualTo(SlotState.ACTIVE);
+        joins.remove().run(); // too late
+        assertThat(states.getLast().slots().get(3)).isEqualTo(SlotState.REBUILDING);
+    }
+
     @Test
     void shouldGiveAMemberThatReturnsOnlyWhatItMissed() throws Exception {
         RaidVolume volume = volume(Level.RAID5, 4, options());

@@ -47,12 +47,15 @@ final class SimVolume {
     private boolean areSumsKnown;
     /** Slots whose member may come back, with what it missed. */
     private long covered;
+    /** What was told of members before there was a volume to hear it; null while there is one. */
+    private @Nullable List<Runnable> early;
 
     SimVolume(SimWorld world, Rules rules) {
         this.world = world;
         this.rules = rules;
         members = world.members;
         volume = world.faults.metadata() ? created() : opened((VolumeState) null);
+        connect();
         kept = volume.state();
         keptMembers = List.copyOf(members);
     }
@@ -244,6 +247,7 @@ final class SimVolume {
 
     private RaidVolume opened(Composition composition) throws StorageException {
         areSumsKnown = false;
+        early = new ArrayList<>();
         covered = composition.slotsOf(Composition.Use.STALE_COVERED);
         var devices = new ArrayList<@Nullable SimMember>();
         for (int slot = 0; slot < members.size(); slot++) {
@@ -286,10 +290,18 @@ final class SimVolume {
     }
 
     private RaidOptions options(VolumeMetadata opened) {
-        StateKeeper keeper = (state, done) -> opened.keep(state, why -> {
-            kept = state;
-            done.kept(why);
-        });
+        var keeper = new StateKeeper() {
+            @Override
+            public void keep(VolumeState state, Done done) {
+                opened.keep(state, why -> {
+                    kept = state;
+                    done.kept(why);
+                });
+            }
+
+            @Override
+            public void whenJoined(int slot, Runnable joined) { opened.whenJoined(slot, joined); }
+        };
         return options().withGuard(rules.guard().apply(opened))
                 .withKeeper(rules.keeper().apply(keeper)).withLost(opened.badBlocks())
                 .withStale(opened.stale());
@@ -298,10 +310,26 @@ final class SimVolume {
     private MemberSet.Faults faults() {
         int mine = world.incarnation;
         return (slot, why) -> {
-            if (mine == world.incarnation) {
+            if (mine != world.incarnation) {
+                return;
+            }
+            if (early == null) {
                 volume.fail(slot, why);
+            } else {
+                early.add(() -> volume.fail(slot, why));
             }
         };
+    }
+
+    private void opens(Composition how) throws StorageException {
+        volume = opened(how);
+        connect();
+    }
+
+    private void connect() {
+        List<Runnable> told = early == null ? List.of() : early;
+        early = null;
+        told.forEach(Runnable::run);
     }
 
     /** Opens the volume of what a crash has left of its members; at times the next crash comes in the middle of that. */
@@ -313,7 +341,7 @@ final class SimVolume {
                 SimMember victim = images.get(world.random.nextInt(images.size()));
                 victim.cutAfter = world.random.nextInt(MAX_CUT_AFTER);
                 try {
-                    volume = opened(how);
+                    opens(how);
                     victim.cutAfter = -1;
                     kept = volume.state();
                     return;
@@ -325,7 +353,7 @@ final class SimVolume {
                     replaceMembers(left, lost);
                 }
             }
-            volume = opened(how);
+            opens(how);
             kept = volume.state();
         } catch (StorageException e) {
             throw world.failure("the volume does not start", e);

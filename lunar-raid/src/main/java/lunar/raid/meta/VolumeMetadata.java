@@ -1,8 +1,6 @@
 package lunar.raid.meta;
 
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -10,6 +8,7 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.stream.Stream;
 import lunar.block.BlockDevice;
+import lunar.block.DeviceGoneException;
 import lunar.block.InvalidRequestException;
 import lunar.block.StorageException;
 import lunar.raid.RaidMember;
@@ -53,16 +52,14 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     private final int replayed;
     private final Sums sums;
     private final OpenOptions options;
+    private final MemberSet.Faults faults;
     private volatile boolean paused;
     /** Whether a change is not all in place. */
     private volatile boolean isTorn;
     private final Spares spares = new Spares();
-    /** Members that get what they need to be ACTIVE; the first one is at it. Guarded by this, as all below. */
-    private final Deque<Joining> joining = new ArrayDeque<>();
-    /** By slot the latest of them. */
-    private final @Nullable Joining[] latest;
-    /** Slots whose members have got it, as bits. */
-    private long joined;
+    /** Members that get what they need to be ACTIVE. */
+    private final Joinings joinings;
+    /** Guarded by this, as all below. */
     private @Nullable VolumeState wanted;
     /** Slots whose failure is stable, as bits. */
     private long noted;
@@ -73,7 +70,8 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     /** By slot, who gets pages, and is in the table as soon as the volume says REBUILDING. */
     private final Map<Integer, Arrival> arriving = new HashMap<>();
 
-    private VolumeMetadata(VolumeOpening opening, OpenOptions options) {
+    private VolumeMetadata(VolumeOpening opening, OpenOptions options, MemberSet.Faults faults) {
+        this.faults = faults;
         this.options = options.withoutJournalReset();
         sums = opening.sums;
         superblocks = opening.superblocks;
@@ -86,7 +84,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         stale = opening.stale;
         replayed = opening.replayed();
         noted = opening.failed();
-        latest = new @Nullable Joining[members.slots()];
+        joinings = new Joinings(members, badBlocks, bitmap, journal);
     }
 
     /** Makes a volume ready, without spares and with the usual patience; see the other form. */
@@ -108,7 +106,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
             OpenOptions options, MemberSet.Faults faults) throws StorageException {
         var told = new ArrivalFaults(faults);
         var metadata = new VolumeMetadata(
-                new VolumeOpening(composition, devices, options, told), options);
+                new VolumeOpening(composition, devices, options, told), options, faults);
         told.metadata = metadata;
         List<MemberRecord> table = composition.volume().spares();
         for (int i = 0; i < table.size(); i++) {
@@ -119,7 +117,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         }
         for (int slot = 0; slot < composition.slots().size(); slot++) {
             if (composition.slots().get(slot).use() == Use.REBUILDING) {
-                metadata.join(slot);
+                metadata.joinings.join(slot);
             }
         }
         return metadata;
@@ -282,6 +280,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
             isNoted = (noted & 1L << slot) != 0;
             if (!isNoted) {
                 waiting.put(slot, arrival);
+                joinings.forget(slot);
             }
         }
         if (isNoted) {
@@ -294,7 +293,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         synchronized (this) {
             before = arriving.put(arrival.slot, arrival);
             out &= ~(1L << arrival.slot);
-            joined &= ~(1L << arrival.slot);
+            joinings.forget(arrival.slot);
         }
         if (before != null) {
             superblocks.drop(before.uuid);
@@ -304,7 +303,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         if (bitmap != null) {
             bitmap.hold(true);
         }
-        join(arrival.slot);
+        joinings.join(arrival.slot);
     }
 
     /** The spares that the table has, those that are being taken left out. */
@@ -385,54 +384,30 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         return what.layout().dataBytes() / what.blockSize();
     }
 
-    /** Does not wait for {@link Joining}: until then a member that is ACTIVE is noted as it was before. */
+    @Override
+    public void whenJoined(int slot, Runnable joined) { joinings.whenJoined(slot, joined); }
+
     @Override
     public void keep(VolumeState state, Done done) {
         synchronized (this) {
             wanted = state;
         }
-        superblocks.change(record -> changed(record, state), failure -> {
+        var fallen = new ArrayList<Integer>();
+        superblocks.change(record -> changed(record, state, fallen), failure -> {
             if (failure == null) {
                 kept(state);
             }
             done.kept(failure);
         });
-    }
-
-    private void join(int slot) {
-        var one = new Joining(slot, badBlocks, bitmap, journal, this::joined);
-        boolean first;
-        synchronized (this) {
-            first = joining.isEmpty();
-            joining.add(one);
-            latest[slot] = one;
-        }
-        if (first) {
-            one.start();
+        for (int slot : fallen) {
+            leave(slot);
+            faults.failed(slot, new DeviceGoneException(
+                    "who came into slot " + slot + " has not taken its metadata"));
         }
     }
 
-    private void joined(Joining one) {
-        int slot = one.slot();
-        Joining next;
-        VolumeState state;
-        synchronized (this) {
-            if (one.equals(latest[slot])) {
-                joined |= members.active() & 1L << slot;
-            }
-            joining.poll();
-            next = joining.peek();
-            state = wanted;
-        }
-        if (state != null && state.slots().get(slot) == SlotState.ACTIVE) {
-            superblocks.change(record -> changed(record, state), _ -> {});
-        }
-        if (next != null) {
-            next.start();
-        }
-    }
-
-    private VolumeRecord changed(VolumeRecord record, VolumeState state) {
+    /** @param fallen gets slots whose members had failed before the volume knew that they had come */
+    private VolumeRecord changed(VolumeRecord record, VolumeState state, List<Integer> fallen) {
         VolumeRecord changed = record;
         for (int slot = 0; slot < state.slots().size(); slot++) {
             MemberRecord line = changed.members().get(slot);
@@ -442,10 +417,13 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
                 line = new MemberRecord(arrival.uuid, SlotState.FAILED, line.dataBlocks(), 0);
                 changed = Spares.taken(changed, slot, line);
             }
+            if (is == SlotState.REBUILDING && line.state() == SlotState.FAILED
+                    && arrival == null) {
+                fallen.add(slot);
+                continue;
+            }
             changed = changed.with(slot, switch (is) {
-                case ACTIVE -> line.state() == SlotState.ACTIVE || hasJoined(slot)
-                        ? line.as(SlotState.ACTIVE)
-                        : line;
+                case ACTIVE -> line.as(SlotState.ACTIVE);
                 case FAILED, SPARE -> isOut(slot) ? line.out() : line.as(SlotState.FAILED);
                 case REBUILDING -> line.rebuilt(state.rebuiltStripes().get(slot));
             });
@@ -454,15 +432,17 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         return resync == Resync.WHOLE ? changed.withResyncNext(state.resyncedStripes()) : changed;
     }
 
-    /** Who has come into a slot since the table was changed last; null where nobody has. */
+    /** Who has come into a slot since the table was changed last; null where nobody has, or who did has failed. */
     private synchronized @Nullable Arrival arrived(int slot) {
+        Arrival arrival = arriving.get(slot);
+        if (arrival == null || arrival.hasFailed) {
+            return null;
+        }
         noted &= ~(1L << slot);
         return arriving.remove(slot);
     }
 
     private synchronized boolean isOut(int slot) { return (out & 1L << slot) != 0; }
-
-    private synchronized boolean hasJoined(int slot) { return (joined & 1L << slot) != 0; }
 
     private void kept(VolumeState state) {
         var come = new ArrayList<Arrival>();
@@ -498,7 +478,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
                 return;
             }
             arriving.remove(slot);
-            joined &= ~(1L << slot);
+            joinings.forget(slot);
         }
         if (arrival == null) {
             superblocks.drop(who);

@@ -29,6 +29,9 @@ final class KeptState implements StateKeeper {
         });
     }
 
+    @Override
+    public void whenJoined(int slot, Runnable joined) { keeper.whenJoined(slot, joined); }
+
     private synchronized void note(VolumeState state) {
         failed = 0;
         for (int slot = 0; slot < state.slots().size(); slot++) {
