@@ -113,6 +113,30 @@ class FailedVolumeTest {
         assertThat(ended).singleElement().isInstanceOf(DeviceGoneException.class);
     }
 
+    /** Else it has missed more changes than the one that a crash may have cut short, and is not believed. */
+    @Test
+    void shouldNotChangeSuperblocksWithoutAMemberThatIsTheEnd() throws StorageException {
+        var test = new TestVolume("seed " + seed, new Random(seed));
+        test.create(Level.RAID5, 3, 0);
+        test.open();
+        test.resync();
+        test.fill();
+        test.fail(0);
+        test.disks.get(1).breakDown();
+        test.disks.get(2).isPrompt();
+        for (int i = 0; i < 3; i++) { // the first is under way on disk 1, and the others wait
+            test.metadata.keep(test.volume.state(), _ -> {});
+        }
+        test.settle();
+        assertThat(test.volume.state().serving()).isFalse();
+        test.restart();
+        test.open();
+        assertThat(test.volume.state().slots()).containsExactly(SlotState.FAILED,
+                SlotState.ACTIVE, SlotState.ACTIVE);
+        test.check();
+        test.close();
+    }
+
     @Test
     void shouldTakeNothingForStableThatIsNotOnAllMembers() {
         var disks = List.of(new SteppedDevice(64), new SteppedDevice(64));

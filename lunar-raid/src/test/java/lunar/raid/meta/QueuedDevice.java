@@ -31,6 +31,7 @@ final class QueuedDevice implements BlockDevice {
     private boolean broken;
     private boolean busy;
     private boolean wasBusy;
+    private boolean isPrompt;
     private final Map<BlockRequest, Boolean> refused = new IdentityHashMap<>();
     /** Blocks that cannot be read until they are written. */
     private final BitSet bad = new BitSet();
@@ -64,6 +65,11 @@ final class QueuedDevice implements BlockDevice {
 
     void breakDown() { broken = true; }
 
+    /** From now on each request is done before its submit returns. */
+    void isPrompt() {
+        isPrompt = true;
+    }
+
     /** From now on each request is to be sent twice. */
     void isBusyAtFirst() { busy = true; }
 
@@ -87,7 +93,10 @@ final class QueuedDevice implements BlockDevice {
 
     /** Does one of the waiting requests. */
     void step(Random random) {
-        BlockRequest request = queue.remove(random.nextInt(queue.size()));
+        does(queue.remove(random.nextInt(queue.size())));
+    }
+
+    private void does(BlockRequest request) {
         if (broken) {
             request.fail(new DeviceGoneException("broken"));
             return;
@@ -150,7 +159,13 @@ final class QueuedDevice implements BlockDevice {
     }
 
     @Override
-    public void submit(BlockRequest request) { queue.add(request); }
+    public void submit(BlockRequest request) {
+        if (isPrompt) {
+            does(request);
+        } else {
+            queue.add(request);
+        }
+    }
 
     @Override
     public void close() { disk.close(); }
