@@ -71,7 +71,9 @@ public final class Growth {
             away.add(Composition.NONE);
         }
         var composition = new Composition(grown, slots, away, List.of(), Resync.NONE);
-        return VolumeMetadata.open(composition, new VolumeDevices(devices, spares, null),
+        VolumeJournal journal = volume.journal();
+        return VolumeMetadata.open(composition,
+                new VolumeDevices(devices, spares, journal == null ? null : journal.device()),
                 volume.options(), faults);
     }
 
@@ -133,11 +135,17 @@ public final class Growth {
                     + ": only with chunks of up to 512 KiB it can have one member more";
         } else if (!volume.badBlocks().ranges().isEmpty()) {
             why = "has blocks that cannot be read: write them first";
+        } else if (what.journalDevice() != null && isGone(volume.journal())) {
+            why = "has its journal on a device that has failed: stop it, and give it another one";
         } else if (volume.maxBytes() < (what.slots() + 1) * what.blockSize()) {
             why = "has a journal that is too small for one member more";
         }
         if (why != null) {
             throw new InvalidRequestException("volume " + what.title() + " " + why);
         }
+    }
+
+    private static boolean isGone(@Nullable VolumeJournal journal) {
+        return journal == null || journal.device() == null;
     }
 }

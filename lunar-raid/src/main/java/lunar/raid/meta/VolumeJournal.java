@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import lunar.block.BlockDevice;
 import lunar.block.StorageException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps the write hole of levels with parity shut. Every write in place is preceded by an entry here, on one member
@@ -22,6 +23,7 @@ import lunar.block.StorageException;
  */
 public final class VolumeJournal {
     private final boolean isOnMembers;
+    private final MemberSet holders;
     private final int copies;
     private final JournalFlush flush;
     private final StripeJournal[] sections;
@@ -39,6 +41,7 @@ public final class VolumeJournal {
     VolumeJournal(VolumeRecord volume, MemberSet holders, MemberSet members, Beginning beginning)
             throws StorageException {
         isOnMembers = holders.equals(members);
+        this.holders = holders;
         copies = Creation.journalCopies(volume.description().level());
         flush = new JournalFlush(members, this::flushed);
         sections = new StripeJournal[volume.description().layout().journalSections()];
@@ -79,6 +82,10 @@ public final class VolumeJournal {
             }
         }
     }
+
+    /** The device that it has for its own; null where it has none, or that has failed. */
+    @Nullable
+    BlockDevice device() { return isOnMembers || holders.active() == 0 ? null : holders.given(0); }
 
     /** The sections, for tests and for those who bring in members. */
     StripeJournal section(int index) {

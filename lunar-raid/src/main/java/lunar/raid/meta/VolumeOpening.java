@@ -154,6 +154,10 @@ final class VolumeOpening {
                     + " and is being reshaped: without its journal its parity cannot be told;"
                     + " connect the journal");
         }
+        if (volume.reshape() != null && !ReshapeRecord.canBe(what)) {
+            throw new InvalidRequestException("volume " + what.title()
+                    + " is being reshaped, which takes a journal: give it a new one");
+        }
         return own == null ? null : devices.journal();
     }
 
