@@ -166,9 +166,12 @@ final class Migration {
             };
         }
 
+        /** Whoever is let in by that goes on after the request has ended. */
         private void leave(@Nullable StorageException failure) {
-            gate.leave(pass);
-            owner.ended(request, failure);
+            Trampoline.run(() -> {
+                gate.leave(pass);
+                owner.ended(request, failure);
+            });
         }
     }
 }

@@ -131,7 +131,7 @@ public final class Reshape extends Walk {
         }
     }
 
-    /** Nothing has been written over: the window stays where it was. */
+    /** Nothing that counts has been written over: the window stays where it was. */
     private void giveUp(StorageException cause) {
         migration.gate.leave(pass);
         end(cause);
@@ -151,8 +151,10 @@ public final class Reshape extends Walk {
         if (failure == null) {
             migration.state.keeper().moved(window.from(), window.end(),
                     why -> Trampoline.run(() -> moved(why)));
-        } else {
+        } else if (window.isStaged()) {
             fail(failure);
+        } else {
+            giveUp(failure); // what was written lies where nothing is any more
         }
     }
 

@@ -17,7 +17,8 @@ final class StagedRows {
      *
      * @param inSync slots whose members have all data, as bits: others are rebuilt
      * @return the volume with these rows in place; stable before it is noted
-     * @throws StorageException where a member fails, which is to be left out then
+     * @throws StorageException where a member fails, which is told, and is to be left out then: the others have what it
+     *         should have
      */
     static VolumeRecord bringInPlace(VolumeRecord volume, MemberSet members, long inSync,
             BadBlocks badBlocks) throws StorageException {
@@ -30,12 +31,18 @@ final class StagedRows {
         long length = reshape.stagedRows() * chunkBytes;
         MemorySegment rows = Arena.ofAuto().allocate(length, Page.BYTES);
         for (long left = inSync & members.active(); left != 0; left &= left - 1) {
-            BlockDevice device = members.device(Long.numberOfTrailingZeros(left));
+            int slot = Long.numberOfTrailingZeros(left);
+            BlockDevice device = members.device(slot);
             if (device != null) {
-                LongTransfer.read(device, what.layout().stagingBytes(), rows);
-                LongTransfer.write(device,
-                        what.layout().dataBytes() + reshape.rows() * chunkBytes, rows);
-                device.flush();
+                try {
+                    LongTransfer.read(device, what.layout().stagingBytes(), rows);
+                    LongTransfer.write(device,
+                            what.layout().dataBytes() + reshape.rows() * chunkBytes, rows);
+                    device.flush();
+                } catch (StorageException e) {
+                    members.report(slot, e);
+                    throw e;
+                }
             }
         }
         long end = reshape.rows() + reshape.stagedRows();

@@ -5,16 +5,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Random;
 import java.util.UUID;
 import lunar.block.AbortedException;
 import lunar.block.BlockRequest;
 import lunar.block.InvalidRequestException;
+import lunar.block.MediumException;
 import lunar.block.StorageException;
 import lunar.raid.Reshape;
 import lunar.raid.WalkOptions;
 import lunar.raid.layout.Level;
+import lunar.raid.meta.Assembly.Outcome;
 import lunar.testkit.Seed;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -35,6 +38,14 @@ class ReshapeFaultsTest {
     private TestVolume test(String title) {
         var test = new TestVolume("seed " + seed + " " + title, new Random(seed));
         open.add(test);
+        return test;
+    }
+
+    private TestVolume created(Level level, String title) throws StorageException {
+        TestVolume test = test(level + title);
+        test.create(level, level == Level.RAID0 ? 2 : level.minMembers(), 0);
+        test.open();
+        test.resync();
         return test;
     }
 
@@ -151,5 +162,83 @@ class ReshapeFaultsTest {
         host.checkAll();
         finish(test, host);
         test.checkRedundancy();
+    }
+
+    /** New stripes would only lie where nothing is any more. */
+    @Test
+    void shouldLeaveAWindowWhereItIsThatCannotBeWritten() throws StorageException {
+        TestVolume test = created(Level.RAID0, "");
+        var host = new ReshapeHost(test);
+        host.fill();
+        int fresh = test.add(Level.RAID0, TestVolume.STRIPES);
+        grow(test);
+        assertThat(move(test, 2).failure()).isInstanceOf(AbortedException.class);
+        test.disks.get(fresh).breakDown();
+        Reshape reshape = test.volume.reshape(ONE_ROW);
+        test.settle();
+        assertThat(reshape.failure()).isNotNull();
+        assertThat(reshape.checkpoint()).isEqualTo(2);
+        long next = 2L * test.volume.layout().stripeBlocks();
+        MemorySegment data = MemorySegment.ofArray(new byte[8 * TestVolume.BLOCK]);
+        assertThat(test.does(new BlockRequest().asRead(next, 8, data))).isNull();
+        assertThat(test.does(new BlockRequest().asWrite(next, 8, data, true))).isNull();
+    }
+
+    @Test
+    void shouldTellWhoseStagedRowsCannotBeRead() throws StorageException {
+        for (int steps = 10;; steps += 5) {
+            TestVolume test = created(Level.RAID5, " " + steps);
+            var host = new ReshapeHost(test);
+            host.fill();
+            test.add(Level.RAID5, TestVolume.STRIPES);
+            grow(test);
+            Reshape reshape = test.volume.reshape(ONE_ROW);
+            for (int i = 0; i < steps && !reshape.hasEnded(); i++) {
+                var busy = test.disks.stream().filter(disk -> disk.pending() > 0).toList();
+                busy.get(test.random.nextInt(busy.size())).step(test.random);
+            }
+            assertThat(reshape.hasEnded()).as("no step leaves staged rows").isFalse();
+            test.restart();
+            Composition was = ((Outcome.Assembled) test.assembly()).composition();
+            ReshapeRecord record = was.volume().reshape();
+            if (record != null && record.stagedRows() > 0) {
+                requireLeftOut(test, host, was);
+                return;
+            }
+            test.close();
+            open.remove(test);
+        }
+    }
+
+    private void requireLeftOut(TestVolume test, ReshapeHost host, Composition was)
+            throws StorageException {
+        test.disks.get(1).spoil(ReshapeRecord.stagingBlock(was.volume().description()), 1);
+        test.composition = was;
+        var told = new LinkedHashMap<Integer, StorageException>();
+        assertThatThrownBy(
+                () -> VolumeMetadata.open(was, test.devices(), OpenOptions.DEFAULT, told::put))
+                .isInstanceOf(MediumException.class);
+        assertThat(told).containsOnlyKeys(1);
+        test.consent = Consent.DEGRADED;
+        test.open(1);
+        host.checkAll();
+        finish(test, host);
+    }
+
+    /** Whoever waits for the blocks of a request goes on after its end, not before. */
+    @Test
+    void shouldEndARequestBeforeTheReshapeGoesOn() throws StorageException {
+        TestVolume test = created(Level.RAID5, "");
+        test.add(Level.RAID5, TestVolume.STRIPES);
+        grow(test);
+        var pending = new ArrayList<Integer>();
+        MemorySegment data = MemorySegment.ofArray(new byte[TestVolume.BLOCK]);
+        test.volume.submit(new BlockRequest().asRead(0, 1, data)
+                .onCompletion((_, failure) -> pending.add(test.disks.stream()
+                        .mapToInt(QueuedDevice::pending).sum())));
+        test.volume.reshape(ONE_ROW);
+        test.settle();
+        assertThat(pending).containsExactly(0);
+        assertThat(test.volume.isReshaping()).isFalse();
     }
 }
