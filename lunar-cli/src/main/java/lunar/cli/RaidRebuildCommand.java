@@ -7,8 +7,8 @@ import tools.jackson.databind.JsonNode;
 
 /** {@code lunar raid rebuild}: waits until a volume is whole. */
 @Command(name = "rebuild",
-        description = "Go on with what is left to do of a volume, rebuilds and the first or an"
-                + " interrupted resync, and wait for it.",
+        description = "Go on with what is left to do of a volume, rebuilds, the first or an"
+                + " interrupted resync, blocks that move to a new member, and wait for it.",
         footer = {"", "Example:", "  lunar raid rebuild raid5:vol"})
 final class RaidRebuildCommand extends RaidVolumeCommand {
     RaidRebuildCommand(Console console) { super(console); }

@@ -29,7 +29,7 @@ final class WalkWait {
         int idle = 0;
         while (true) {
             JsonNode status = volume.status();
-            boolean isBusy = List.of("resyncing", "rebuilding")
+            boolean isBusy = List.of("resyncing", "rebuilding", "reshaping")
                     .contains(status.path("state").asString(""));
             boolean walks = draw(status, List.of("resync", "rebuild", "reshape"));
             idle = walks ? 0 : idle + 1;

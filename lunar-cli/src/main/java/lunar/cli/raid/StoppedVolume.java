@@ -135,6 +135,9 @@ public final class StoppedVolume {
         if (composition.isDegraded()) {
             return "degraded";
         }
+        if (composition.volume().reshape() != null) {
+            return "reshaping";
+        }
         return composition.resync() == Composition.Resync.NONE
                 ? "clean"
                 : "dirty";

@@ -171,13 +171,23 @@ final class Caretaker {
     }
 
     private void tendReshape() {
-        if (!walks.has(WalkKind.RESHAPE, -1) && isResyncDue()) {
-            try {
-                boolean _ = walks.begin(WalkKind.RESHAPE, -1, volume::reshape);
-            } catch (IllegalStateException _) {
-                // It is through, or another walk is just ending.
-            }
+        if (walks.has(WalkKind.RESHAPE, -1) || !isResyncDue()) {
+            return;
         }
+        boolean begun = false;
+        try {
+            begun = walks.begin(WalkKind.RESHAPE, -1, volume::reshape);
+        } catch (IllegalStateException _) {
+            // It is through, or another walk is just ending.
+        }
+        if (!begun) { // such as while growing still holds all walks
+            soon();
+        }
+    }
+
+    /** What goes over all stripes may begin with the next look, however long ago the last one began. */
+    private synchronized void soon() {
+        resyncNextNs = System.nanoTime();
     }
 
     private void requireOneLayout() throws BusyException {
@@ -197,7 +207,8 @@ final class Caretaker {
 
     private boolean isWaiting(int slot) {
         VolumeState state = volume.state();
-        return state.serving() && state.slots().get(slot) == SlotState.FAILED;
+        return state.serving() && !volume.isReshaping()
+                && state.slots().get(slot) == SlotState.FAILED;
     }
 
     private void tend(int slot) {
@@ -565,6 +576,7 @@ final class Caretaker {
         metadata = other;
         kept = keptOther;
         slots.add(new Care("", System.nanoTime()));
+        soon();
     }
 
     /** Nothing more is begun; waits for what is being done. */

@@ -231,7 +231,7 @@ public final class RunningVolume extends ForwardingDevice {
     }
 
     private void start() {
-        tell(new VolumeEvent.Started(VolumeHealth.of(volume.state()), metadata.replayed()));
+        tell(new VolumeEvent.Started(VolumeHealth.of(volume), metadata.replayed()));
         caretaker.tendWalks();
         long everyNs = spec.options().timing().tick().toNanos();
         var _ = timer.scheduleWithFixedDelay(this::tick, 0, everyNs, TimeUnit.NANOSECONDS);
@@ -308,7 +308,7 @@ public final class RunningVolume extends ForwardingDevice {
         long bad = metadata.badBlocks().ranges().stream().mapToLong(range -> range.blocks()).sum();
         return new VolumeStatus(spec.title(), what.uuid(), what.level(), volume.sizeBytes(),
                 volume.blockSize(), volume.shape().chunkBytes(), what.consistency(),
-                what.layout().hasSums(), VolumeHealth.of(state), slots, walks.status(),
+                what.layout().hasSums(), VolumeHealth.of(volume), slots, walks.status(),
                 walks.lastScrub(), spares.status(),
                 opened.journal() == null ? Optional.empty() : spec.journal(), bad,
                 meter.traffic());

@@ -1,5 +1,6 @@
 package lunar.raid.run;
 
+import lunar.raid.RaidVolume;
 import lunar.raid.SlotState;
 import lunar.raid.VolumeState;
 
@@ -9,6 +10,8 @@ public enum VolumeHealth {
     CLEAN("clean"),
     /** All members are there, and redundancy is being made true. */
     RESYNCING("resyncing"),
+    /** All members are there, and blocks are to be moved into the layout of all of them, or being moved. */
+    RESHAPING("reshaping"),
     /** A slot has no member, and nothing is being rebuilt. */
     DEGRADED("degraded"),
     /** A member gets what belongs in its slot. */
@@ -20,7 +23,12 @@ public enum VolumeHealth {
 
     VolumeHealth(String title) { this.title = title; }
 
-    static VolumeHealth of(VolumeState state) {
+    static VolumeHealth of(RaidVolume volume) {
+        VolumeHealth health = of(volume.state());
+        return health == CLEAN && volume.isReshaping() ? RESHAPING : health;
+    }
+
+    private static VolumeHealth of(VolumeState state) {
         if (!state.serving()) {
             return FAILED;
         }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -110,6 +111,7 @@ class RunningGrowthTest extends RunningFixture {
         assertThat(volume.grow("disk:new", false)).isEqualTo(members);
         assertThat(volume.status().walks()).singleElement()
                 .satisfies(walk -> assertThat(walk.kind()).isEqualTo(WalkKind.RESHAPE));
+        assertThat(volume.status().health()).isEqualTo(VolumeHealth.RESHAPING);
         assertThat(volume.blockCount()).as("not before the end").isEqualTo(before);
         assertThat(volume.scrub(false)).isFalse();
         fill(0, 64 << 10);
@@ -128,6 +130,28 @@ class RunningGrowthTest extends RunningFixture {
             shelf.disk("disk:0").pull();
         }
         check();
+    }
+
+    /** However long the time is after which what has not gone well is tried again. */
+    @Test
+    void shouldBeginToMoveBlocksAtOnceAndAgain() throws Exception {
+        RunTiming quick = OPTIONS.timing();
+        spec = shelf.create(Level.RAID5, "music", 3, MEMBER_BYTES,
+                OPTIONS.withTiming(new RunTiming(quick.tick(), quick.metadataTicks(),
+                        quick.firstRetry(), Duration.ofHours(1), quick.spareAfter(), quick.open(),
+                        quick.stop())));
+        open();
+        content = new byte[(int) volume.sizeBytes()];
+        fill(0, content.length);
+        events.awaitThrough(WalkKind.RESYNC);
+        for (int slot = 3; slot < 6; slot++) {
+            shelf.add("disk:" + slot, MEMBER_BYTES);
+            assertThat(volume.grow("disk:" + slot, false)).isEqualTo(slot);
+            events.awaitThrough(WalkKind.RESHAPE);
+            awaitHealth(VolumeHealth.CLEAN);
+            check();
+        }
+        scrub();
     }
 
     @Test
