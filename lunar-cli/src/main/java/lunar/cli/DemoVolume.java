@@ -132,7 +132,7 @@ final class DemoVolume {
                 (System.nanoTime() - startNs) / 1e9);
     }
 
-    private String scrub() throws Failure, InterruptedException {
+    private String scrub() throws IOException, Failure, InterruptedException {
         DemoSteps.require(volume().scrub(false), "a scrub is going on already");
         long until = System.nanoTime() + WAIT_NS;
         while (volume().status().lastScrub().isEmpty() && System.nanoTime() - until < 0) {

@@ -32,6 +32,9 @@ final class RaidScrubCommand extends RaidVolumeCommand {
             volume.scrub(repair);
             JsonNode status = new WalkWait(console(), volume).forScrub();
             JsonNode scrub = status.path("lastScrub");
+            if (!scrub.isObject()) { // it is just being stopped, or grows
+                throw new Failure(spec.title() + " takes no scrub now: try again");
+            }
             tell(status, "scrub of " + spec.title() + ": " + StatusPicture.scrub(scrub));
             boolean isRight = scrub.path("clean").asBoolean(false)
                     || (repair && scrub.path("why").asString("").isEmpty()

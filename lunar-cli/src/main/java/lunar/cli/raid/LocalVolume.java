@@ -52,7 +52,7 @@ public final class LocalVolume implements VolumeControl {
     }
 
     @Override
-    public void scrub(boolean repair) { boolean _ = volume.scrub(repair); }
+    public void scrub(boolean repair) throws IOException { boolean _ = volume.scrub(repair); }
 
     @Override
     public void stop() { volume.close(); }

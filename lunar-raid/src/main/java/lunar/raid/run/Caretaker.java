@@ -190,7 +190,8 @@ final class Caretaker {
         resyncNextNs = System.nanoTime();
     }
 
-    private void requireOneLayout() throws BusyException {
+    /** @throws BusyException while blocks are being moved, since all else waits for that */
+    void requireOneLayout() throws BusyException {
         if (volume.isReshaping()) {
             throw new BusyException("the volume is being reshaped: wait until that has ended");
         }

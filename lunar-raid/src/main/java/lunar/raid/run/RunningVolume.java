@@ -19,6 +19,7 @@ import java.util.function.Consumer;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.BlockRequest.Operation;
+import lunar.block.BusyException;
 import lunar.block.DeviceUri;
 import lunar.block.ForwardingDevice;
 import lunar.block.Identity;
@@ -394,10 +395,12 @@ public final class RunningVolume extends ForwardingDevice {
      * Begins to read and compare everything.
      *
      * @param repairing whether what does not match is put right
-     * @return false where a scrub is going on already, or the volume is being reshaped
+     * @return false where a scrub is going on already
+     * @throws BusyException while the volume is being reshaped
      */
-    public boolean scrub(boolean repairing) {
-        return !volume.isReshaping() && walks.beginScrub(repairing);
+    public boolean scrub(boolean repairing) throws BusyException {
+        caretaker.requireOneLayout();
+        return walks.beginScrub(repairing);
     }
 
     /** Ends the scrub that is going on, if there is one. */

@@ -67,7 +67,7 @@ abstract class RunningFixture {
                 .isEqualTo(-1);
     }
 
-    final void scrub() throws InterruptedException {
+    final void scrub() throws StorageException, InterruptedException {
         assertThat(volume.scrub(false)).isTrue();
         ScrubResult result = events.await(VolumeEvent.Scrubbed.class).result();
         assertThat(result.isClean()).as("seed " + seed + ": " + result).isTrue();

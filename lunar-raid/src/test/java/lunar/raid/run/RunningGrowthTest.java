@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import lunar.block.BusyException;
 import lunar.block.InvalidRequestException;
 import lunar.raid.SlotState;
 import lunar.raid.layout.Level;
@@ -113,7 +114,8 @@ class RunningGrowthTest extends RunningFixture {
                 .satisfies(walk -> assertThat(walk.kind()).isEqualTo(WalkKind.RESHAPE));
         assertThat(volume.status().health()).isEqualTo(VolumeHealth.RESHAPING);
         assertThat(volume.blockCount()).as("not before the end").isEqualTo(before);
-        assertThat(volume.scrub(false)).isFalse();
+        assertThatThrownBy(() -> volume.scrub(false)).isInstanceOf(BusyException.class)
+                .hasMessageContaining("is being reshaped");
         fill(0, 64 << 10);
         check();
         volume.flush();
