@@ -79,7 +79,7 @@ final class StatusTree {
         return tree;
     }
 
-    private static Map<String, Object> walk(VolumeStatus.Walk walk) {
+    static Map<String, Object> walk(VolumeStatus.Walk walk) {
         var tree = new LinkedHashMap<String, Object>();
         tree.put("kind", walk.kind().toString());
         tree.put("slot", walk.slot() < 0 ? null : walk.slot());

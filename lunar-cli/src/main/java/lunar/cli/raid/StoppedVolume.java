@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.UUID;
 import lunar.block.DeviceUri;
 import lunar.raid.SlotState;
@@ -14,9 +15,12 @@ import lunar.raid.meta.Composition;
 import lunar.raid.meta.Composition.Use;
 import lunar.raid.meta.Consent;
 import lunar.raid.meta.MemberRecord;
+import lunar.raid.meta.ReshapeRecord;
 import lunar.raid.meta.SuperblockReading;
 import lunar.raid.meta.VolumeRecord;
 import lunar.raid.run.VolumeSpec;
+import lunar.raid.run.VolumeStatus;
+import lunar.raid.run.WalkKind;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -70,7 +74,13 @@ public final class StoppedVolume {
                     }), slot.why(), 0, 0));
         }
         tree.put("slots", slots);
-        return rest(tree, spec, spares(spec, candidates, composition));
+        Map<String, Object> all = rest(tree, spec, spares(spec, candidates, composition));
+        ReshapeRecord reshape = volume.reshape();
+        if (reshape != null) { // goes on at the next start
+            all.put("walks", List.of(StatusTree.walk(new VolumeStatus.Walk(WalkKind.RESHAPE, -1,
+                    reshape.rows(), volume.shape().chunks(0), 0, OptionalLong.empty()))));
+        }
+        return all;
     }
 
     /** Those of the superblocks, then those that are to become some. */
