@@ -11,6 +11,7 @@ import java.util.Random;
 import java.util.UUID;
 import lunar.block.AbortedException;
 import lunar.block.BlockRequest;
+import lunar.block.DeviceGoneException;
 import lunar.block.InvalidRequestException;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
@@ -240,5 +241,52 @@ class ReshapeFaultsTest {
         test.settle();
         assertThat(pending).containsExactly(0);
         assertThat(test.volume.isReshaping()).isFalse();
+    }
+
+    @Test
+    void shouldEndWhatWaitsForItsBlocksWhenTheVolumeIsClosed() throws StorageException {
+        TestVolume test = created(Level.RAID5, "");
+        test.add(Level.RAID5, TestVolume.STRIPES);
+        grow(test);
+        Reshape reshape = test.volume.reshape(ONE_ROW);
+        var ended = new ArrayList<StorageException>();
+        MemorySegment data = MemorySegment.ofArray(new byte[TestVolume.BLOCK]);
+        test.volume.submit(new BlockRequest().asRead(0, 1, data)
+                .onCompletion((_, failure) -> ended.add(failure)));
+        assertThat(test.disks.stream().mapToInt(QueuedDevice::pending).sum())
+                .as("what the reshape reads").isPositive();
+        assertThat(ended).isEmpty();
+        test.volume.close();
+        assertThat(ended).singleElement().isInstanceOf(DeviceGoneException.class);
+        test.settle();
+        assertThat(reshape.hasEnded()).isTrue();
+        assertThat(reshape.failure()).isInstanceOf(DeviceGoneException.class);
+        open.remove(test); // its disks are closed
+    }
+
+    @Test
+    void shouldRefuseWhatWaitsForItsBlocksWhenTheVolumeHasFailed() throws StorageException {
+        TestVolume test = created(Level.RAID5, "");
+        var host = new ReshapeHost(test);
+        host.fill();
+        test.add(Level.RAID5, TestVolume.STRIPES);
+        grow(test);
+        Reshape reshape = test.volume.reshape(ONE_ROW);
+        var ended = new ArrayList<StorageException>();
+        MemorySegment data = MemorySegment.ofArray(new byte[TestVolume.BLOCK]);
+        test.volume.submit(new BlockRequest().asWrite(0, 1, data, true)
+                .onCompletion((_, failure) -> ended.add(failure)));
+        test.volume.fail(0, new DeviceGoneException("pulled"));
+        test.volume.fail(1, new DeviceGoneException("pulled"));
+        assertThat(test.volume.state().serving()).isFalse();
+        test.volume.tick();
+        assertThat(ended).singleElement().isInstanceOf(DeviceGoneException.class);
+        test.settle();
+        assertThat(reshape.hasEnded()).isTrue();
+        host.crash();
+        test.restart();
+        test.open();
+        host.checkAll();
+        finish(test, host);
     }
 }
