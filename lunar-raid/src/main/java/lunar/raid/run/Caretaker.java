@@ -554,7 +554,7 @@ final class Caretaker {
             boolean done = false;
             int slot = volume.shape().members();
             try {
-                growing.grow(metadata, uri, device, force);
+                spares.keepStill(() -> growing.grow(metadata, uri, device, force));
                 done = true;
             } finally {
                 if (!done) {

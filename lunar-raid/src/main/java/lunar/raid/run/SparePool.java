@@ -72,6 +72,22 @@ final class SparePool {
         known.forEach(one -> spares.add(new Spare(one)));
     }
 
+    /** Something that the table must stay as it is for. */
+    @FunctionalInterface
+    interface Work {
+        void run() throws StorageException;
+    }
+
+    /** No spare comes or goes meanwhile. Blocks, until one that is just doing so has. */
+    void keepStill(Work work) throws StorageException {
+        changing.lock();
+        try {
+            work.run();
+        } finally {
+            changing.unlock();
+        }
+    }
+
     /** The volume has grown. */
     void grown(VolumeMetadata other) { metadata = other; }
 

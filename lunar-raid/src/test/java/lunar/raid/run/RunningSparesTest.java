@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.AbstractQueuedSynchronizer;
+import java.util.concurrent.locks.LockSupport;
 import lunar.block.BlockDevice;
 import lunar.block.InvalidRequestException;
 import lunar.raid.SlotState;
@@ -194,5 +197,53 @@ class RunningSparesTest extends RunningFixture {
         assertThat(events.await(VolumeEvent.Started.class).health())
                 .isEqualTo(VolumeHealth.CLEAN);
         check();
+    }
+
+    /** Both change the superblocks. */
+    @Test
+    void shouldNotGrowWhileASpareIsComing() throws Exception {
+        create(Level.RAID1, 2, List.of());
+        shelf.add("spare:0", MEMBER_BYTES);
+        shelf.add("disk:new", MEMBER_BYTES);
+        var failure = new AtomicReference<Throwable>();
+        var seen = new AtomicReference<List<String>>();
+        volume.addListener(event -> {
+            if (event instanceof VolumeEvent.MemberAdded) {
+                seen.set(spares());
+            }
+        });
+        shelf.disk("spare:0").shut();
+        Thread joining = start(() -> volume.add("spare:0", false), failure);
+        shelf.disk("spare:0").awaitSomebodyWaiting();
+        Thread growing = start(() -> volume.grow("disk:new", false), failure);
+        while (growing.isAlive()
+                && !(LockSupport.getBlocker(growing) instanceof AbstractQueuedSynchronizer)) {
+            Thread.onSpinWait();
+        }
+        shelf.disk("spare:0").open();
+        joining.join();
+        growing.join();
+        assertThat(failure.get()).isNull();
+        events.await(VolumeEvent.MemberAdded.class);
+        events.awaitThrough(WalkKind.REBUILD);
+        assertThat(seen.get()).containsExactly("spare:0");
+        volume.close();
+        spec = with(List.of("disk:0", "disk:1", "disk:new"), List.of("spare:0"));
+        open();
+        check();
+    }
+
+    private interface Act {
+        void run() throws Exception;
+    }
+
+    private static Thread start(Act act, AtomicReference<Throwable> failure) {
+        return Thread.ofPlatform().start(() -> {
+            try {
+                act.run();
+            } catch (Throwable e) {
+                failure.set(e);
+            }
+        });
     }
 }
