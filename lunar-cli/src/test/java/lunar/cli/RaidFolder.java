@@ -1,0 +1,50 @@
+package lunar.cli;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** A folder with a config file and members in files beside it, and the commands on their volumes. */
+record RaidFolder(Path folder) {
+    /** Of a member that is yet to be made. */
+    static final String SIZE = "?size=4MiB";
+
+    Path config() { return folder.resolve("lunar.toml"); }
+
+    Path path(String name) { return folder.resolve(name); }
+
+    String file(String name) { return "file:" + path(name); }
+
+    /** Any command, with the config file. */
+    CommandRun run(String... words) {
+        var args = new ArrayList<>(List.of(words));
+        args.addAll(List.of("--config", config().toString()));
+        return CommandRun.of(args.toArray(String[]::new));
+    }
+
+    /** {@code lunar raid} with the config file. */
+    CommandRun raid(String... words) {
+        var args = new ArrayList<>(List.of("raid"));
+        args.addAll(List.of(words));
+        return run(args.toArray(String[]::new));
+    }
+
+    /** A new volume of members {@code m0} and on. */
+    CommandRun create(String volume, int members, String... more) {
+        var args = new ArrayList<>(List.of("create", volume));
+        for (int i = 0; i < members; i++) {
+            args.add(file("m" + i) + SIZE);
+        }
+        args.addAll(List.of(more));
+        return raid(args.toArray(String[]::new)).succeeds();
+    }
+
+    /** What a command that was well has said in JSON. */
+    static JsonNode json(CommandRun run) {
+        return JsonMapper.builder().build().readTree(run.succeeds().out());
+    }
+
+    JsonNode status(String volume) { return json(raid("status", volume, "--json")); }
+}
