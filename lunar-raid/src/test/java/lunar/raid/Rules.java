@@ -1,32 +1,40 @@
 package lunar.raid;
 
 import java.util.function.UnaryOperator;
+import lunar.block.BlockDevice;
 import lunar.raid.layout.Planner;
+import lunar.raid.meta.MetadataLayout;
 
 /** What of a volume a simulation replaces: nothing, or one thing that is done wrong, to see that it is found. */
 record Rules(UnaryOperator<Planner> planner, UnaryOperator<WriteGuard> guard,
-        UnaryOperator<StateKeeper> keeper, UnaryOperator<Reshaping.Keeper> reshape) {
+        UnaryOperator<StateKeeper> keeper, UnaryOperator<Reshaping.Keeper> reshape,
+        Members members) {
+    /** What stands between a volume and the members that it starts with. */
+    interface Members {
+        BlockDevice over(MetadataLayout layout, int slot, int slots, BlockDevice member);
+    }
+
     /** As it is. */
     static final Rules RIGHT = new Rules(UnaryOperator.identity(), UnaryOperator.identity(),
-            UnaryOperator.identity(), UnaryOperator.identity());
+            UnaryOperator.identity(), UnaryOperator.identity(), (_, _, _, member) -> member);
 
     static Rules planner(UnaryOperator<Planner> wrong) {
-        return new Rules(wrong, UnaryOperator.identity(), UnaryOperator.identity(),
-                UnaryOperator.identity());
+        return new Rules(wrong, RIGHT.guard, RIGHT.keeper, RIGHT.reshape, RIGHT.members);
     }
 
     static Rules guard(UnaryOperator<WriteGuard> wrong) {
-        return new Rules(UnaryOperator.identity(), wrong, UnaryOperator.identity(),
-                UnaryOperator.identity());
+        return new Rules(RIGHT.planner, wrong, RIGHT.keeper, RIGHT.reshape, RIGHT.members);
     }
 
     static Rules keeper(UnaryOperator<StateKeeper> wrong) {
-        return new Rules(UnaryOperator.identity(), UnaryOperator.identity(), wrong,
-                UnaryOperator.identity());
+        return new Rules(RIGHT.planner, RIGHT.guard, wrong, RIGHT.reshape, RIGHT.members);
     }
 
     static Rules reshape(UnaryOperator<Reshaping.Keeper> wrong) {
-        return new Rules(UnaryOperator.identity(), UnaryOperator.identity(),
-                UnaryOperator.identity(), wrong);
+        return new Rules(RIGHT.planner, RIGHT.guard, RIGHT.keeper, wrong, RIGHT.members);
+    }
+
+    static Rules members(Members wrong) {
+        return new Rules(RIGHT.planner, RIGHT.guard, RIGHT.keeper, RIGHT.reshape, wrong);
     }
 }

@@ -3,6 +3,7 @@ package lunar.raid;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import lunar.block.BlockDevice;
 import lunar.block.Identity;
 import lunar.block.StorageException;
 import lunar.raid.SimMember.PowerCut;
@@ -19,6 +20,7 @@ import lunar.raid.meta.Consent;
 import lunar.raid.meta.Creation;
 import lunar.raid.meta.Growth;
 import lunar.raid.meta.MemberSet;
+import lunar.raid.meta.MetadataLayout;
 import lunar.raid.meta.OpenOptions;
 import lunar.raid.meta.ReshapeRecord;
 import lunar.raid.meta.VolumeDevices;
@@ -249,9 +251,12 @@ final class SimVolume {
         areSumsKnown = false;
         early = new ArrayList<>();
         covered = composition.slotsOf(Composition.Use.STALE_COVERED);
-        var devices = new ArrayList<@Nullable SimMember>();
+        MetadataLayout layout = composition.volume().description().layout();
+        var devices = new ArrayList<@Nullable BlockDevice>();
         for (int slot = 0; slot < members.size(); slot++) {
-            devices.add(composition.slots().get(slot).candidate() < 0 ? null : members.get(slot));
+            devices.add(composition.slots().get(slot).candidate() < 0
+                    ? null
+                    : rules.members().over(layout, slot, members.size(), members.get(slot)));
         }
         VolumeMetadata opened = VolumeMetadata.open(composition,
                 new VolumeDevices(devices, List.of(), null),

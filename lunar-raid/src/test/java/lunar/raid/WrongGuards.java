@@ -158,6 +158,18 @@ final class WrongGuards {
         });
     }
 
+    /** What is in place when a flush begins is taken for stable at once; in all sections of a journal. */
+    static Rules freesWhenAFlushBegins() {
+        return Rules.guard(guard -> new Changed(guard) {
+            @Override
+            public long beginFlush() {
+                long begun = right.beginFlush();
+                right.endFlush(begun);
+                return begun;
+            }
+        });
+    }
+
     /** What is logged of a stripe may come back after it was made anew, in another layout perhaps. */
     static Rules settlesNothing() {
         return Rules.guard(guard -> new Changed(guard) {
