@@ -98,11 +98,34 @@ final class Growing {
             return;
         }
         metadata.pause(failure -> timer.execute(() -> {
+            Optional<StorageException> degraded = failure == null
+                    ? degraded(metadata, uri, device)
+                    : Optional.empty();
+            if (degraded.isPresent()) {
+                end.complete(degraded);
+                return;
+            }
             swap.stopClock();
             workers.execute(() -> end.complete(failure == null
                     ? grown(metadata, uri, device)
                     : broken(failure)));
         }));
+    }
+
+    /** Why nothing comes of it, where a member has failed that the volume can do without: it goes on as it was. */
+    private Optional<StorageException> degraded(VolumeMetadata metadata, String uri,
+            BlockDevice device) {
+        if (!volume.shape().level().isRedundant() || !volume.state().serving()) {
+            return Optional.empty();
+        }
+        try {
+            Growth.check(metadata, uri, device);
+            return Optional.empty();
+        } catch (InvalidRequestException e) {
+            metadata.goOn();
+            volume.resume();
+            return Optional.of(e);
+        }
     }
 
     private Optional<StorageException> grown(VolumeMetadata metadata, String uri,

@@ -526,12 +526,13 @@ public final class RunningVolume extends ForwardingDevice {
 
     private void end(boolean inOrder) {
         try {
+            tell(new VolumeEvent.Stopped(inOrder)); // after all that was told before
             timer.shutdown();
-            tell(new VolumeEvent.Stopped(inOrder));
             if (!hasEnded(this::closeMembers)) {
                 LOG.log(System.Logger.Level.WARNING, "{0}: requests hang, and are left behind",
                         spec.title());
             }
+            boolean _ = timer.awaitTermination(FAILED_STOP.toNanos(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
         } finally {

@@ -7,7 +7,9 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import lunar.block.BlockRequest;
+import lunar.block.BlockRequest.Operation;
 import lunar.block.BusyException;
 import lunar.block.DeviceGoneException;
 import lunar.block.ForwardingDevice;
@@ -22,6 +24,9 @@ import lunar.testkit.PowerCutDevice;
  * power. Only one at a time has a disk open, as with files.
  */
 final class Shelf implements MemberOpener {
+    /** Of a member without a journal on it. */
+    private static final long METADATA_BYTES = 1 << 20;
+
     private final Map<String, Disk> disks = new ConcurrentHashMap<>();
     private final Random random;
 
@@ -32,6 +37,8 @@ final class Shelf implements MemberOpener {
         private volatile PowerCutDevice content;
         private volatile boolean isPulled;
         private volatile boolean hangs;
+        private final AtomicInteger changesLeft = new AtomicInteger(Integer.MAX_VALUE);
+        private volatile boolean isLastDone;
         private boolean isShut;
         private boolean isWaitedFor;
         private Handle open;
@@ -41,7 +48,31 @@ final class Shelf implements MemberOpener {
 
         void pull() { isPulled = true; }
 
-        void putBack() { isPulled = false; }
+        void putBack() {
+            changesLeft.set(Integer.MAX_VALUE);
+            isPulled = false;
+        }
+
+        /**
+         * Pulled by itself when the metadata have changed, or were flushed, so many times more.
+         *
+         * @param hasEffect whether the next one, which fails, is done all the same
+         */
+        void pullAfter(int changes, boolean hasEffect) {
+            isLastDone = hasEffect;
+            changesLeft.set(changes);
+        }
+
+        private void count(BlockRequest request) throws StorageException {
+            boolean counts = request.operation() != Operation.READ
+                    && request.lba() * content.blockSize() < METADATA_BYTES;
+            if (counts && changesLeft.getAndDecrement() == 0) {
+                isPulled = true;
+                if (isLastDone) {
+                    content.execute(request);
+                }
+            }
+        }
 
         /** Requests do not end until the disk is closed. */
         void hang() { hangs = true; }
@@ -85,6 +116,9 @@ final class Shelf implements MemberOpener {
         }
 
         private void requireThere(BlockRequest request) throws StorageException {
+            if (!disk.isPulled) {
+                disk.count(request);
+            }
             if (isClosed || disk.isPulled) {
                 throw new DeviceGoneException(request + ": gone");
             }
