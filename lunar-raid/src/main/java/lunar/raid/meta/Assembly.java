@@ -260,7 +260,9 @@ public final class Assembly {
                     ? new Slot(Use.REBUILDING, index, "it is being rebuilt")
                     : new Slot(Use.STALE, index, "it was being rebuilt and has missed changes");
             case FAILED -> stale(volume, index,
-                    member.isOut() ? "it was taken out by hand" : "it had failed");
+                    member.isOut()
+                            ? "it was taken out by hand, or for medium errors"
+                            : "it had failed");
             case SPARE -> throw new IllegalStateException("a spare in slot " + slot);
         };
     }

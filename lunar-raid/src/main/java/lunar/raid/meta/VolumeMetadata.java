@@ -247,8 +247,8 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     }
 
     /**
-     * A person takes the member of a slot out: its line says so with the next state that calls it FAILED, or now where
-     * that is what it is. It is so until somebody comes into the slot.
+     * The member of a slot is to stay out until a person wants it back: its line says so with the next state that calls
+     * it FAILED, or now where that is what it is. It is so until somebody comes into the slot.
      * @param kept told when that is stable; at once where it is to be said with the next state
      */
     public void takeOut(int slot, Superblocks.Kept kept) {

@@ -24,6 +24,7 @@ import lunar.block.DeviceUri;
 import lunar.block.ForwardingDevice;
 import lunar.block.Identity;
 import lunar.block.InvalidRequestException;
+import lunar.block.MediumException;
 import lunar.block.StorageException;
 import lunar.raid.Raid;
 import lunar.raid.RaidListener;
@@ -259,7 +260,11 @@ public final class RunningVolume extends ForwardingDevice {
         caretaker.tend();
     }
 
+    /** Before the failure is noted: together with it is noted who stays out until a person wants him back. */
     private void slotFailed(int slot, StorageException cause) {
+        if (cause instanceof MediumException) {
+            metadata.takeOut(slot, _ -> {});
+        }
         caretaker.failed(slot, cause);
         tell(new VolumeEvent.MemberFailed(slot, caretaker.uri(slot),
                 String.valueOf(cause.getMessage())));

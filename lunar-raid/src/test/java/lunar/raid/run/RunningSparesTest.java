@@ -185,6 +185,32 @@ class RunningSparesTest extends RunningFixture {
                 .isEqualTo(VolumeHealth.CLEAN);
     }
 
+    @ParameterizedTest
+    @EnumSource(value = Level.class, names = {"RAID1", "RAID5", "RAID6", "RAID10"})
+    void shouldKeepOutWhoseMediumFailed(Level level) throws Exception {
+        create(level, 4, List.of());
+        shelf.disk("disk:1").wear();
+        fill(0, 256 << 10);
+        assertThat(events.await(VolumeEvent.MemberFailed.class).slot()).isEqualTo(1);
+        volume.flush();
+        shelf.pullAll();
+        volume.close();
+        shelf.cut();
+        shelf.disk("disk:1").putBack(); // as if nothing were wrong with it
+        open();
+        assertThat(events.await(VolumeEvent.Started.class).health())
+                .isEqualTo(VolumeHealth.DEGRADED);
+        assertThat(volume.status().slots().get(1).why()).contains("for medium errors");
+        check();
+        assertThat(volume.add("1", false)).isEqualTo(1);
+        assertThat(events.await(VolumeEvent.MemberReturned.class))
+                .isEqualTo(new VolumeEvent.MemberReturned(1, "disk:1", true));
+        events.awaitThrough(WalkKind.REBUILD);
+        awaitHealth(VolumeHealth.CLEAN);
+        check();
+        scrub();
+    }
+
     @Test
     void shouldTakeASpareForAMemberThatWasTakenOut() throws Exception {
         create(Level.RAID6, 4, List.of("spare:0"));

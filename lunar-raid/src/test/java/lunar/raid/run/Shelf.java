@@ -13,6 +13,7 @@ import lunar.block.BlockRequest.Operation;
 import lunar.block.BusyException;
 import lunar.block.DeviceGoneException;
 import lunar.block.ForwardingDevice;
+import lunar.block.MediumException;
 import lunar.block.StorageException;
 import lunar.raid.layout.Level;
 import lunar.raid.meta.Creation;
@@ -36,6 +37,7 @@ final class Shelf implements MemberOpener {
     static final class Disk {
         private volatile PowerCutDevice content;
         private volatile boolean isPulled;
+        private volatile boolean isWorn;
         private volatile boolean hangs;
         private final AtomicInteger changesLeft = new AtomicInteger(Integer.MAX_VALUE);
         private volatile boolean isLastDone;
@@ -50,6 +52,7 @@ final class Shelf implements MemberOpener {
 
         void putBack() {
             changesLeft.set(Integer.MAX_VALUE);
+            isWorn = false;
             isPulled = false;
         }
 
@@ -73,6 +76,9 @@ final class Shelf implements MemberOpener {
                 }
             }
         }
+
+        /** It can be read, and no more. */
+        void wear() { isWorn = true; }
 
         /** Requests do not end until the disk is closed. */
         void hang() { hangs = true; }
@@ -121,6 +127,9 @@ final class Shelf implements MemberOpener {
             }
             if (isClosed || disk.isPulled) {
                 throw new DeviceGoneException(request + ": gone");
+            }
+            if (disk.isWorn && request.operation() == Operation.WRITE) {
+                throw new MediumException(request + ": worn");
             }
         }
 
