@@ -2,20 +2,17 @@ package lunar.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import lunar.initiator.Initiator;
 import lunar.initiator.ScsiResult;
@@ -49,25 +46,17 @@ class KilledServerTest {
 
     /** A server that is killed at the end, and a session with it. */
     private final class Killed implements AutoCloseable {
-        private final Process process;
+        private final ServingProcess process;
         private final Initiator initiator = Initiator.create("iqn.2026-11.org.lunar:killer");
         private final Session session;
 
         Killed() throws IOException { this("1MiB"); }
 
         Killed(String size) throws IOException {
-            process = new ProcessBuilder(List.of(
-                    Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
-                    System.getProperty("java.class.path"), "lunar.cli.Main", "serve",
+            process = new ServingProcess(folder,
                     "file:" + folder.resolve("disk.img") + "?size=" + size, "--portal",
-                    "127.0.0.1:0", "--state", folder.resolve("state").toString()))
-                    .redirectError(folder.resolve("err.txt").toFile()).start();
-            BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
-            String line = out.readLine();
-            assertThat(line).as(Files.readString(folder.resolve("err.txt"))).isNotNull();
-            String[] words = line.split(" ");
-            session = initiator
-                    .login("iscsi://" + words[words.length - 1] + "/" + words[1] + "/0");
+                    "127.0.0.1:0", "--state", folder.resolve("state").toString());
+            session = initiator.login(process.uri());
         }
 
         byte[] in(byte[] cdb) throws IOException {
@@ -97,8 +86,7 @@ class KilledServerTest {
 
         @Override
         public void close() throws Exception {
-            process.destroyForcibly(); // SIGKILL
-            assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+            process.kill();
             initiator.close();
         }
     }

@@ -2,18 +2,15 @@ package lunar.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.TimeUnit;
 import lunar.block.BlockDevice;
 import lunar.block.Capability;
 import lunar.block.Devices;
@@ -25,7 +22,6 @@ import org.junit.jupiter.api.io.TempDir;
 class KilledVolumeTest {
     private static final int BLOCK = 512;
     private static final int PIECE = 96 << 10;
-    private static final long END_SECONDS = 60;
 
     @TempDir
     Path folder;
@@ -37,45 +33,28 @@ class KilledVolumeTest {
 
     /** A gateway. */
     private final class Gateway implements AutoCloseable {
-        private final Process process;
+        private final ServingProcess process;
         private final BlockDevice lun;
 
         Gateway() throws IOException {
-            process = new ProcessBuilder(List.of(
-                    Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
-                    System.getProperty("java.class.path"), "lunar.cli.Main", "serve", "raid5:vol",
-                    "--config", config(), "--portal", "127.0.0.1:0"))
-                    .redirectError(folder.resolve("err.txt").toFile()).start();
-            BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
-            String line = out.readLine();
-            assertThat(line).as(Files.readString(folder.resolve("err.txt"))).isNotNull();
-            String[] words = line.split(" ");
-            lun = Devices.open("iscsi://" + words[words.length - 1] + "/" + words[1]
-                    + "/0?no-path-retry=fail");
+            process = new ServingProcess(folder, "raid5:vol", "--config", config(), "--portal",
+                    "127.0.0.1:0");
+            lun = Devices.open(process.uri() + "?no-path-retry=fail");
         }
 
         void kill() throws Exception {
-            process.destroyForcibly(); // SIGKILL
-            assertThat(process.waitFor(END_SECONDS, TimeUnit.SECONDS)).isTrue();
+            process.kill();
             lun.close();
         }
 
         @Override
         public void close() throws Exception {
-            process.destroy(); // SIGTERM
-            assertThat(process.waitFor(END_SECONDS, TimeUnit.SECONDS)).isTrue();
-            assertThat(process.exitValue()).as(Files.readString(folder.resolve("err.txt")))
-                    .isZero();
+            process.end();
             lun.close();
         }
     }
 
-    private CommandRun raid(String... words) {
-        var args = new ArrayList<>(List.of("raid"));
-        args.addAll(List.of(words));
-        args.addAll(List.of("--config", config()));
-        return CommandRun.of(args.toArray(String[]::new));
-    }
+    private CommandRun raid(String... words) { return new RaidFolder(folder).raid(words); }
 
     @Test
     void shouldHaveWhatWasAcknowledgedOverIscsi() throws Exception {

@@ -18,11 +18,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /** {@code lunar raid}: volumes of files, from creation to destruction, running and not. */
 class RaidCommandTest {
-    private static final String SIZE = "?size=4MiB";
+    private static final String SIZE = RaidFolder.SIZE;
 
     private final long seed = Seed.next();
 
@@ -32,16 +31,13 @@ class RaidCommandTest {
     private Path config;
 
     @BeforeEach
-    void name() { config = folder.resolve("lunar.toml"); }
+    void name() { config = files().config(); }
 
-    private String file(String name) { return "file:" + folder.resolve(name); }
+    private RaidFolder files() { return new RaidFolder(folder); }
 
-    private CommandRun raid(String... words) {
-        var args = new ArrayList<>(List.of("raid"));
-        args.addAll(List.of(words));
-        args.addAll(List.of("--config", config.toString()));
-        return CommandRun.of(args.toArray(String[]::new));
-    }
+    private String file(String name) { return files().file(name); }
+
+    private CommandRun raid(String... words) { return files().raid(words); }
 
     private CommandRun create(String volume, String... more) {
         var args = new ArrayList<>(List.of("create", volume));
@@ -50,10 +46,6 @@ class RaidCommandTest {
         }
         args.addAll(List.of(more));
         return raid(args.toArray(String[]::new)).succeeds();
-    }
-
-    private static JsonNode json(CommandRun run) {
-        return JsonMapper.builder().build().readTree(run.succeeds().out());
     }
 
     private static List<String> states(JsonNode status) {
@@ -101,13 +93,14 @@ class RaidCommandTest {
                 config.toString()).succeeds();
         CommandRun.of("bench", "raid5:vol", "--rw", "randread", "--time", "50ms", "--ramp", "0s",
                 "--config", config.toString()).succeeds();
-        JsonNode status = json(raid("status", "raid5:vol", "--json"));
+        JsonNode status = RaidFolder.json(raid("status", "raid5:vol", "--json"));
         assertThat(status.path("state").asString("")).isEqualTo("clean");
         assertThat(status.path("running").asBoolean(true)).isFalse();
         assertThat(states(status)).containsOnly("active").hasSize(4);
         assertThat(raid("scrub", "raid5:vol").succeeds().out()).contains("nothing wrong");
         Files.write(folder.resolve("a"), new byte[4 << 20]); // wiped
-        assertThat(json(raid("status", "raid5:vol", "--json")).path("state").asString(""))
+        assertThat(
+                RaidFolder.json(raid("status", "raid5:vol", "--json")).path("state").asString(""))
                 .isEqualTo("degraded");
         CommandRun.of("info", "raid5:vol", "--config", config.toString()).fails(1,
                 "would start degraded", "raid5:vol?degraded=yes");
@@ -123,7 +116,8 @@ class RaidCommandTest {
     void shouldReplaceAMemberAndTellTheConfigFile() throws Exception {
         create("raid6:vol", "--assume-clean");
         Files.delete(folder.resolve("b"));
-        JsonNode status = json(raid("replace", "raid6:vol", "1", file("new") + SIZE, "--json"));
+        JsonNode status = RaidFolder
+                .json(raid("replace", "raid6:vol", "1", file("new") + SIZE, "--json"));
         assertThat(status.path("state").asString("")).isEqualTo("clean");
         assertThat(status.path("slots").path(1).path("uri").asString("")).isEqualTo(file("new"));
         assertThat(Files.readString(config)).contains("\"" + file("new") + "\",")
@@ -141,7 +135,7 @@ class RaidCommandTest {
                 config.toString(), "--portal", "127.0.0.1:0")) {
             assertThat(serving.lines().getFirst()).contains(" lun 0 raid5:vol ");
             write(serving.uri(0), data);
-            JsonNode status = json(raid("status", "raid5:vol", "--json"));
+            JsonNode status = RaidFolder.json(raid("status", "raid5:vol", "--json"));
             assertThat(status.path("running").asBoolean(false)).isTrue();
             assertThat(status.path("pid").asLong(0)).isEqualTo(ProcessHandle.current().pid());
             assertThat(status.path("traffic").path("writtenBytes").asLong(0))
@@ -149,8 +143,9 @@ class RaidCommandTest {
             CommandRun.of("info", "raid5:vol", "--config", config.toString()).fails(1,
                     "runs already", "lunar raid stop raid5:vol");
             raid("destroy", "raid5:vol").fails(1, "runs in process", "--force");
-            json(raid("replace", "raid5:vol", file("c"), file("new") + SIZE, "--wait", "--json"));
-            assertThat(json(raid("scrub", "raid5:vol", "--json")).path("lastScrub")
+            RaidFolder.json(raid("replace", "raid5:vol", file("c"), file("new") + SIZE, "--wait",
+                    "--json"));
+            assertThat(RaidFolder.json(raid("scrub", "raid5:vol", "--json")).path("lastScrub")
                     .path("clean").asBoolean(false)).isTrue();
             raid("fail", "raid5:vol", "7").fails(1, "no slot 7");
             raid("fail", "raid5:vol", "0").succeeds();

@@ -2,7 +2,6 @@ package lunar.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.BufferedReader;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -11,7 +10,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.TimeUnit;
 import lunar.block.BlockDevice;
 import lunar.block.Devices;
 import lunar.testkit.Seed;
@@ -19,14 +17,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /** {@code lunar raid add|remove|fail|grow}, and that the config file names members as they are. */
 class RaidMembersCommandTest {
-    private static final String SIZE = "?size=4MiB";
+    private static final String SIZE = RaidFolder.SIZE;
     private static final long LOOK_MS = 20;
     private static final int MAX_LOOKS = 3000;
-    private static final long END_SECONDS = 60;
 
     private final long seed = Seed.next();
 
@@ -36,31 +32,21 @@ class RaidMembersCommandTest {
     private Path config;
 
     @BeforeEach
-    void name() { config = folder.resolve("lunar.toml"); }
+    void name() { config = files().config(); }
 
-    private String file(String name) { return "file:" + folder.resolve(name); }
+    private RaidFolder files() { return new RaidFolder(folder); }
 
-    private CommandRun raid(String... words) {
-        var args = new ArrayList<>(List.of("raid"));
-        args.addAll(List.of(words));
-        args.addAll(List.of("--config", config.toString()));
-        return CommandRun.of(args.toArray(String[]::new));
-    }
+    private String file(String name) { return files().file(name); }
+
+    private CommandRun raid(String... words) { return files().raid(words); }
 
     private void create(String volume, int members, String... more) {
-        var args = new ArrayList<>(List.of("create", volume));
-        for (int i = 0; i < members; i++) {
-            args.add(file("m" + i) + SIZE);
-        }
-        args.add("--assume-clean");
-        args.addAll(List.of(more));
-        raid(args.toArray(String[]::new)).succeeds();
+        var all = new ArrayList<>(List.of("--assume-clean"));
+        all.addAll(List.of(more));
+        files().create(volume, members, all.toArray(String[]::new));
     }
 
-    private JsonNode status(String volume) {
-        return JsonMapper.builder().build()
-                .readTree(raid("status", volume, "--json").succeeds().out());
-    }
+    private JsonNode status(String volume) { return files().status(volume); }
 
     private List<String> uris(String volume, String list) {
         var uris = new ArrayList<String>();
@@ -125,21 +111,15 @@ class RaidMembersCommandTest {
     void shouldAssembleFromAFileThatACrashLeftAsItWas() throws Exception {
         create("raid6:vol", 4, "--spare", file("s") + SIZE);
         String before = Files.readString(config);
-        Process process = new ProcessBuilder(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
-                System.getProperty("java.class.path"), "lunar.cli.Main", "serve", "raid6:vol",
-                "--config", config.toString(), "--portal", "127.0.0.1:0"))
-                .redirectError(folder.resolve("err.txt").toFile()).start();
-        BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
-        assertThat(out.readLine()).as(Files.readString(folder.resolve("err.txt"))).isNotNull();
+        var process = new ServingProcess(folder, "raid6:vol", "--config", config.toString(),
+                "--portal", "127.0.0.1:0");
         raid("fail", "raid6:vol", "0").succeeds();
         String state = "";
         for (int i = 0; i < MAX_LOOKS && !state.equals("clean"); i++) {
             Thread.sleep(LOOK_MS);
             state = status("raid6:vol").path("state").asString("");
         }
-        process.destroyForcibly(); // SIGKILL
-        assertThat(process.waitFor(END_SECONDS, TimeUnit.SECONDS)).isTrue();
+        process.kill();
         Files.writeString(config, before);
         assertThat(uris("raid6:vol", "slots")).containsExactly(file("s"), file("m1"), file("m2"),
                 file("m3"));
@@ -282,26 +262,17 @@ class RaidMembersCommandTest {
     @Test
     void shouldComputeAllParityAnewWhereTheJournalIsLostInACrash() throws Exception {
         create("raid5:vol", 3, "--journal", file("log") + "?size=16MiB");
-        Process process = new ProcessBuilder(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
-                System.getProperty("java.class.path"), "lunar.cli.Main", "serve", "raid5:vol",
-                "--config", config.toString(), "--portal", "127.0.0.1:0"))
-                .redirectError(folder.resolve("err.txt").toFile()).start();
-        BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
-        String line = out.readLine();
-        assertThat(line).as(Files.readString(folder.resolve("err.txt"))).isNotNull();
-        String[] words = line.split(" ");
+        var process = new ServingProcess(folder, "raid5:vol", "--config", config.toString(),
+                "--portal", "127.0.0.1:0");
         byte[] data = noise(1 << 20);
-        try (BlockDevice lun = Devices.open("iscsi://" + words[words.length - 1] + "/" + words[1]
-                + "/0?no-path-retry=fail")) {
+        try (BlockDevice lun = Devices.open(process.uri() + "?no-path-retry=fail")) {
             lun.write(0, MemorySegment.ofArray(data));
             lun.flush();
-            process.destroyForcibly(); // SIGKILL
-            assertThat(process.waitFor(END_SECONDS, TimeUnit.SECONDS)).isTrue();
+            process.kill();
         }
         lose("log");
-        JsonNode status = JsonMapper.builder().build().readTree(raid("assemble", file("m0"),
-                file("m1"), file("m2"), "--lost-journal", "drop", "--json").succeeds().out());
+        JsonNode status = RaidFolder.json(raid("assemble", file("m0"), file("m1"), file("m2"),
+                "--lost-journal", "drop", "--json"));
         assertThat(status.path("state").asString("")).isEqualTo("clean");
         try (BlockDevice volume = new VolumeUris(config).open("raid5:vol")) {
             check(volume, data);
