@@ -40,6 +40,14 @@ abstract class RunningFixture {
         volume = RunningVolume.open(spec, shelf, List.of(), events);
     }
 
+    /** All power is cut while nobody hears of any disk any more; then the volume is started again. */
+    final void crash() throws StorageException {
+        shelf.pullAll();
+        volume.close();
+        shelf.cut();
+        open();
+    }
+
     @AfterEach
     void close() throws StorageException {
         if (volume != null) {

@@ -64,10 +64,7 @@ class RunningSparesTest extends RunningFixture {
         awaitHealth(VolumeHealth.CLEAN);
         assertThat(spares()).containsExactly("spare:1");
         scrub();
-        shelf.pullAll();
-        volume.close();
-        shelf.cut();
-        open();
+        crash();
         assertThat(volume.status().slots().get(1).uri()).isEqualTo("spare:0");
         check();
     }
@@ -149,6 +146,17 @@ class RunningSparesTest extends RunningFixture {
         check();
     }
 
+    /** Slot 1's member comes back where a person wants it, and gets what it missed. */
+    private void addBack(String name) throws Exception {
+        assertThat(volume.add(name, false)).isEqualTo(1);
+        assertThat(events.await(VolumeEvent.MemberReturned.class))
+                .isEqualTo(new VolumeEvent.MemberReturned(1, "disk:1", true));
+        events.awaitThrough(WalkKind.REBUILD);
+        awaitHealth(VolumeHealth.CLEAN);
+        check();
+        scrub();
+    }
+
     @ParameterizedTest
     @EnumSource(value = Level.class, names = {"RAID1", "RAID5", "RAID6", "RAID10"})
     void shouldKeepOutWhomAPersonTookOut(Level level) throws Exception {
@@ -156,10 +164,7 @@ class RunningSparesTest extends RunningFixture {
         volume.fail(1);
         fill(0, 64 << 10);
         volume.flush();
-        shelf.pullAll();
-        volume.close();
-        shelf.cut(); // what was said is stable
-        open();
+        crash(); // what was said is stable
         assertThat(events.await(VolumeEvent.Started.class).health())
                 .isEqualTo(VolumeHealth.DEGRADED);
         assertThat(volume.status().slots().get(1).why()).contains("taken out by hand");
@@ -172,13 +177,7 @@ class RunningSparesTest extends RunningFixture {
                 .hasMessageContaining("does not come back").hasMessageContaining("nobody answers");
         assertThat(volume.status().slots().get(1).state()).isEqualTo(SlotState.FAILED);
         shelf.disk("disk:1").putBack();
-        assertThat(volume.add("disk:1", false)).isEqualTo(1);
-        assertThat(events.await(VolumeEvent.MemberReturned.class))
-                .isEqualTo(new VolumeEvent.MemberReturned(1, "disk:1", true));
-        events.awaitThrough(WalkKind.REBUILD);
-        awaitHealth(VolumeHealth.CLEAN);
-        check();
-        scrub();
+        addBack("disk:1");
         volume.close();
         open();
         assertThat(events.await(VolumeEvent.Started.class).health())
@@ -193,22 +192,13 @@ class RunningSparesTest extends RunningFixture {
         fill(0, 256 << 10);
         assertThat(events.await(VolumeEvent.MemberFailed.class).slot()).isEqualTo(1);
         volume.flush();
-        shelf.pullAll();
-        volume.close();
-        shelf.cut();
         shelf.disk("disk:1").putBack(); // as if nothing were wrong with it
-        open();
+        crash();
         assertThat(events.await(VolumeEvent.Started.class).health())
                 .isEqualTo(VolumeHealth.DEGRADED);
         assertThat(volume.status().slots().get(1).why()).contains("for medium errors");
         check();
-        assertThat(volume.add("1", false)).isEqualTo(1);
-        assertThat(events.await(VolumeEvent.MemberReturned.class))
-                .isEqualTo(new VolumeEvent.MemberReturned(1, "disk:1", true));
-        events.awaitThrough(WalkKind.REBUILD);
-        awaitHealth(VolumeHealth.CLEAN);
-        check();
-        scrub();
+        addBack("1");
     }
 
     @Test

@@ -191,10 +191,7 @@ class RunningVolumeTest extends RunningFixture {
             random.nextBytes(later);
             int at = content.length - later.length;
             volume.submitWrite(at / BLOCK, MemorySegment.ofArray(later));
-            shelf.pullAll();
-            volume.close();
-            shelf.cut();
-            open();
+            crash();
             MemorySegment found = MemorySegment.ofArray(new byte[later.length]);
             volume.read(at / BLOCK, found);
             System.arraycopy(found.toArray(ValueLayout.JAVA_BYTE), 0, content, at, later.length);
