@@ -1,29 +1,14 @@
 package lunar.bench;
 
-import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.DeviceGoneException;
 import lunar.block.ForwardingDevice;
-import lunar.block.Identity;
 import lunar.block.StorageException;
-import lunar.raid.Raid;
-import lunar.raid.RaidOptions;
-import lunar.raid.RaidVolume;
 import lunar.raid.layout.Level;
 import lunar.raid.meta.Assembly;
-import lunar.raid.meta.Assembly.Outcome;
-import lunar.raid.meta.Candidate;
-import lunar.raid.meta.Composition;
 import lunar.raid.meta.Consistency;
-import lunar.raid.meta.Creation;
-import lunar.raid.meta.VolumeMetadata;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,7 +23,6 @@ record IraidSetup(String name, @Nullable Level level, Consistency consistency, i
     static final int CHUNK_BYTES = 64 << 10;
     /** As much as a member of 4 GiB has. */
     private static final long JOURNAL_BYTES = 16 << 20;
-    private static final int TICK_MS = 1000;
 
     static final IraidSetup TARGET = new IraidSetup("iSCSI", null, Consistency.NONE, 1, false);
 
@@ -77,45 +61,20 @@ record IraidSetup(String name, @Nullable Level level, Consistency consistency, i
         if (level == null) {
             return luns.getFirst();
         }
-        var members = new ArrayList<Creation.Member>();
-        var candidates = new ArrayList<Candidate>();
-        for (BlockDevice lun : luns) {
-            members.add(new Creation.Member(lun.toString(), UUID.randomUUID(), lun));
-        }
-        Creation.create(new Creation.Wish(UUID.randomUUID(), "bench", System.currentTimeMillis(),
-                level, consistency, CHUNK_BYTES, JOURNAL_BYTES, UUID.randomUUID(), null), members,
-                false);
-        luns.forEach(lun -> candidates.add(Candidate.of(lun.toString(), lun)));
-        if (!(Assembly.of(candidates) instanceof Outcome.Assembled(Composition composition))) {
-            throw new BenchException("a new volume does not go together");
-        }
-        var made = new AtomicReference<@Nullable RaidVolume>();
-        VolumeMetadata metadata = VolumeMetadata.open(composition, luns, null, (slot, why) -> {
-            RaidVolume volume = made.get();
-            if (volume != null) {
-                volume.fail(slot, why);
-            }
-        });
-        // Zeroes are in sync: nothing is stale.
-        RaidVolume volume = Raid.volume(metadata.record().shape(), metadata.raidMembers(),
-                RaidOptions.of(Identity.of("iRAID", metadata.record().description().uuid()))
-                        .withGuard(metadata).withKeeper(metadata).withLost(metadata.badBlocks()));
-        made.set(volume);
+        FreshVolume fresh = FreshVolume.of(level, consistency, CHUNK_BYTES, JOURNAL_BYTES, luns);
         if (degraded) {
-            volume.fail(0, new DeviceGoneException("pulled"));
+            fresh.volume().fail(0, new DeviceGoneException("pulled"));
         }
-        return new Ticking(volume, metadata);
+        return new Ticking(fresh);
     }
 
-    /** Runs the clock of the metadata. */
+    /** Closes the clock, too. */
     private static final class Ticking extends ForwardingDevice {
-        private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(
-                Thread.ofPlatform().daemon().name("bench tick").factory());
+        private final FreshVolume fresh;
 
-        Ticking(RaidVolume volume, VolumeMetadata metadata) {
-            super(volume);
-            var _ = clock.scheduleAtFixedRate(metadata::tick, TICK_MS, TICK_MS,
-                    TimeUnit.MILLISECONDS);
+        Ticking(FreshVolume fresh) {
+            super(fresh.volume());
+            this.fresh = fresh;
         }
 
         @Override
@@ -127,9 +86,6 @@ record IraidSetup(String name, @Nullable Level level, Consistency consistency, i
         public void submit(BlockRequest request) { below().submit(request); }
 
         @Override
-        public void close() throws StorageException {
-            clock.shutdownNow();
-            super.close();
-        }
+        public void close() throws StorageException { fresh.close(); }
     }
 }
