@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -12,6 +13,7 @@ import lunar.block.StorageException;
 import lunar.raid.layout.Level;
 import lunar.raid.meta.Consent;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -145,6 +147,22 @@ class RunningGrowthFaultsTest extends RunningFixture {
         if (level == Level.RAID1 || victim.equals(NEW)) {
             assertThat(goesOn).as("seed " + seed).isPositive();
         }
+    }
+
+    @Test
+    void shouldGoOnWithoutAMemberThatSaysNothing() throws Exception {
+        createSmall(Level.RAID1);
+        volume.close();
+        spec = spec.withOptions(OPTIONS.withStallTimeout(Duration.ofMillis(50)));
+        open();
+        shelf.disk("disk:1").hang();
+        assertThatThrownBy(() -> volume.grow(NEW, false)).isInstanceOf(StorageException.class)
+                .hasMessageContaining("wait until it is whole");
+        assertThat(events.await(VolumeEvent.MemberFailed.class).why())
+                .contains("has not answered");
+        fill(0, 64 << 10);
+        check();
+        assertThat(volume.status().slots()).hasSize(2);
     }
 
     /** The one that broke is away for the next start, which says that it may be, and is there for the one after. */
