@@ -249,7 +249,7 @@ final class Caretaker {
     // --- members that come back ---
 
     private boolean bringBack(int slot) {
-        Candidates.closeQuietly(volume.member(slot));
+        closeFailed(slot);
         var tried = new ArrayList<String>();
         tried.add(uri(slot));
         synchronized (this) {
@@ -268,6 +268,14 @@ final class Caretaker {
         }
         note(slot, why);
         return false;
+    }
+
+    /** Closes the member of a slot that has failed: not the one that has come into it just now. */
+    private void closeFailed(int slot) {
+        BlockDevice before = volume.member(slot);
+        if (volume.state().slots().get(slot) == SlotState.FAILED) {
+            Candidates.closeQuietly(before);
+        }
     }
 
     private synchronized boolean isTaken(int slot, String uri) {
@@ -457,7 +465,7 @@ final class Caretaker {
             throw new InvalidRequestException(uri(slot) + " is in slot " + slot
                     + " already, and at work");
         }
-        Candidates.closeQuietly(volume.member(slot));
+        closeFailed(slot);
         Optional<String> obstacle = bringBack(slot, uri(slot), true);
         if (obstacle.isPresent() && volume.state().slots().get(slot) == SlotState.FAILED) {
             throw new InvalidRequestException(uri(slot) + " does not come back into slot " + slot
