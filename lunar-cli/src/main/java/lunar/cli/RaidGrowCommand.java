@@ -12,9 +12,9 @@ import tools.jackson.databind.JsonNode;
 /** {@code lunar raid grow}: one member more. */
 @Command(name = "grow",
         description = "Give a volume one member more while it is in use: a linear volume has its blocks"
-                + " behind the others then, a RAID 1 one copy more, which is made meanwhile. A RAID 0,"
-                + " 5 or 6 moves its blocks meanwhile, and has more of them at the end. The config"
-                + " file names the member from then on.",
+                + " behind the others then, a RAID 1 one copy more, which is made meanwhile, and all others"
+                + " move their blocks meanwhile and have more of them at the end. The config file names"
+                + " the member from then on.",
         footer = {
                 "", "Examples:", "  lunar raid grow linear:archive file:/srv/more.img",
                 "  lunar raid grow raid5:vol file:/srv/fourth.img --wait",

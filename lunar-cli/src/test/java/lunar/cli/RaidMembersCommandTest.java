@@ -16,6 +16,8 @@ import lunar.testkit.Seed;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 /** {@code lunar raid add|remove|fail|grow}, and that the config file names members as they are. */
@@ -198,14 +200,16 @@ class RaidMembersCommandTest {
         raid("grow", "raid5:other", file("n") + SIZE).fails(1, "wait until it is whole");
     }
 
-    @Test
-    void shouldMoveBlocksToAMemberMore() throws Exception {
-        create("raid5:vol", 3);
-        long before = status("raid5:vol").path("sizeBytes").asLong();
-        assertThat(raid("grow", "raid5:vol", file("m3") + SIZE).succeeds().out())
-                .contains("slot 3 of raid5:vol is " + file("m3"), "it is clean");
-        assertThat(status("raid5:vol").path("sizeBytes").asLong()).isGreaterThan(before);
-        assertThat(raid("scrub", "raid5:vol").succeeds().out()).contains("nothing wrong");
+    @ParameterizedTest
+    @ValueSource(strings = {"raid5", "raid10"})
+    void shouldMoveBlocksToAMemberMore(String level) throws Exception {
+        String volume = level + ":vol";
+        create(volume, 3);
+        long before = status(volume).path("sizeBytes").asLong();
+        assertThat(raid("grow", volume, file("m3") + SIZE).succeeds().out())
+                .contains("slot 3 of " + volume + " is " + file("m3"), "it is clean");
+        assertThat(status(volume).path("sizeBytes").asLong()).isGreaterThan(before);
+        assertThat(raid("scrub", volume).succeeds().out()).contains("nothing wrong");
         assertThat(table().members())
                 .containsExactly(file("m0"), file("m1"), file("m2"), file("m3"));
     }

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongPredicate;
 import lunar.block.BusyException;
 import lunar.block.DeadlineException;
 import lunar.block.DeviceGoneException;
@@ -47,10 +48,11 @@ final class Engine {
     private final ArrayDeque<MemberIo> freeIos = new ArrayDeque<>();
     private volatile @Nullable MemorySegment zeroes;
 
-    Engine(Layout layout, Planner planner, List<RaidMember> members, RaidOptions options) {
-        this(layout, planner,
-                new Membership(layout, Slots.of(members, options.stale(), layout), options),
-                options);
+    /** @param promise which slots, as bits, may be lost */
+    Engine(Layout layout, Planner planner, List<RaidMember> members, RaidOptions options,
+            LongPredicate promise) {
+        this(layout, planner, new Membership(promise,
+                Slots.of(members, options.stale(), layout, promise), options), options);
     }
 
     /** One more over the same members, of which it may have the first ones only. */

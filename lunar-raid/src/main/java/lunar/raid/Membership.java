@@ -2,10 +2,10 @@ package lunar.raid;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongPredicate;
 import java.util.function.UnaryOperator;
 import lunar.block.DeviceGoneException;
 import lunar.block.StorageException;
-import lunar.raid.layout.Layout;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,11 +13,12 @@ import org.jspecify.annotations.Nullable;
  * that come while one is being made stable go together in the next.
  */
 final class Membership {
-    private final Layout layout;
     private final StateKeeper keeper;
     private final RaidListener listener;
     private final WriteGuard guard;
     private volatile Slots slots;
+    /** Which slots, as bits, may be lost. */
+    private volatile LongPredicate promise;
     /** Guarded by this, as the next three: changes so far, and how many of them are stable. */
     private long changes;
     private long stable;
@@ -33,8 +34,8 @@ final class Membership {
     /** Waits until a member may be ACTIVE. */
     private record Joiner(Member member, Runnable work) {}
 
-    Membership(Layout layout, Slots slots, RaidOptions options) {
-        this.layout = layout;
+    Membership(LongPredicate promise, Slots slots, RaidOptions options) {
+        this.promise = promise;
         this.slots = slots;
         this.keeper = options.keeper();
         this.listener = options.listener();
@@ -50,6 +51,16 @@ final class Membership {
     @Nullable
     StorageException end() { return end; }
 
+    /** Whether every block can be had while the members of these slots are lost. */
+    boolean survives(long lostSlots) {
+        return promise.test(lostSlots);
+    }
+
+    /** From now on other slots may be lost. */
+    void promise(LongPredicate other) {
+        promise = other;
+    }
+
     /**
      * A member is given up. What is read and written from then on does without.
      *
@@ -64,7 +75,7 @@ final class Membership {
                 return before.isServing();
             }
             Slots after = before.withState(member.slot, SlotState.FAILED);
-            survives = layout.survives(after.incomplete());
+            survives = survives(after.incomplete());
             if (survives) {
                 slots = after;
                 changes++;

@@ -7,6 +7,7 @@ import lunar.block.BlockRequest;
 import lunar.block.BlockRequest.Operation;
 import lunar.block.MiscompareException;
 import lunar.block.StorageException;
+import lunar.raid.layout.Planner;
 import lunar.raid.layout.Relayout;
 import org.jspecify.annotations.Nullable;
 
@@ -29,11 +30,12 @@ final class Migration {
     /** Rows that are in place. */
     private volatile long rows;
 
-    Migration(Reshaping state, Relayout map, Engine before, Engine after) {
+    Migration(Reshaping state, Relayout map, Engine after) {
         this.state = state;
         this.map = map;
-        this.before = before;
         this.after = after;
+        before = new Engine(map.before(), Planner.of(map.before()), after.membership,
+                after.options);
         rows = state.rows();
     }
 
@@ -75,6 +77,11 @@ final class Migration {
     }
 
     private Engine engine(long block) { return block < boundary() ? after : before; }
+
+    /** Where a stripe is that has the same number in both layouts. */
+    Engine engineOfStripe(long stripe) {
+        return engine(stripe * before.layout.stripeBlocks());
+    }
 
     /** A request on its way through one engine or both. */
     private final class Passage {

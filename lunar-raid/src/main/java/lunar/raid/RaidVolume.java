@@ -69,22 +69,23 @@ public final class RaidVolume implements BlockDevice {
                     ? EnumSet.of(Capability.UNMAP, Capability.WRITE_ZEROES,
                             Capability.COMPARE_AND_WRITE)
                     : EnumSet.of(Capability.WRITE_ZEROES, Capability.COMPARE_AND_WRITE));
-            var engine = new Engine(layout, planner, members, options);
-            Migration migration = reshaping == null ? null : migration(engine, reshaping);
-            Layout least = migration == null ? layout : migration.map.before();
+            Relayout map = reshaping == null
+                    ? null
+                    : Relayout.of(shape, reshaping.slotsBefore());
+            var engine = new Engine(layout, planner, members, options,
+                    map == null ? layout::survives : map::survives);
+            Migration migration = reshaping == null || map == null
+                    ? null
+                    : new Migration(reshaping, map, engine);
+            Layout least = map == null ? layout : map.before();
             return new Body(engine, layout,
                     new Geometry(shape.blockSize(), least.volumeBlocks(), physical),
                     limitsOf(least, unmaps, alignment), capabilities, isReadOnly, migration);
         }
 
-        private static Migration migration(Engine engine, Reshaping reshaping) {
-            var map = Relayout.of(engine.layout.shape(), reshaping.slotsBefore());
-            return new Migration(reshaping, map, new Engine(map.before(),
-                    Planner.of(map.before()), engine.membership, engine.options), engine);
-        }
-
         /** When all is in the new layout. */
         Body migrated() {
+            engine.membership.promise(layout::survives);
             Limits all = limitsOf(layout, limits.maxUnmapBlocks() > 0,
                     limits.bufferAlignmentBytes());
             return new Body(engine, layout,
@@ -132,6 +133,11 @@ public final class RaidVolume implements BlockDevice {
 
     /** What it is at the moment. */
     public VolumeState state() { return engine().slots().view(); }
+
+    /** Whether every block can be had, wherever it is now, while the members of these slots, as bits, are lost. */
+    public boolean survives(long lostSlots) {
+        return engine().membership.survives(lostSlots);
+    }
 
     /** Ranges that were repaired on the member of a slot, since it is there. */
     public long repairs(int slot) {
@@ -352,16 +358,17 @@ public final class RaidVolume implements BlockDevice {
 
     /**
      * Moves what is not moved yet, after which it has its new blocks, too. One at a time, and no other walk meanwhile:
-     * a slot that fails gets another member afterwards.
+     * a slot that fails gets another member afterwards. Copies that may differ since a crash are compared first ({@link
+     * #resync}).
      *
-     * @throws IllegalStateException where there is nothing to be moved, or another walk is under way
+     * @throws IllegalStateException where there is nothing to be moved, another walk is under way, or a resync is due
      */
     public Reshape reshape(WalkOptions options) {
         Migration migration = body.migration;
-        if (migration == null || engine().hasWalks()) {
+        if (migration == null || engine().hasWalks() || engine().slots().resync() != null) {
             throw new IllegalStateException(migration == null
                     ? "the volume has its layout already"
-                    : "a walk is under way");
+                    : "a walk is under way, or due");
         }
         var reshape = new Reshape(migration, options, () -> body = body.migrated());
         reshape.start();
@@ -492,13 +499,19 @@ public final class RaidVolume implements BlockDevice {
         return rebuild;
     }
 
-    /** Makes the redundancy of the stale stripes true ({@link RaidOptions#stale}); nothing where there are none. */
+    /**
+     * Makes the redundancy of the stale stripes true ({@link RaidOptions#stale}); nothing where there are none. Of a
+     * volume whose blocks are to be moved, in both layouts.
+     *
+     * @throws IllegalStateException while a reshape is under way
+     */
     public Resync resync(WalkOptions options) {
         Progress progress = engine().slots().resync();
-        if (progress != null) {
-            requireOneLayout();
+        Migration migration = progress == null ? null : body.migration;
+        if (migration != null && (!migration.map.keepsStripes() || engine().hasWalks())) {
+            throw new IllegalStateException("the volume is being reshaped: wait for the end");
         }
-        var resync = new Resync(engine(), options,
+        var resync = new Resync(engine(), migration, options,
                 progress == null ? new Progress(StripeSet.EMPTY, 0) : progress);
         resync.start();
         return resync;

@@ -10,11 +10,24 @@ import org.jspecify.annotations.Nullable;
  * of a stripe are lost the redundancy is all there is of them, and is left as it is.
  */
 public final class Resync extends StripeWalk {
+    private final @Nullable Migration migration;
     private final Progress progress;
 
-    Resync(Engine engine, WalkOptions options, Progress progress) {
+    /** @param migration which stripes have been moved, while it stands still; null where all are in one layout */
+    Resync(Engine engine, @Nullable Migration migration, WalkOptions options, Progress progress) {
         super(engine, options, progress);
+        this.migration = migration;
         this.progress = progress;
+    }
+
+    @Override
+    public long stripes() {
+        return migration == null ? super.stripes() : migration.before.layout.stripes();
+    }
+
+    @Override
+    Engine engineOf(long stripe) {
+        return migration == null ? engine : migration.engineOfStripe(stripe);
     }
 
     @Override
@@ -22,13 +35,14 @@ public final class Resync extends StripeWalk {
 
     @Override
     void work(StripeTask task) {
-        long lost = layout.units(task.stripe(), engine.slots().lost(task.stripe()));
-        long there = Layout.all(layout.units()) & ~lost;
-        long wanted = layout.code() == Code.COPIES
+        Layout its = engineOf(task.stripe()).layout;
+        long lost = its.units(task.stripe(), engine.slots().lost(task.stripe()));
+        long there = Layout.all(its.units()) & ~lost;
+        long wanted = its.code() == Code.COPIES
                 ? there & ~Long.lowestOneBit(there)
-                : there & ~Layout.all(layout.dataUnits());
-        boolean isDataThere = layout.code() == Code.COPIES
-                || (lost & Layout.all(layout.dataUnits())) == 0;
+                : there & ~Layout.all(its.dataUnits());
+        boolean isDataThere = its.code() == Code.COPIES
+                || (lost & Layout.all(its.dataUnits())) == 0;
         if (wanted == 0 || !isDataThere) {
             worked();
         } else {

@@ -3,6 +3,7 @@ package lunar.raid;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.function.LongPredicate;
 import lunar.raid.layout.Code;
 import lunar.raid.layout.Layout;
 import org.jspecify.annotations.Nullable;
@@ -31,7 +32,9 @@ final class Slots {
         rebuilding = slotsThatAre(SlotState.REBUILDING);
     }
 
-    static Slots of(List<RaidMember> given, StripeSet stale, Layout layout) {
+    /** @param promise which slots, as bits, may be lost */
+    static Slots of(List<RaidMember> given, StripeSet stale, Layout layout,
+            LongPredicate promise) {
         var members = new ArrayList<@Nullable Member>();
         var states = new ArrayList<SlotState>();
         var rebuilds = new ArrayList<@Nullable Progress>();
@@ -48,7 +51,7 @@ final class Slots {
                 && stale.next(0) != StripeSet.NONE;
         var slots = new Slots(members, states, rebuilds,
                 isStale ? new Progress(stale, 0) : null, true);
-        return layout.survives(slots.failed | slots.rebuilding) ? slots : slots.notServing();
+        return promise.test(slots.incomplete()) ? slots : slots.notServing();
     }
 
     private long slotsThatAre(SlotState state) {

@@ -13,6 +13,8 @@ public abstract sealed class StripeWalk extends Walk implements StripeTask.Owner
     /** Where it is, for whoever relies on that; null where nobody does. */
     private final @Nullable Progress progress;
     private final StripeTask[] tasks;
+    /** Whose tasks they are. */
+    private Engine worker;
     private final long[] stripes;
     private final AtomicInteger pending = new AtomicInteger();
     private int count;
@@ -25,8 +27,13 @@ public abstract sealed class StripeWalk extends Walk implements StripeTask.Owner
         int batch = (int) Math.min(options.batch(), layout.stripes());
         stripes = new long[batch];
         tasks = new StripeTask[batch];
-        for (int i = 0; i < batch; i++) {
-            tasks[i] = new StripeTask(engine);
+        worker = engine;
+        makeTasks();
+    }
+
+    private void makeTasks() {
+        for (int i = 0; i < tasks.length; i++) {
+            tasks[i] = new StripeTask(worker);
         }
     }
 
@@ -34,6 +41,11 @@ public abstract sealed class StripeWalk extends Walk implements StripeTask.Owner
 
     /** The first stripe to work on from one on, or {@link StripeSet#NONE}. */
     abstract long next(long from);
+
+    /** Who has the layout and the locks of a stripe. */
+    Engine engineOf(long stripe) {
+        return engine;
+    }
 
     /** Works on a stripe that is locked, and calls {@link #worked} once. */
     abstract void work(StripeTask task);
@@ -84,18 +96,26 @@ public abstract sealed class StripeWalk extends Walk implements StripeTask.Owner
             return;
         }
         count = 0;
-        for (long stripe = next(checkpoint()); stripe < layout.stripes() && count < tasks.length
-                && (count == 0 || stripe - stripes[0] < StripeLocks.LOCKS); stripe = next(
-                        stripe + 1)) {
+        for (long stripe = next(checkpoint()); fits(stripe); stripe = next(stripe + 1)) {
             stripes[count++] = stripe;
         }
         if (count == 0) {
-            done(layout.stripes());
+            done(stripes());
             flush();
             return;
         }
+        if (!worker.equals(engineOf(stripes[0]))) {
+            worker = engineOf(stripes[0]);
+            makeTasks();
+        }
         locked = 0;
         lockNext();
+    }
+
+    private boolean fits(long stripe) {
+        return stripe < stripes() && count < tasks.length
+                && (count == 0 || (stripe - stripes[0] < StripeLocks.LOCKS
+                        && engineOf(stripe).equals(engineOf(stripes[0]))));
     }
 
     /** In the order of locks, so that nobody waits for each other for ever. */
@@ -192,7 +212,7 @@ public abstract sealed class StripeWalk extends Walk implements StripeTask.Owner
         StorageException obstacle = engine.isClosed() ? engine.gone(this) : obstacle();
         if (obstacle != null) {
             end(obstacle);
-        } else if (checkpoint() < layout.stripes()) {
+        } else if (checkpoint() < stripes()) {
             settled();
         } else {
             if (progress != null) {

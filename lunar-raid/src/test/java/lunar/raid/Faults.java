@@ -7,8 +7,14 @@ package lunar.raid;
  * @param crashes of all at once, at any moment
  * @param metadata whether the volume has superblocks, bitmap and journal; else its state is kept by the simulation
  * @param checksums whether members have checksums; then bits change by themselves, too
+ * @param bitmap whether volumes of copies have an intent bitmap
  */
-record Faults(boolean losses, boolean crashes, boolean metadata, boolean checksums) {
+record Faults(boolean losses, boolean crashes, boolean metadata, boolean checksums,
+        boolean bitmap) {
+    Faults(boolean losses, boolean crashes, boolean metadata, boolean checksums) {
+        this(losses, crashes, metadata, checksums, true);
+    }
+
     Faults(boolean losses, boolean crashes, boolean metadata) {
         this(losses, crashes, metadata, false);
     }

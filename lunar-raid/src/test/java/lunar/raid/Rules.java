@@ -1,5 +1,6 @@
 package lunar.raid;
 
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import lunar.block.BlockDevice;
 import lunar.raid.layout.Planner;
@@ -8,7 +9,7 @@ import lunar.raid.meta.MetadataLayout;
 /** What of a volume a simulation replaces: nothing, or one thing that is done wrong, to see that it is found. */
 record Rules(UnaryOperator<Planner> planner, UnaryOperator<WriteGuard> guard,
         UnaryOperator<StateKeeper> keeper, UnaryOperator<Reshaping.Keeper> reshape,
-        Members members) {
+        UnaryOperator<StripeSet> stale, Consumer<RaidVolume> volume, Members members) {
     /** What stands between a volume and the members that it starts with. */
     interface Members {
         BlockDevice over(MetadataLayout layout, int slot, int slots, BlockDevice member);
@@ -16,25 +17,43 @@ record Rules(UnaryOperator<Planner> planner, UnaryOperator<WriteGuard> guard,
 
     /** As it is. */
     static final Rules RIGHT = new Rules(UnaryOperator.identity(), UnaryOperator.identity(),
-            UnaryOperator.identity(), UnaryOperator.identity(), (_, _, _, member) -> member);
+            UnaryOperator.identity(), UnaryOperator.identity(), UnaryOperator.identity(), _ -> {},
+            (_, _, _, member) -> member);
 
     static Rules planner(UnaryOperator<Planner> wrong) {
-        return new Rules(wrong, RIGHT.guard, RIGHT.keeper, RIGHT.reshape, RIGHT.members);
+        return new Rules(wrong, RIGHT.guard, RIGHT.keeper, RIGHT.reshape, RIGHT.stale,
+                RIGHT.volume, RIGHT.members);
     }
 
     static Rules guard(UnaryOperator<WriteGuard> wrong) {
-        return new Rules(RIGHT.planner, wrong, RIGHT.keeper, RIGHT.reshape, RIGHT.members);
+        return new Rules(RIGHT.planner, wrong, RIGHT.keeper, RIGHT.reshape, RIGHT.stale,
+                RIGHT.volume, RIGHT.members);
     }
 
     static Rules keeper(UnaryOperator<StateKeeper> wrong) {
-        return new Rules(RIGHT.planner, RIGHT.guard, wrong, RIGHT.reshape, RIGHT.members);
+        return new Rules(RIGHT.planner, RIGHT.guard, wrong, RIGHT.reshape, RIGHT.stale,
+                RIGHT.volume, RIGHT.members);
     }
 
     static Rules reshape(UnaryOperator<Reshaping.Keeper> wrong) {
-        return new Rules(RIGHT.planner, RIGHT.guard, RIGHT.keeper, wrong, RIGHT.members);
+        return new Rules(RIGHT.planner, RIGHT.guard, RIGHT.keeper, wrong, RIGHT.stale,
+                RIGHT.volume, RIGHT.members);
+    }
+
+    /** Which stripes are to be compared after a start. */
+    static Rules stale(UnaryOperator<StripeSet> wrong) {
+        return new Rules(RIGHT.planner, RIGHT.guard, RIGHT.keeper, RIGHT.reshape, wrong,
+                RIGHT.volume, RIGHT.members);
+    }
+
+    /** What is done to a volume that has grown, or was opened. */
+    static Rules volume(Consumer<RaidVolume> wrong) {
+        return new Rules(RIGHT.planner, RIGHT.guard, RIGHT.keeper, RIGHT.reshape, RIGHT.stale,
+                wrong, RIGHT.members);
     }
 
     static Rules members(Members wrong) {
-        return new Rules(RIGHT.planner, RIGHT.guard, RIGHT.keeper, RIGHT.reshape, wrong);
+        return new Rules(RIGHT.planner, RIGHT.guard, RIGHT.keeper, RIGHT.reshape, RIGHT.stale,
+                RIGHT.volume, wrong);
     }
 }

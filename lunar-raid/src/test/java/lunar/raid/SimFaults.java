@@ -221,7 +221,8 @@ final class SimFaults {
      * @return whether it has happened
      */
     boolean crash(Runnable forget) {
-        if (sim.volume().state().resyncedStripes() >= 0) {
+        boolean isComparing = sim.volume().state().resyncedStripes() >= 0;
+        if (isComparing && !sim.volume().isReshaping()) {
             return false;
         }
         boolean isDegraded = incomplete() != 0;
@@ -229,6 +230,7 @@ final class SimFaults {
         if (happens) {
             world.tally.count(Event.CRASH);
             world.tally.count(Event.CRASH_DEGRADED, isDegraded ? 1 : 0);
+            world.tally.count(Event.RESYNC_CRASHED, isComparing ? 1 : 0);
         }
         return happens;
     }
@@ -247,12 +249,13 @@ final class SimFaults {
         return true;
     }
 
-    /** At times a member is lost with it. */
+    /** At times a member is lost with it, but for while copies are compared: the first one counts then. */
     private boolean crashKnowing(Runnable forget) {
         List<SimMember> images = members.stream().map(SimMember::afterCrash).toList();
-        int lost = world.faults.losses() && world.random.nextInt(3) == 0
-                ? world.random.nextInt(images.size())
-                : -1;
+        int lost = world.faults.losses() && sim.volume().state().resyncedStripes() < 0
+                && world.random.nextInt(3) == 0
+                        ? world.random.nextInt(images.size())
+                        : -1;
         Composition composition = sim.composition(images, lost);
         if (composition == null) {
             return false;

@@ -74,7 +74,7 @@ final class SimGrowth {
     private void grow() {
         VolumeMetadata metadata = sim.metadata();
         Level level = world.layout.shape().level();
-        if (metadata == null || !(level == Level.RAID0 || level.hasParity())) {
+        if (metadata == null || level == Level.LINEAR || level == Level.RAID1) {
             return;
         }
         int mine = world.incarnation;
@@ -103,6 +103,8 @@ final class SimGrowth {
         }
         world.log.append('G');
         world.tally.count(Event.GROWN);
+        world.tally.count(Event.GROWN_RAID10,
+                world.layout.shape().level() == Level.RAID10 ? 1 : 0);
         growths++;
         world.members.add(member);
         world.uuids.add(world.newUuid());

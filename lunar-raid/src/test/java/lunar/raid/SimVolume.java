@@ -16,6 +16,7 @@ import lunar.raid.meta.Assembly;
 import lunar.raid.meta.Assembly.Outcome;
 import lunar.raid.meta.Candidate;
 import lunar.raid.meta.Composition;
+import lunar.raid.meta.Consistency;
 import lunar.raid.meta.Consent;
 import lunar.raid.meta.Creation;
 import lunar.raid.meta.Growth;
@@ -23,6 +24,9 @@ import lunar.raid.meta.MemberSet;
 import lunar.raid.meta.MetadataLayout;
 import lunar.raid.meta.OpenOptions;
 import lunar.raid.meta.ReshapeRecord;
+import lunar.raid.meta.Superblock;
+import lunar.raid.meta.SuperblockReading;
+import lunar.raid.meta.SuperblockStore;
 import lunar.raid.meta.VolumeDevices;
 import lunar.raid.meta.VolumeMetadata;
 import org.jspecify.annotations.Nullable;
@@ -77,7 +81,18 @@ final class SimVolume {
                 : metadata.record().members().get(slot).state()) == SlotState.ACTIVE;
     }
 
-    boolean isCovered(int slot) { return (covered >>> slot & 1) != 0; }
+    boolean isCovered(int slot) {
+        return (covered >>> slot & 1) != 0 && hasAllButWhatTheBitmapHas(slot);
+    }
+
+    /** As its superblock tells, and the record of the volume. */
+    private boolean hasAllButWhatTheBitmapHas(int slot) {
+        return metadata != null
+                && new SuperblockStore(members.get(slot))
+                        .read() instanceof SuperblockReading.Found(Superblock found)
+                && found.member().state() == SlotState.ACTIVE
+                && found.volume().events() >= metadata.record().coveredSince();
+    }
 
     boolean areSumsKnown() { return areSumsKnown; }
 
@@ -97,10 +112,13 @@ final class SimVolume {
                 layout.memberBlock(stripe, unit) + block % SimWorld.CHUNK_BLOCKS, 1);
     }
 
-    /** The layouts that it has now: one, or those of before and after. */
+    /** The layouts that it has now: one, or those of before and after, until it is stable that all has been moved. */
     List<Layout> layouts() {
-        Relayout map = map();
-        return map == null ? List.of(world.layout) : List.of(map.before(), map.after());
+        if (!volume.isReshaping()) {
+            return List.of(world.layout);
+        }
+        var map = Relayout.of(world.layout.shape(), world.layout.shape().members() - 1);
+        return List.of(map.before(), map.after());
     }
 
     /** How blocks are being moved; null where they are not. */
@@ -215,7 +233,8 @@ final class SimVolume {
                     members.get(slot)));
         }
         var wish = new Creation.Wish(world.newUuid(), "sim", 0, level,
-                Creation.consistencyOf(level), world.layout.shape().chunkBytes(), 0,
+                world.faults.bitmap() ? Creation.consistencyOf(level) : Consistency.NONE,
+                world.layout.shape().chunkBytes(), 0,
                 world.newUuid(), null, world.faults.checksums());
         try {
             Creation.create(wish, given, true);
@@ -266,8 +285,10 @@ final class SimVolume {
         ReshapeRecord reshape = composition.volume().reshape();
         world.tally.count(Event.ROWS_STAGED, reshape == null || reshape.stagedRows() == 0 ? 0 : 1);
         world.layout = Layout.of(opened.record().shape());
-        return new RaidVolume(world.layout, rules.planner().apply(Planner.of(world.layout)),
+        var made = new RaidVolume(world.layout, rules.planner().apply(Planner.of(world.layout)),
                 opened.raidMembers(), options(opened), reshaping(opened));
+        rules.volume().accept(made);
+        return made;
     }
 
     private @Nullable Reshaping reshaping(VolumeMetadata opened) {
@@ -288,6 +309,7 @@ final class SimVolume {
             world.layout = Layout.of(grown.record().shape());
             volume.resume(world.layout.shape(), grown.raidMembers(), options(grown),
                     reshaping(grown));
+            rules.volume().accept(volume);
             kept = volume.state();
         } catch (StorageException e) {
             throw world.failure("the volume did not grow", e);
@@ -309,7 +331,7 @@ final class SimVolume {
         };
         return options().withGuard(rules.guard().apply(opened))
                 .withKeeper(rules.keeper().apply(keeper)).withLost(opened.badBlocks())
-                .withStale(opened.stale());
+                .withStale(rules.stale().apply(opened.stale()));
     }
 
     private MemberSet.Faults faults() {

@@ -23,7 +23,9 @@ final class Simulation {
             Level.RAID6, Level.RAID6};
 
     private static final Level[] TURNING = {Level.RAID0, Level.RAID5, Level.RAID5, Level.RAID6,
-            Level.RAID6};
+            Level.RAID6, Level.RAID10, Level.RAID10};
+    /** Of those of copies, one in so many has no intent bitmap. */
+    private static final int WITHOUT_BITMAP = 4;
 
     private final SimWorld world;
     private final SimVolume sim;
@@ -80,8 +82,10 @@ final class Simulation {
     }
 
     static Simulation growing(Level level, long seed, Rules rules) {
+        boolean bitmap = level != Level.RAID10
+                || new SplittableRandom(-seed).nextInt(WITHOUT_BITMAP) > 0;
         var simulation = new Simulation(level, seed,
-                new Faults(level.isRedundant(), true, true), rules);
+                new Faults(level.isRedundant(), true, true, false, bitmap), rules);
         simulation.grows = true;
         return simulation;
     }

@@ -48,7 +48,7 @@ class SimulationTest {
     }
 
     @ParameterizedTest
-    @EnumSource(value = Level.class, names = {"RAID0", "RAID5", "RAID6"})
+    @EnumSource(value = Level.class, names = {"RAID0", "RAID5", "RAID6", "RAID10"})
     void shouldKeepEverythingWhileBlocksMoveToMoreMembers(Level level) {
         var seeds = new Random(Seed.next());
         for (int run = 0; run < RUNS; run++) {

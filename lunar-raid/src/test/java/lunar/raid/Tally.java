@@ -58,8 +58,12 @@ final class Tally {
         /** Members that came back, and got what they missed. */
         READMITTED,
         RESYNC,
+        /** Crashes while copies were compared in two layouts. */
+        RESYNC_CRASHED,
         /** Volumes that got a member more. */
         GROWN,
+        /** Of these, RAID 10. */
+        GROWN_RAID10,
         RESHAPE_CRASHED,
         RESHAPE_DONE,
         /** Crashes that left rows to be brought in place. */

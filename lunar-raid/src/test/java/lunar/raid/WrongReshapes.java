@@ -43,6 +43,17 @@ final class WrongReshapes {
         });
     }
 
+    /** After a crash nothing is compared. */
+    static Rules comparesNothing() {
+        return Rules.stale(_ -> StripeSet.EMPTY);
+    }
+
+    /** While blocks are being moved members may be lost that the new layout can do without, and the old one not. */
+    static Rules judgesLossesInTheNewLayout() {
+        return Rules.volume(volume -> volume.engine().membership
+                .promise(volume.engine().layout::survives));
+    }
+
     /** The volume is said to be in its new layout one window too early. */
     static Rules notesTooMuch() {
         return Rules.reshape(right -> new Changed(right) {

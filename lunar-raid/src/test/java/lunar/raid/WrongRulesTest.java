@@ -71,7 +71,15 @@ class WrongRulesTest {
                 argumentSet("what is staged is noted as being in place", Level.RAID6, 1000,
                         WrongReshapes.notesTooMuch()),
                 argumentSet("entries of the old layout stay", Level.RAID6, 400,
-                        WrongGuards.settlesNothing()));
+                        WrongGuards.settlesNothing()),
+                argumentSet("what is staged of copies is not noted", Level.RAID10, 100,
+                        WrongReshapes.notesNothingStaged()),
+                argumentSet("copies that may differ are not compared", Level.RAID10, 100,
+                        WrongReshapes.comparesNothing()),
+                argumentSet("there is no bitmap", Level.RAID10, 100,
+                        WrongGuards.guardsNothing()),
+                argumentSet("losses are judged in the new layout alone", Level.RAID10, 2000,
+                        WrongReshapes.judgesLossesInTheNewLayout()));
     }
 
     @ParameterizedTest

@@ -27,14 +27,32 @@ public record Relayout(Layout before, Layout after) {
         return new Relayout(Layout.of(before), Layout.of(after));
     }
 
+    /** Whether every block can be had, in whichever layout it is, while the members of these slots are lost. */
+    public boolean survives(long lostSlots) {
+        return before.survives(lostSlots) && after.survives(lostSlots);
+    }
+
+    /** Whether a stripe has the same blocks in both, and so the same number. */
+    public boolean keepsStripes() {
+        return before.stripeBlocks() == after.stripeBlocks();
+    }
+
     /** Rows of each member. */
     public long rows() { return after.shape().chunks(0); }
 
     /** Stripes of the new layout end with each row, or with one in so many. */
     public int step() {
-        return after.code() == Code.COPIES && after.shape().members() % after.units() != 0
-                ? after.units()
-                : 1;
+        return step(after.shape().level(), after.shape().members());
+    }
+
+    /** The same for a level and so many members after. */
+    public static int step(Level level, int members) {
+        return level == Level.RAID10 && members % 2 != 0 ? 2 : 1;
+    }
+
+    /** Whether stripes of the new layout end with the rows before one. */
+    public boolean isEnd(long row) {
+        return row == rows() || row % step() == 0;
     }
 
     /** New stripes in the rows before one, at which a stripe begins. */

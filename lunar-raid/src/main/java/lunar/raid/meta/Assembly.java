@@ -316,7 +316,7 @@ public final class Assembly {
         VolumeRecord volume = composition.volume();
         int slots = volume.description().slots();
         long lost = Layout.all(slots) & ~composition.inSync();
-        if (!Layout.of(volume.shape()).survives(lost)) {
+        if (!volume.survives(lost)) {
             var why = new StringBuilder("volume ").append(volume.description().title())
                     .append(" cannot be had from ").append(Long.bitCount(composition.inSync()))
                     .append(" of its ").append(slots).append(" members (")
@@ -344,7 +344,7 @@ public final class Assembly {
             return;
         }
         long others = Layout.all(volume.description().slots()) & ~away;
-        boolean mayBeOld = Layout.of(volume.shape()).survives(others);
+        boolean mayBeOld = volume.mayHaveDoneWithout(others);
         if (consent.includes(mayBeOld ? Consent.FORCED : Consent.DEGRADED)) {
             return;
         }
@@ -372,7 +372,9 @@ public final class Assembly {
             case RAID1 -> " needs 1";
             case RAID5 -> " needs " + (slots - 1);
             case RAID6 -> " needs " + (slots - 2);
-            case RAID10 -> " needs one of each pair";
+            case RAID10 -> volume.reshape() == null
+                    ? " needs one of each pair"
+                    : ", which is being reshaped, needs one of each pair of before and of after";
         };
     }
 

@@ -10,6 +10,7 @@ import lunar.block.StorageException;
 import lunar.raid.SlotState;
 import lunar.raid.layout.Layout;
 import lunar.raid.layout.Level;
+import lunar.raid.layout.Relayout;
 import lunar.raid.layout.Shape;
 import lunar.raid.meta.Composition.Resync;
 import lunar.raid.meta.Composition.Slot;
@@ -26,6 +27,10 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Crashes.</b> The new member is the first that says so, when it has all that belongs on it. So after a crash at
  * any moment the volume has grown where the new member is there and its superblock was stable, and is as it was
  * otherwise.
+ *
+ * <p><b>The intent bitmap</b> begins without a bit where it has more regions than before: all that was written is
+ * stable on all members by then ({@link VolumeMetadata#pause}). Bits of before mean the same stripes otherwise, also of
+ * RAID 10, where a stripe is one chunk of the volume.
  */
 public final class Growth {
     private Growth() {}
@@ -114,7 +119,12 @@ public final class Growth {
                 table.stream().map(MemberRecord::dataBlocks).toList());
         table.addAll(now.spares());
         long blocks = isMirror || turns ? what.volumeBlocks() : Layout.of(shape).volumeBlocks();
-        return new VolumeRecord(what.grown(what.slots() + 1, blocks), now.events(), now.clean(),
+        VolumeDescription grown = what.grown(what.slots() + 1, blocks);
+        if (what.consistency() != Consistency.NONE) {
+            grown = grown.withRegionStripes(IntentBitmap
+                    .regionStripes(Layout.of(shape).stripes(), what.regionStripes()));
+        }
+        return new VolumeRecord(grown, now.events(), now.clean(),
                 now.resyncNext(), now.coveredSince(), table,
                 turns ? new ReshapeRecord(what.slots(), 0, 0) : null).next();
     }
@@ -122,17 +132,19 @@ public final class Growth {
     private static void requireReshape(VolumeMetadata volume, VolumeDescription what)
             throws InvalidRequestException {
         String why = null;
+        int step = Relayout.step(what.level(), what.slots() + 1);
+        long chunkBytes = (long) what.chunkBlocks() * what.blockSize();
+        long mostBytes = (long) ReshapeRecord.stagingBlocks(what) * what.blockSize() / step;
         if (volume.record().reshape() != null) {
             why = "is being reshaped: wait for the end";
         } else if (!ReshapeRecord.canBe(what)) {
-            why = "is " + what.level() + (what.level().hasParity()
-                    ? " without a journal: it cannot have one member more"
-                    : ": it cannot have one member more yet");
+            why = "is " + what.level() + " without a journal: it cannot have one member more";
         } else if (what.layout().hasSums()) {
             why = "has checksums: it cannot have one member more yet";
-        } else if (what.chunkBlocks() > ReshapeRecord.stagingBlocks(what)) {
-            why = "has chunks of " + Size.format((long) what.chunkBlocks() * what.blockSize())
-                    + ": only with chunks of up to 512 KiB it can have one member more";
+        } else if (chunkBytes > mostBytes) {
+            why = "has chunks of " + Size.format(chunkBytes) + ": only with chunks of up to "
+                    + Size.format(Long.highestOneBit(mostBytes)) + " it can have "
+                    + (step > 1 ? "an odd number of members" : "one member more");
         } else if (!volume.badBlocks().ranges().isEmpty()) {
             why = "has blocks that cannot be read: write them first";
         } else if (what.journalDevice() != null && isGone(volume.journal())) {

@@ -168,6 +168,15 @@ public final class IntentBitmap {
         return Math.max(1, Long.highestOneBit(Math.ceilDiv(stripes, TARGET_REGIONS) * 2 - 1));
     }
 
+    /** As many stripes for a bit as before, or so many times two that there is room for the bits of more stripes. */
+    static long regionStripes(long stripes, long before) {
+        long regionStripes = before;
+        while (Math.ceilDiv(stripes, regionStripes) > MAX_REGIONS) {
+            regionStripes *= 2;
+        }
+        return regionStripes;
+    }
+
     /**
      * Bits for so many stripes.
      *

@@ -46,10 +46,10 @@ final class ReshapeKeeping implements Reshaping.Keeper {
         }, done);
     }
 
-    /** What was lost there before has a content now. */
+    /** What was lost there before has a content now. Copies are alike, and need no bits. */
     @Override
     public void moved(long from, long end, StateKeeper.Done done) {
-        if (bitmap != null) {
+        if (bitmap != null && superblocks.record().description().level().hasParity()) {
             bitmap.written(from, end - from);
         }
         int chunk = superblocks.record().description().chunkBlocks();

@@ -2,6 +2,7 @@ package lunar.raid.meta;
 
 import lunar.raid.layout.Layout;
 import lunar.raid.layout.Relayout;
+import lunar.raid.layout.Shape;
 
 /**
  * How far a volume is that is being reshaped, as its superblocks tell it. A row is a chunk of each member.
@@ -18,12 +19,15 @@ public record ReshapeRecord(int slotsBefore, long rows, int stagedRows) {
         }
     }
 
-    /** Holds it against the volume that says so. */
-    void check(VolumeDescription what, long dataBlocks) {
-        long all = dataBlocks / what.chunkBlocks();
+    /** Holds it against the volume that says so, and its shape. */
+    void check(VolumeDescription what, Shape shape) {
+        long all = shape.chunks(0);
         if (!canBe(what) || slotsBefore >= what.slots() || rows > all || stagedRows > all - rows
                 || slotsBefore < what.level().minMembers()
-                || (long) stagedRows * what.chunkBlocks() > stagingBlocks(what)) {
+                || (long) Math.max(stagedRows, Relayout.step(what.level(), what.slots()))
+                        * what.chunkBlocks() > stagingBlocks(what)
+                || !Relayout.of(shape, slotsBefore).isEnd(rows)
+                || !Relayout.of(shape, slotsBefore).isEnd(rows + stagedRows)) {
             throw new IllegalArgumentException("impossible: " + this + " of " + what.level());
         }
     }
@@ -31,9 +35,9 @@ public record ReshapeRecord(int slotsBefore, long rows, int stagedRows) {
     /** Whether a volume could ever be reshaped. */
     static boolean canBe(VolumeDescription what) {
         return switch (what.level()) {
-            case RAID0 -> true;
+            case RAID0, RAID10 -> true;
             case RAID5, RAID6 -> what.consistency() == Consistency.JOURNAL;
-            case LINEAR, RAID1, RAID10 -> false;
+            case LINEAR, RAID1 -> false;
         };
     }
 

@@ -73,6 +73,12 @@ public record VolumeDescription(UUID uuid, String name, long createdMs, Level le
                 layout);
     }
 
+    /** The same with so many stripes of a bit of the intent bitmap. */
+    VolumeDescription withRegionStripes(long changed) {
+        return new VolumeDescription(uuid, name, createdMs, level, blockSize, chunkBlocks, slots,
+                volumeBlocks, consistency, changed, journalKey, journalDevice, layout);
+    }
+
     /** How a message calls the volume. */
     String title() { return "'" + name + "' (" + uuid + ")"; }
 }

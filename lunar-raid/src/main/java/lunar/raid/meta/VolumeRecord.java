@@ -65,7 +65,7 @@ public record VolumeRecord(VolumeDescription description, long events, boolean c
                     + " blocks where there is room for " + room);
         }
         if (reshape != null) {
-            reshape.check(description, members.getFirst().dataBlocks());
+            reshape.check(description, shape(description, members));
         }
     }
 
@@ -150,6 +150,23 @@ public record VolumeRecord(VolumeDescription description, long events, boolean c
     boolean hasRebuilt(int slot, long stripe) {
         MemberRecord member = members.get(slot);
         return member.state() == SlotState.REBUILDING && stripe < member.rebuiltStripes();
+    }
+
+    /** Whether every block can be had, wherever it is now, while the members of these slots are lost. */
+    boolean survives(long lostSlots) {
+        return reshape == null
+                ? Layout.of(shape()).survives(lostSlots)
+                : reshape.map(this).survives(lostSlots);
+    }
+
+    /**
+     * Whether the volume may have been in use without these slots by those who know a record that is next to this one:
+     * before it began to be reshaped, or after that.
+     */
+    boolean mayHaveDoneWithout(long slots) {
+        return Layout.of(shape()).survives(slots)
+                || (reshape != null && reshape.rows() == 0 && reshape.stagedRows() == 0
+                        && reshape.map(this).before().survives(slots));
     }
 
     /** Another line in the table. */

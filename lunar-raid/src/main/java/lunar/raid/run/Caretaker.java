@@ -3,7 +3,9 @@ package lunar.raid.run;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.Executor;
@@ -21,7 +23,8 @@ import lunar.block.WriteProtectedException;
 import lunar.raid.RaidVolume;
 import lunar.raid.SlotState;
 import lunar.raid.VolumeState;
-import lunar.raid.layout.Layout;
+import lunar.raid.Walk;
+import lunar.raid.WalkOptions;
 import lunar.raid.meta.Creation;
 import lunar.raid.meta.Superblock;
 import lunar.raid.meta.SuperblockReading;
@@ -36,25 +39,6 @@ import lunar.raid.meta.VolumeMetadata;
 final class Caretaker {
     /** So many of the longest waits without a failure, and those before it are forgotten. */
     private static final int WELL = 10;
-
-    /** What is to be known of a slot beside its state. */
-    private static final class Care {
-        String uri;
-        /** Whether a person, or a medium error, has put its member out: it does not come back by itself. */
-        boolean isOut;
-        String why = "";
-        int failures;
-        long nextNs;
-        long failedNs;
-        long wholeNs;
-
-        Care(String uri, long nowNs) {
-            this.uri = uri;
-            nextNs = nowNs;
-            failedNs = nowNs;
-            wholeNs = nowNs;
-        }
-    }
 
     private final RaidVolume volume;
     private volatile VolumeMetadata metadata;
@@ -71,7 +55,8 @@ final class Caretaker {
     /** Guarded by this, as the next two. */
     private final List<Care> slots = new ArrayList<>();
     private final List<String> others = new ArrayList<>();
-    private long resyncNextNs;
+    /** When a resync or reshape is begun again at the earliest. */
+    private final Map<WalkKind, Long> nextNs = new EnumMap<>(WalkKind.class);
     private volatile boolean closing;
 
     Caretaker(RaidVolume volume, VolumeOpening.Opened opened, KeptState kept, SparePool spares,
@@ -94,7 +79,6 @@ final class Caretaker {
             slots.add(care);
         }
         others.addAll(opened.others());
-        resyncNextNs = now;
     }
 
     // --- what there is ---
@@ -153,7 +137,8 @@ final class Caretaker {
             tendReshape();
             return;
         }
-        if (state.resyncedStripes() >= 0 && !walks.has(WalkKind.RESYNC, -1) && isResyncDue()) {
+        if (state.resyncedStripes() >= 0 && !walks.has(WalkKind.RESYNC, -1)
+                && isDue(WalkKind.RESYNC)) {
             boolean _ = walks.begin(WalkKind.RESYNC, -1, volume::resync);
         }
         for (int slot = 0; slot < state.slots().size(); slot++) {
@@ -170,25 +155,34 @@ final class Caretaker {
         }
     }
 
+    /** What a crash has left to be compared comes first. */
     private void tendReshape() {
-        if (walks.has(WalkKind.RESHAPE, -1) || !isResyncDue()) {
+        boolean isStale = volume.state().resyncedStripes() >= 0;
+        WalkKind kind = isStale ? WalkKind.RESYNC : WalkKind.RESHAPE;
+        if (walks.has(WalkKind.RESYNC, -1) || walks.has(WalkKind.RESHAPE, -1)
+                || !isDue(kind)) {
             return;
         }
         boolean begun = false;
         try {
-            begun = walks.begin(WalkKind.RESHAPE, -1, volume::reshape);
+            begun = walks.begin(kind, -1, isStale ? this::resync : volume::reshape);
         } catch (IllegalStateException _) {
             // It is through, or another walk is just ending.
         }
         if (!begun) { // such as while growing still holds all walks
-            soon();
+            soon(kind);
         }
     }
 
-    /** What goes over all stripes may begin with the next look, however long ago the last one began. */
-    private synchronized void soon() {
-        resyncNextNs = System.nanoTime();
+    private Walk resync(WalkOptions how) {
+        return volume.resync(how.withOnEnd(walk -> {
+            how.onEnd().accept(walk);
+            tendWalks();
+        }));
     }
+
+    /** A walk may begin with the next look, however long ago the last one began. */
+    private synchronized void soon(WalkKind kind) { nextNs.remove(kind); }
 
     /** @throws BusyException while blocks are being moved, since all else waits for that */
     void requireOneLayout() throws BusyException {
@@ -221,21 +215,14 @@ final class Caretaker {
         }
     }
 
-    private synchronized boolean isDue(int slot) {
-        Care care = slots.get(slot);
-        if (System.nanoTime() - care.nextNs < 0) {
-            return false;
-        }
-        care.failures++;
-        care.nextNs = System.nanoTime() + timing.retryAfter(care.failures).toNanos();
-        return true;
-    }
+    private synchronized boolean isDue(int slot) { return slots.get(slot).isDue(timing); }
 
-    private synchronized boolean isResyncDue() {
-        if (System.nanoTime() - resyncNextNs < 0) {
+    private synchronized boolean isDue(WalkKind kind) {
+        long now = System.nanoTime();
+        if (now - nextNs.getOrDefault(kind, now) < 0) {
             return false;
         }
-        resyncNextNs = System.nanoTime() + timing.lastRetry().toNanos();
+        nextNs.put(kind, now + timing.lastRetry().toNanos());
         return true;
     }
 
@@ -480,8 +467,7 @@ final class Caretaker {
             for (int other = 0; other < state.slots().size(); other++) {
                 lost |= state.slots().get(other) == SlotState.ACTIVE ? 0 : 1L << other;
             }
-            if (!volume.shape().level().isRedundant()
-                    || !Layout.of(volume.shape()).survives(lost)) {
+            if (!volume.shape().level().isRedundant() || !volume.survives(lost)) {
                 throw new InvalidRequestException("the volume cannot do without slot " + slot
                         + " now: its data would be lost");
             }
@@ -585,7 +571,7 @@ final class Caretaker {
         metadata = other;
         kept = keptOther;
         slots.add(new Care("", System.nanoTime()));
-        soon();
+        soon(WalkKind.RESHAPE);
     }
 
     /** Nothing more is begun; waits for what is being done. */

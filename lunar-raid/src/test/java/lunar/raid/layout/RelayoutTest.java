@@ -3,8 +3,10 @@ package lunar.raid.layout;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.stream.IntStream;
 import lunar.raid.layout.Relayout.Window;
 import lunar.testkit.Seed;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,10 +21,22 @@ class RelayoutTest {
     private record Place(int slot, long memberBlock) {}
 
     private static Place place(Layout layout, long block) {
+        return places(layout, block).getFirst();
+    }
+
+    /** Of copies, all. */
+    private static List<Place> places(Layout layout, long block) {
         long stripe = block / layout.stripeBlocks();
         int unit = (int) (block % layout.stripeBlocks() / layout.chunkBlocks());
-        return new Place(layout.slot(stripe, unit),
-                layout.memberBlock(stripe, unit) + block % layout.chunkBlocks());
+        int last = layout.code() == Code.COPIES ? layout.units() - 1 : unit;
+        return IntStream.rangeClosed(unit, last)
+                .mapToObj(one -> new Place(layout.slot(stripe, one),
+                        layout.memberBlock(stripe, one) + block % layout.chunkBlocks()))
+                .toList();
+    }
+
+    private static void put(Map<Place, Long> members, Layout layout, long block, long content) {
+        places(layout, block).forEach(place -> members.put(place, content));
     }
 
     /** Blocks are moved in memory, window by window, and nothing may be written over that is still needed. */
@@ -47,7 +61,7 @@ class RelayoutTest {
         long blocks = map.before().volumeBlocks();
         Map<Place, Long> members = new HashMap<>();
         for (long block = 0; block < blocks; block++) {
-            members.put(place(map.before(), block), block);
+            put(members, map.before(), block, block);
         }
         long row = 0;
         while (row < map.rows()) {
@@ -92,7 +106,7 @@ class RelayoutTest {
         members.keySet().removeIf(place -> place.memberBlock() >= window.from()
                 && place.memberBlock() < window.end());
         for (long block = from; block < end; block++) {
-            members.put(place(after, block), read.get(block));
+            put(members, after, block, read.get(block));
         }
     }
 
@@ -100,8 +114,9 @@ class RelayoutTest {
             String title) {
         for (long block = 0; block < map.before().volumeBlocks(); block++) {
             Layout layout = block < boundary ? map.after() : map.before();
-            assertThat(members.get(place(layout, block))).as(title + " block " + block)
-                    .isEqualTo(block);
+            for (Place place : places(layout, block)) {
+                assertThat(members.get(place)).as(title + " block " + block).isEqualTo(block);
+            }
         }
     }
 }

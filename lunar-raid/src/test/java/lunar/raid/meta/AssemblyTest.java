@@ -139,6 +139,24 @@ class AssemblyTest {
     }
 
     @Test
+    void shouldKnowWhichMembersSufficeForBothLayoutsOfAReshape() {
+        VolumeRecord four = Volumes.volume(Level.RAID10, 4, Consistency.BITMAP);
+        List<Candidate> moving = all(four.withReshape(new ReshapeRecord(3, 2, 0)));
+        assertThat(uses(assembled(List.of(moving.get(1), moving.get(2)), Consent.FORCED)))
+                .containsExactly(MISSING, IN_SYNC, IN_SYNC, MISSING);
+        assertThat(refused(List.of(moving.get(0), moving.get(3))))
+                .contains("RAID 10, which is being reshaped, needs one of each pair of before");
+        // Slot 1 and 2 are no pair any more, so these might have gone on; not before, when they were one.
+        List<Candidate> some = List.of(moving.get(0), moving.get(1), moving.get(3));
+        assertThat(refused(some, Consent.NONE)).contains("would start degraded");
+        List<Candidate> begun = all(Volumes.volume(Level.RAID10, 5, Consistency.BITMAP)
+                .withReshape(new ReshapeRecord(4, 0, 0)));
+        List<Candidate> half = List.of(begun.get(0), begun.get(2), begun.get(4));
+        assertThat(refused(half, Consent.DEGRADED)).as("1 and 3 did for four members")
+                .contains("may have been used without");
+    }
+
+    @Test
     void shouldRefuseForeignMembers() {
         VolumeRecord volume = raid5();
         VolumeDescription what = volume.description();

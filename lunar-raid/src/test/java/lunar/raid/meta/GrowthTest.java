@@ -104,14 +104,15 @@ class GrowthTest {
     @Test
     void shouldRefuseWhatCannotGrow() throws StorageException {
         var test = new TestVolume("seed " + seed, new Random(seed));
-        test.create(Level.RAID10, 3, 0);
+        test.consistency = Consistency.BITMAP;
+        test.create(Level.RAID5, 3, 0);
         test.open();
         test.resync();
-        int disk = test.add(Level.RAID10, TestVolume.STRIPES);
+        int disk = test.add(Level.RAID5, TestVolume.STRIPES);
         assertThatThrownBy(
                 () -> Growth.check(test.metadata, "disk:3", test.disks.get(disk)))
                 .isInstanceOf(InvalidRequestException.class)
-                .hasMessageContaining("is RAID 10: it cannot have one member more yet");
+                .hasMessageContaining("RAID 5 without a journal: it cannot have one member more");
         TestVolume mirror = created(Level.RAID1, "", 0);
         int small = mirror.add(Level.RAID1, TestVolume.STRIPES - 1);
         assertThatThrownBy(

@@ -276,6 +276,9 @@ class IntentBitmapTest {
             assertThat(IntentBitmap.regions(stripes, IntentBitmap.regionStripes(stripes)))
                     .isBetween(1, 8192);
         }
+        assertThat(IntentBitmap.regionStripes(IntentBitmap.MAX_REGIONS, 1)).isEqualTo(1);
+        assertThat(IntentBitmap.regionStripes(IntentBitmap.MAX_REGIONS + 1, 1)).isEqualTo(2);
+        assertThat(IntentBitmap.regionStripes(4L * IntentBitmap.MAX_REGIONS + 1, 1)).isEqualTo(8);
         assertThatThrownBy(() -> IntentBitmap.regions(1 << 20, 1))
                 .hasMessageContaining("too small");
         assertThatThrownBy(() -> bitmap.begin(intent(512, 1))).hasMessageContaining("of 512");

@@ -22,6 +22,7 @@ import lunar.testkit.Seed;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Volumes that turn get a member more. */
@@ -35,9 +36,19 @@ class ReshapeTest {
     void closeAll() { open.forEach(TestVolume::close); }
 
     private TestVolume created(Level level, String title) throws StorageException {
+        return created(level, Math.max(2, level.minMembers()), title);
+    }
+
+    private TestVolume created(Level level, int members, String title) throws StorageException {
+        return created(level, members, Creation.consistencyOf(level), title);
+    }
+
+    private TestVolume created(Level level, int members, Consistency consistency, String title)
+            throws StorageException {
         var test = new TestVolume("seed " + seed + " " + level + title, new Random(seed));
         open.add(test);
-        test.create(level, level == Level.RAID0 ? 2 : level.minMembers(), 0);
+        test.consistency = consistency;
+        test.create(level, members, 0);
         test.open();
         test.resync();
         return test;
@@ -69,9 +80,10 @@ class ReshapeTest {
     }
 
     @ParameterizedTest
-    @EnumSource(value = Level.class, names = {"RAID0", "RAID5", "RAID6"})
-    void shouldTakeAMemberMore(Level level) throws StorageException {
-        TestVolume test = created(level, "");
+    @CsvSource({"RAID0, 2", "RAID5, 3", "RAID6, 4", "RAID10, 2", "RAID10, 3", "RAID10, 4",
+            "RAID10, 5"})
+    void shouldTakeAMemberMore(Level level, int members) throws StorageException {
+        TestVolume test = created(level, members, "");
         long before = test.volume.blockCount();
         var host = new ReshapeHost(test);
         host.fill();
@@ -82,7 +94,7 @@ class ReshapeTest {
         host.checkAll();
         finish(test, host);
         assertThat(test.volume.isReshaping()).isFalse();
-        int data = test.volume.layout().dataUnits();
+        int data = level == Level.RAID10 ? members + 1 : test.volume.layout().dataUnits();
         assertThat(test.volume.blockCount()).isEqualTo(before / (data - 1) * data);
         host.checkAll();
         MemorySegment last = MemorySegment.ofArray(new byte[TestVolume.BLOCK]);
@@ -106,7 +118,7 @@ class ReshapeTest {
 
     /** It is stopped in the middle, goes on, and loses as many members as the level survives. */
     @ParameterizedTest
-    @EnumSource(value = Level.class, names = {"RAID5", "RAID6"})
+    @EnumSource(value = Level.class, names = {"RAID5", "RAID6", "RAID10"})
     void shouldGoOnWithoutMembersThatFail(Level level) throws StorageException {
         for (int failing = 0; failing <= level.minMembers(); failing++) {
             for (int when = 0; when < 2; when++) {
@@ -138,6 +150,110 @@ class ReshapeTest {
                 open.remove(test);
             }
         }
+    }
+
+    /** Before 2 and 3 are a pair, after 4 and 0 are, and with five members all neighbours. */
+    @Test
+    void shouldOutliveNoMoreThanBothLayoutsDo() throws StorageException {
+        for (int[] way : new int[][]{{4, 1, 2}, {4, 4, 0}, {4, 2, 3}, {5, 1, 2}, {5, 4, 0}}) {
+            TestVolume test = created(Level.RAID10, way[0], " of " + way[0]);
+            var host = new ReshapeHost(test);
+            host.fill();
+            test.add(Level.RAID10, TestVolume.STRIPES);
+            grow(test);
+            test.fail(way[1]);
+            Reshape part = begun(test, host, 2);
+            assertThat(part.failure()).isInstanceOf(AbortedException.class);
+            assertThat(test.volume.survives(1L << way[1] | 1L << way[2])).isFalse();
+            test.consent = Consent.FORCED;
+            assertThat(test.assembly(way[1], way[2]).toString()).contains(
+                    "RAID 10, which is being reshaped, needs one of each pair of before and of");
+            test.restart();
+            test.open(way[1]);
+            test.resync();
+            host.checkAll();
+            finish(test, host);
+            boolean isPair = way[0] == 4 || way[1] == 2 && way[2] == 3;
+            assertThat(test.volume.survives(1L << way[1] | 1L << way[2])).as(test.title())
+                    .isEqualTo(!isPair);
+            test.fail(way[2]);
+            assertThat(test.volume.state().serving()).as(test.title()).isEqualTo(!isPair);
+            if (!isPair) {
+                host.checkAll();
+            }
+        }
+    }
+
+    private static Reshape begun(TestVolume test, ReshapeHost host, int windows) {
+        var reshape = new Reshape[1];
+        var left = new int[]{windows};
+        reshape[0] = test.volume.reshape(TWO_ROWS.withPace((_, goOn) -> {
+            if (--left[0] == 0) {
+                reshape[0].cancel();
+            }
+            goOn.run();
+        }));
+        host.playUntilEnd(reshape[0]);
+        return reshape[0];
+    }
+
+    /** Copies that a crash has left different are made alike where they are, and then they move. */
+    @Test
+    void shouldCompareCopiesInBothLayoutsFirst() throws StorageException {
+        TestVolume test = created(Level.RAID10, 3, "");
+        var host = new ReshapeHost(test);
+        host.fill();
+        test.add(Level.RAID10, TestVolume.STRIPES);
+        grow(test);
+        begun(test, host, 1);
+        long chunk = test.volume.layout().chunkBlocks();
+        assertThat(test.metadata.record().reshape()).isEqualTo(new ReshapeRecord(3, 2, 0));
+        for (long block : new long[]{chunk, test.volume.blockCount() - 1}) {
+            MemorySegment data = MemorySegment.ofArray(new byte[TestVolume.BLOCK]);
+            assertThat(test.does(new BlockRequest().asWrite(block, 1, data, true))).isNull();
+        }
+        test.restart();
+        long moved = test.metadata.dataOffset(); // stripe 1: row 0 of slots 2 and 3
+        long kept = moved + 5 * chunk; // stripe 8: row 5 of slots 1 and 2
+        MemorySegment old = MemorySegment.ofArray(new byte[(int) chunk * TestVolume.BLOCK]);
+        old.fill((byte) 1);
+        test.disks.get(3).write(moved, old);
+        test.disks.get(2).write(kept, old);
+        test.open();
+        assertThat(test.volume.state().resyncedStripes()).isZero();
+        assertThatThrownBy(() -> test.volume.reshape(TWO_ROWS))
+                .hasMessageContaining("a walk is under way, or due");
+        test.resync();
+        assertThat(chunk(test, 3, moved)).isEqualTo(chunk(test, 2, moved));
+        assertThat(chunk(test, 2, kept)).isEqualTo(chunk(test, 1, kept));
+    }
+
+    private static byte[] chunk(TestVolume test, int disk, long at) throws StorageException {
+        var chunk = new byte[TestVolume.CHUNK_BYTES];
+        test.disks.get(disk).read(at, MemorySegment.ofArray(chunk));
+        return chunk;
+    }
+
+    /** What a member has missed of a reshape no bit tells: it gets all. */
+    @ParameterizedTest
+    @CsvSource({"RAID5, 3, 1", "RAID10, 3, 1", "RAID10, 4, 3", "RAID10, 4, 4"})
+    void shouldGiveAllToAMemberThatWasAway(Level level, int members, int slot)
+            throws StorageException {
+        TestVolume test = created(level, members, " slot " + slot);
+        var host = new ReshapeHost(test);
+        host.fill();
+        test.add(level, TestVolume.STRIPES);
+        grow(test);
+        begun(test, host, 1);
+        test.fail(slot);
+        finish(test, host);
+        test.stop();
+        test.open();
+        assertThat(test.composition.slots().get(slot).use()).isEqualTo(Composition.Use.STALE);
+        test.makeWhole();
+        test.checkRedundancy();
+        test.fail((slot + 1) % (members + 1));
+        host.checkAll();
     }
 
     @Test
@@ -193,11 +309,32 @@ class ReshapeTest {
 
     @Test
     void shouldSayWhyAVolumeCannotBeReshaped() throws StorageException {
-        TestVolume pairs = created(Level.RAID10, "");
-        int disk = pairs.add(Level.RAID10, TestVolume.STRIPES);
-        assertThatThrownBy(() -> Growth.check(pairs.metadata, "disk:2", pairs.disks.get(disk)))
-                .isInstanceOf(InvalidRequestException.class)
-                .hasMessageContaining("is RAID 10: it cannot have one member more yet");
+        for (int members = 2; members <= 3; members++) {
+            TestVolume large = new TestVolume("seed " + seed, new Random(seed));
+            open.add(large);
+            large.chunkBytes = 512 << 10;
+            large.create(Level.RAID10, members, 0);
+            large.open();
+            large.resync();
+            QueuedDevice disk = large.disks.get(large.add(Level.RAID10, TestVolume.STRIPES));
+            if (members == 2) {
+                assertThatThrownBy(() -> Growth.check(large.metadata, "disk:2", disk))
+                        .isInstanceOf(InvalidRequestException.class)
+                        .hasMessageEndingWith("has chunks of 512 KiB: only with chunks of up to"
+                                + " 256 KiB it can have an odd number of members");
+            } else {
+                Growth.check(large.metadata, "disk:3", disk);
+            }
+        }
+        TestVolume sums = new TestVolume("seed " + seed, new Random(seed));
+        open.add(sums);
+        sums.checksums = true;
+        sums.create(Level.RAID10, 2, 0);
+        sums.open();
+        sums.resync();
+        QueuedDevice more = sums.disks.get(sums.add(Level.RAID10, TestVolume.STRIPES));
+        assertThatThrownBy(() -> Growth.check(sums.metadata, "disk:2", more))
+                .hasMessageContaining("has checksums: it cannot have one member more yet");
         TestVolume test = created(Level.RAID5, "");
         int small = test.add(Level.RAID5, TestVolume.STRIPES - 1);
         assertThatThrownBy(() -> Growth.check(test.metadata, "disk:3", test.disks.get(small)))
@@ -211,15 +348,18 @@ class ReshapeTest {
 
     /** The power is cut at each request to each disk while the volume is reshaped and written to. */
     @ParameterizedTest
-    @EnumSource(value = Level.class, names = {"RAID0", "RAID5", "RAID6"})
-    void shouldGoOnAfterACutAtEveryRequest(Level level) throws StorageException {
+    @CsvSource({"RAID0, 2, NONE", "RAID5, 3, JOURNAL", "RAID6, 4, JOURNAL", "RAID10, 2, BITMAP",
+            "RAID10, 3, BITMAP", "RAID10, 4, NONE"})
+    void shouldGoOnAfterACutAtEveryRequest(Level level, int members, Consistency consistency)
+            throws StorageException {
         int begun = 0;
         int staged = 0;
-        int disks = level == Level.RAID0 ? 3 : level.minMembers() + 1;
+        int disks = members + 1;
         for (int victim = 0; victim < disks; victim++) {
             boolean isCut = true;
             for (int after = 0; isCut; after += 1 + victim) {
-                TestVolume test = created(level, " disk " + victim + " cut at " + after);
+                TestVolume test = created(level, members, consistency,
+                        " disk " + victim + " cut at " + after);
                 var host = new ReshapeHost(test);
                 host.fill();
                 test.add(level, TestVolume.STRIPES);
@@ -259,6 +399,7 @@ class ReshapeTest {
             return; // a crash with a loss may take what was being written
         }
         host.checkAll();
+        test.resync();
         if (test.volume.isReshaping()) {
             finish(test, host);
         }

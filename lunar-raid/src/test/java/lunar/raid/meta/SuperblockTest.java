@@ -128,6 +128,13 @@ class SuperblockTest {
                 .isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> volume.withReshape(new ReshapeRecord(3, 512, 1)))
                 .isInstanceOf(IllegalArgumentException.class);
+        VolumeRecord pairs = Volumes.volume(Level.RAID10, 3, Consistency.BITMAP);
+        assertThat(pairs.withReshape(new ReshapeRecord(2, 2, 2)).reshape()).isNotNull();
+        for (ReshapeRecord between : List.of(new ReshapeRecord(2, 1, 0),
+                new ReshapeRecord(2, 2, 1))) {
+            assertThatThrownBy(() -> pairs.withReshape(between)).as("in the middle of a stripe")
+                    .isInstanceOf(IllegalArgumentException.class);
+        }
     }
 
     private static List<Consistency> policies(Level level) {

@@ -43,8 +43,11 @@ final class TestVolume {
     VolumeMetadata metadata;
     RaidVolume volume;
     private final String title;
+    /** What it does against crashes; null for the best that its level can do. */
+    Consistency consistency;
     /** Whether members keep checksums. */
     boolean checksums;
+    int chunkBytes = CHUNK_BYTES;
     private long tag;
 
     TestVolume(String title, Random random) {
@@ -59,7 +62,7 @@ final class TestVolume {
     /** A disk more, with nothing on it. */
     int add(Level level, int stripes) {
         int bytes = (level.hasParity() ? 2 << 20 : 1 << 20) + (checksums ? 1 << 20 : 0)
-                + stripes * CHUNK_BYTES;
+                + stripes * chunkBytes;
         disks.add(QueuedDevice.create(bytes, random));
         uuids.add(uuid());
         return disks.size() - 1;
@@ -71,8 +74,9 @@ final class TestVolume {
             int disk = add(level, STRIPES);
             table.add(new Creation.Member("disk:" + i, uuids.get(disk), disks.get(disk)));
         }
-        var wish = new Creation.Wish(uuid(), "music", 0, level, Creation.consistencyOf(level),
-                CHUNK_BYTES, 0, uuid(), null, checksums);
+        var wish = new Creation.Wish(uuid(), "music", 0, level,
+                consistency == null ? Creation.consistencyOf(level) : consistency, chunkBytes, 0,
+                uuid(), null, checksums);
         Creation.create(wish, table.subList(0, members),
                 table.subList(members, members + spares), false);
     }

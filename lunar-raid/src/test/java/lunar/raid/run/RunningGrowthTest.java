@@ -96,7 +96,7 @@ class RunningGrowthTest extends RunningFixture {
     }
 
     @ParameterizedTest
-    @EnumSource(value = Level.class, names = {"RAID0", "RAID5", "RAID6"})
+    @EnumSource(value = Level.class, names = {"RAID0", "RAID5", "RAID6", "RAID10"})
     void shouldMoveItsBlocksAndGoOnWithThatAfterACrash(Level level) throws Exception {
         int members = level == Level.RAID0 ? 2 : level.minMembers();
         create(level, members);
@@ -222,14 +222,35 @@ class RunningGrowthTest extends RunningFixture {
         check();
     }
 
+    /** Two members that are no pair after it are one before. */
     @Test
-    void shouldRefuseWhatItCannotYet() throws Exception {
-        create(Level.RAID10, 2);
+    void shouldKeepOneOfEachPairOfBothLayouts() throws Exception {
+        create(Level.RAID10, 3);
+        events.awaitThrough(WalkKind.RESYNC);
+        volume.close();
+        VolumeSpec quick = spec;
+        spec = spec.withOptions(OPTIONS.withRebuildRate(64 << 10));
+        open();
         shelf.add("disk:new", MEMBER_BYTES);
-        assertThatThrownBy(() -> volume.grow("disk:new", false))
-                .isInstanceOf(InvalidRequestException.class)
-                .hasMessageContaining("cannot have one member more yet")
-                .hasMessageNotContaining("\n");
+        volume.grow("disk:new", false);
+        volume.fail(1);
+        assertThatThrownBy(() -> volume.fail(2)).isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining("cannot do without slot 2 now");
+        assertThatThrownBy(() -> volume.add("1", false)).hasMessageContaining("being reshaped");
+        check();
+        volume.close();
+        spec = quick;
+        nameNew();
+        open();
+        events.awaitThrough(WalkKind.RESHAPE);
+        volume.fail(2);
+        check();
+        volume.add("1", false);
+        events.awaitThrough(WalkKind.REBUILD);
+        volume.add("2", false);
+        events.awaitThrough(WalkKind.REBUILD);
+        awaitHealth(VolumeHealth.CLEAN);
+        scrub();
         check();
     }
 }
