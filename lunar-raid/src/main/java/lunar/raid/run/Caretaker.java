@@ -182,7 +182,9 @@ final class Caretaker {
     }
 
     /** A walk may begin with the next look, however long ago the last one began. */
-    private synchronized void soon(WalkKind kind) { nextNs.remove(kind); }
+    private synchronized void soon(WalkKind kind) {
+        nextNs.remove(kind);
+    }
 
     /** @throws BusyException while blocks are being moved, since all else waits for that */
     void requireOneLayout() throws BusyException {
