@@ -7,14 +7,17 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import lunar.block.BlockDevice;
+import lunar.block.DeviceGoneException;
 import lunar.block.StorageException;
 import lunar.raid.SlotState;
+import lunar.raid.VolumeState;
 import lunar.raid.layout.Layout;
 import lunar.raid.layout.Level;
 import lunar.raid.meta.Assembly.Outcome;
 import lunar.raid.meta.BadBlocks.Range;
 import lunar.raid.meta.IntentBitmap.Intent;
 import lunar.testkit.SteppedDevice;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -37,6 +40,12 @@ class VolumeMetadataTest {
     }
 
     private VolumeMetadata open(int missing) throws StorageException {
+        return open(missing, (_, why) -> {
+            throw new AssertionError(why);
+        });
+    }
+
+    private VolumeMetadata open(int missing, MemberSet.Faults faults) throws StorageException {
         var candidates = new ArrayList<Candidate>();
         var devices = new ArrayList<BlockDevice>();
         for (int slot = 0; slot < 4; slot++) {
@@ -46,9 +55,7 @@ class VolumeMetadataTest {
             devices.add(slot == missing ? null : disks.get(slot));
         }
         composition = ((Outcome.Assembled) Assembly.of(candidates, Consent.DEGRADED)).composition();
-        return VolumeMetadata.open(composition, devices, null, (_, why) -> {
-            throw new AssertionError(why);
-        });
+        return VolumeMetadata.open(composition, devices, null, faults);
     }
 
     private void endAll() {
@@ -142,5 +149,54 @@ class VolumeMetadataTest {
             endAll();
         }
         assertThat(back.missed().contains(STRIPE)).as("bits stay until it is ACTIVE").isTrue();
+    }
+
+    private static VolumeState state(SlotState third) {
+        return new VolumeState(
+                List.of(SlotState.ACTIVE, SlotState.ACTIVE, third, SlotState.ACTIVE),
+                List.of(0L, 0L, 0L, 0L), -1, true);
+    }
+
+    private void keep(VolumeMetadata metadata, VolumeState state) {
+        var kept = new ArrayList<@Nullable StorageException>();
+        metadata.keep(state, kept::add);
+        endAll();
+        assertThat(kept).containsExactly((StorageException) null);
+    }
+
+    /** It was told when the slot was still without a member: nobody listened. */
+    @Test
+    void shouldGiveUpWhoHadFailedBeforeTheVolumeKnewThatItHasCome() throws StorageException {
+        var failed = new ArrayList<Integer>();
+        VolumeMetadata metadata = open(2, (slot, _) -> failed.add(slot));
+        SteppedDevice bad = new SteppedDevice(4608);
+        disks.set(2, bad);
+        metadata.admit(2, bad, Volumes.member(7), true);
+        while (failed.isEmpty()) {
+            assertThat(bad.pending()).isNotEmpty();
+            List.copyOf(bad.pending())
+                    .forEach(step -> step.fail(new DeviceGoneException("pulled")));
+            disks.forEach(disk -> {
+                if (!disk.equals(bad)) {
+                    disk.endAll();
+                }
+            });
+        }
+        keep(metadata, state(SlotState.FAILED)); // for some other reason
+        var joined = new ArrayList<Integer>();
+        metadata.whenJoined(2, () -> joined.add(2));
+        failed.clear();
+        keep(metadata, state(SlotState.REBUILDING));
+        assertThat(failed).containsExactly(2);
+        assertThat(joined).isEmpty();
+        MemberRecord line = metadata.record().members().get(2);
+        assertThat(line.state()).isEqualTo(SlotState.FAILED);
+        assertThat(line.uuid()).isEqualTo(Volumes.member(2));
+
+        disks.set(2, new SteppedDevice(4608));
+        metadata.admit(2, disks.get(2), Volumes.member(8), true);
+        keep(metadata, state(SlotState.REBUILDING));
+        assertThat(metadata.record().members().get(2).state()).isEqualTo(SlotState.REBUILDING);
+        assertThat(metadata.record().members().get(2).uuid()).isEqualTo(Volumes.member(8));
     }
 }
