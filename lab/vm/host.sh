@@ -62,6 +62,7 @@ free_port() {
 
 # start NAME COMMAND...: in the background; what it prints is in $scratch/NAME.log.
 start() {
+    : >"$scratch/$1.log" # here, not by the child: else what a server of this name said before could be taken for its word
     "${@:2}" </dev/null >"$scratch/$1.log" 2>&1 &
     servers[$1]=$!
     disown

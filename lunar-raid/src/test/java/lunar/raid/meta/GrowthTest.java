@@ -32,23 +32,6 @@ class GrowthTest {
         return test;
     }
 
-    /** As a shell does it: the volume pauses, its metadata come to rest, the record is changed. */
-    private static void grow(TestVolume test, int disk) {
-        var failures = new ArrayList<StorageException>();
-        test.volume.pause(() -> test.metadata.pause(failure -> {
-            try {
-                test.metadata = Growth.grow(test.metadata, "disk:" + disk, test.disks.get(disk),
-                        test.uuids.get(disk), (slot, why) -> test.volume.fail(slot, why));
-                test.volume.resume(test.metadata.record().shape(), test.metadata.raidMembers(),
-                        test.raidOptions());
-            } catch (StorageException e) {
-                failures.add(e);
-            }
-        }));
-        test.settle();
-        assertThat(failures.isEmpty() || test.isCut()).as(test.title() + failures).isTrue();
-    }
-
     @Test
     void shouldAppendAMemberToALinearVolume() throws StorageException {
         TestVolume test = created(Level.LINEAR, "", 0);
@@ -68,7 +51,7 @@ class GrowthTest {
         test.volume.resume();
         test.settle();
         assertThat(ended).hasSize(2).containsOnlyNulls();
-        grow(test, disk);
+        test.grow(disk);
         assertThat(test.volume.blockCount()).isEqualTo(before + 72);
         test.checkFirst(before);
         test.fill();
@@ -82,7 +65,7 @@ class GrowthTest {
     void shouldGiveAMirrorOneMoreCopy() throws StorageException {
         TestVolume test = created(Level.RAID1, "", 1);
         int disk = test.add(Level.RAID1, TestVolume.STRIPES);
-        grow(test, disk);
+        test.grow(disk);
         assertThat(test.volume.state().slots()).containsExactly(SlotState.ACTIVE,
                 SlotState.ACTIVE, SlotState.REBUILDING);
         assertThat(test.metadata.spares()).as("keeps its spare").singleElement()
@@ -137,7 +120,7 @@ class GrowthTest {
                 long before = test.volume.blockCount();
                 int disk = test.add(level, TestVolume.STRIPES);
                 test.disks.get(victim).cutAfter(after);
-                grow(test, disk);
+                test.grow(disk);
                 if (level == Level.RAID1 && test.volume.shape().members() == 3
                         && !test.isCut()) {
                     test.volume.rebuild(2, WalkOptions.DEFAULT);

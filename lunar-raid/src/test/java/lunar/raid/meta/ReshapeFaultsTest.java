@@ -72,23 +72,6 @@ class ReshapeFaultsTest {
         return test;
     }
 
-    private static void grow(TestVolume test) {
-        int disk = test.disks.size() - 1;
-        var failures = new ArrayList<StorageException>();
-        test.volume.pause(() -> test.metadata.pause(_ -> {
-            try {
-                test.metadata = Growth.grow(test.metadata, "disk:" + disk, test.disks.get(disk),
-                        test.uuids.get(disk), (slot, why) -> test.volume.fail(slot, why));
-                test.volume.resume(test.metadata.record().shape(), test.metadata.raidMembers(),
-                        test.raidOptions(), test.metadata.reshaping());
-            } catch (StorageException e) {
-                failures.add(e);
-            }
-        }));
-        test.settle();
-        assertThat(failures).as(test.title()).isEmpty();
-    }
-
     /** Moves so many windows of a row, then ends. */
     private static Reshape move(TestVolume test, int windows) {
         var moved = new int[1];
@@ -117,7 +100,7 @@ class ReshapeFaultsTest {
         var host = new ReshapeHost(test);
         host.fill();
         test.add(Level.RAID1, TestVolume.STRIPES);
-        grow(test);
+        test.grow();
         assertThat(test.metadata.record().description().journalDevice()).isEqualTo(OWN);
         assertThat(move(test, 2).failure()).isInstanceOf(AbortedException.class);
         host.crash();
@@ -148,7 +131,7 @@ class ReshapeFaultsTest {
         var host = new ReshapeHost(test);
         host.fill();
         test.add(Level.RAID1, TestVolume.STRIPES);
-        grow(test);
+        test.grow();
         assertThat(move(test, 2).failure()).isInstanceOf(AbortedException.class);
         test.stop();
         test.journal = null;
@@ -172,7 +155,7 @@ class ReshapeFaultsTest {
         var host = new ReshapeHost(test);
         host.fill();
         int fresh = test.add(Level.RAID0, TestVolume.STRIPES);
-        grow(test);
+        test.grow();
         assertThat(move(test, 2).failure()).isInstanceOf(AbortedException.class);
         test.disks.get(fresh).breakDown();
         Reshape reshape = test.volume.reshape(ONE_ROW);
@@ -192,7 +175,7 @@ class ReshapeFaultsTest {
             var host = new ReshapeHost(test);
             host.fill();
             test.add(Level.RAID5, TestVolume.STRIPES);
-            grow(test);
+            test.grow();
             Reshape reshape = test.volume.reshape(ONE_ROW);
             for (int i = 0; i < steps && !reshape.hasEnded(); i++) {
                 var busy = test.disks.stream().filter(disk -> disk.pending() > 0).toList();
@@ -231,7 +214,7 @@ class ReshapeFaultsTest {
     void shouldEndARequestBeforeTheReshapeGoesOn() throws StorageException {
         TestVolume test = created(Level.RAID5, "");
         test.add(Level.RAID5, TestVolume.STRIPES);
-        grow(test);
+        test.grow();
         var pending = new ArrayList<Integer>();
         MemorySegment data = MemorySegment.ofArray(new byte[TestVolume.BLOCK]);
         test.volume.submit(new BlockRequest().asRead(0, 1, data)
@@ -247,7 +230,7 @@ class ReshapeFaultsTest {
     void shouldEndWhatWaitsForItsBlocksWhenTheVolumeIsClosed() throws StorageException {
         TestVolume test = created(Level.RAID5, "");
         test.add(Level.RAID5, TestVolume.STRIPES);
-        grow(test);
+        test.grow();
         Reshape reshape = test.volume.reshape(ONE_ROW);
         var ended = new ArrayList<StorageException>();
         MemorySegment data = MemorySegment.ofArray(new byte[TestVolume.BLOCK]);
@@ -270,7 +253,7 @@ class ReshapeFaultsTest {
         var host = new ReshapeHost(test);
         host.fill();
         test.add(Level.RAID5, TestVolume.STRIPES);
-        grow(test);
+        test.grow();
         Reshape reshape = test.volume.reshape(ONE_ROW);
         var ended = new ArrayList<StorageException>();
         MemorySegment data = MemorySegment.ofArray(new byte[TestVolume.BLOCK]);

@@ -54,24 +54,6 @@ class ReshapeTest {
         return test;
     }
 
-    /** As a shell does it. */
-    private static void grow(TestVolume test) {
-        int disk = test.disks.size() - 1;
-        var failures = new ArrayList<StorageException>();
-        test.volume.pause(() -> test.metadata.pause(failure -> {
-            try {
-                test.metadata = Growth.grow(test.metadata, "disk:" + disk, test.disks.get(disk),
-                        test.uuids.get(disk), (slot, why) -> test.volume.fail(slot, why));
-                test.volume.resume(test.metadata.record().shape(), test.metadata.raidMembers(),
-                        test.raidOptions(), test.metadata.reshaping());
-            } catch (StorageException e) {
-                failures.add(e);
-            }
-        }));
-        test.settle();
-        assertThat(failures.isEmpty() || test.isCut()).as(test.title() + failures).isTrue();
-    }
-
     private static void finish(TestVolume test, ReshapeHost host) {
         Reshape reshape = test.volume.reshape(TWO_ROWS);
         host.playUntilEnd(reshape);
@@ -88,7 +70,7 @@ class ReshapeTest {
         var host = new ReshapeHost(test);
         host.fill();
         int disk = test.add(level, TestVolume.STRIPES);
-        grow(test);
+        test.grow();
         assertThat(test.volume.isReshaping()).isTrue();
         assertThat(test.volume.blockCount()).as("not before the end").isEqualTo(before);
         host.checkAll();
@@ -126,7 +108,7 @@ class ReshapeTest {
                 var host = new ReshapeHost(test);
                 host.fill();
                 test.add(level, TestVolume.STRIPES);
-                grow(test);
+                test.grow();
                 int failed = failing;
                 var moved = new int[1];
                 int after = 1 + when;
@@ -160,7 +142,7 @@ class ReshapeTest {
             var host = new ReshapeHost(test);
             host.fill();
             test.add(Level.RAID10, TestVolume.STRIPES);
-            grow(test);
+            test.grow();
             test.fail(way[1]);
             Reshape part = begun(test, host, 2);
             assertThat(part.failure()).isInstanceOf(AbortedException.class);
@@ -204,7 +186,7 @@ class ReshapeTest {
         var host = new ReshapeHost(test);
         host.fill();
         test.add(Level.RAID10, TestVolume.STRIPES);
-        grow(test);
+        test.grow();
         begun(test, host, 1);
         long chunk = test.volume.layout().chunkBlocks();
         assertThat(test.metadata.record().reshape()).isEqualTo(new ReshapeRecord(3, 2, 0));
@@ -243,7 +225,7 @@ class ReshapeTest {
         var host = new ReshapeHost(test);
         host.fill();
         test.add(level, TestVolume.STRIPES);
-        grow(test);
+        test.grow();
         begun(test, host, 1);
         test.fail(slot);
         finish(test, host);
@@ -262,7 +244,7 @@ class ReshapeTest {
         var host = new ReshapeHost(test);
         host.fill();
         test.add(Level.RAID5, TestVolume.STRIPES);
-        grow(test);
+        test.grow();
         var first = new Reshape[1];
         first[0] = test.volume.reshape(TWO_ROWS.withPace((_, goOn) -> {
             first[0].cancel();
@@ -290,7 +272,7 @@ class ReshapeTest {
         var host = new ReshapeHost(test);
         host.fill();
         test.add(Level.RAID5, TestVolume.STRIPES);
-        grow(test);
+        test.grow();
         long data = test.metadata.dataOffset();
         test.disks.get(0).spoil(data + 8, 1); // stripe 1, unit 1
         test.disks.get(1).spoil(data + 8, 1); // its parity
@@ -340,7 +322,7 @@ class ReshapeTest {
         assertThatThrownBy(() -> Growth.check(test.metadata, "disk:3", test.disks.get(small)))
                 .hasMessageStartingWith("disk:3 has 2.0 MiB in blocks of 512 bytes");
         test.add(Level.RAID5, TestVolume.STRIPES);
-        grow(test);
+        test.grow();
         test.add(Level.RAID5, TestVolume.STRIPES);
         assertThatThrownBy(() -> Growth.check(test.metadata, "disk:5", test.disks.get(5)))
                 .hasMessageContaining("is being reshaped: wait for the end");
@@ -364,7 +346,7 @@ class ReshapeTest {
                 host.fill();
                 test.add(level, TestVolume.STRIPES);
                 test.disks.get(victim).cutAfter(after);
-                grow(test);
+                test.grow();
                 if (!test.isCut()) {
                     host.playUntilEnd(test.volume.reshape(TWO_ROWS.withBatch(1 + after % 3)));
                 }

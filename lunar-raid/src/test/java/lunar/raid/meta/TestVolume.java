@@ -222,6 +222,26 @@ final class TestVolume {
         settle();
     }
 
+    /** It gets the last disk for a member more. */
+    void grow() { grow(disks.size() - 1); }
+
+    /** The same with another disk, as a shell does it: volume and metadata come to rest, the record is changed. */
+    void grow(int disk) {
+        var failures = new ArrayList<StorageException>();
+        volume.pause(() -> metadata.pause(_ -> {
+            try {
+                metadata = Growth.grow(metadata, "disk:" + disk, disks.get(disk), uuids.get(disk),
+                        (slot, why) -> volume.fail(slot, why));
+                volume.resume(metadata.record().shape(), metadata.raidMembers(), raidOptions(),
+                        metadata.reshaping());
+            } catch (StorageException e) {
+                failures.add(e);
+            }
+        }));
+        settle();
+        assertThat(failures.isEmpty() || isCut()).as(title + failures).isTrue();
+    }
+
     /** Gives each slot a member with all data again, spares first. */
     void makeWhole() throws StorageException {
         for (int slot = 0; slot < composition.slots().size(); slot++) {
