@@ -50,11 +50,6 @@ public record Relayout(Layout before, Layout after) {
         return level == Level.RAID10 && members % 2 != 0 ? 2 : 1;
     }
 
-    /** Whether stripes of the new layout end with the rows before one. */
-    public boolean isEnd(long row) {
-        return row == rows() || row % step() == 0;
-    }
-
     /** New stripes in the rows before one, at which a stripe begins. */
     public long stripes(long row) {
         if (row == rows()) {

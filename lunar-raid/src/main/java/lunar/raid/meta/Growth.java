@@ -86,7 +86,9 @@ public final class Growth {
             UUID uuid) throws InvalidRequestException {
         VolumeRecord now = volume.record();
         VolumeDescription what = now.description();
-        boolean turns = what.level() != Level.LINEAR && what.level() != Level.RAID1;
+        boolean isLinear = what.level() == Level.LINEAR;
+        boolean isMirror = what.level() == Level.RAID1;
+        boolean turns = !isLinear && !isMirror;
         if (turns) {
             requireReshape(volume, what);
         }
@@ -98,11 +100,8 @@ public final class Growth {
             throw new InvalidRequestException("volume " + what.title() + " has "
                     + Superblock.MAX_MEMBERS + " members and spares: it takes no more");
         }
-        boolean isMirror = what.level() == Level.RAID1;
         long room = what.layout().dataBlocks(device.sizeBytes(), what.blockSize());
-        long needed = isMirror || turns
-                ? now.members().getFirst().dataBlocks()
-                : what.chunkBlocks();
+        long needed = isLinear ? what.chunkBlocks() : now.members().getFirst().dataBlocks();
         if (device.blockSize() != what.blockSize() || room < needed) {
             throw new InvalidRequestException(uri + " has " + Size.format(device.sizeBytes())
                     + " in blocks of " + device.blockSize() + " bytes; volume " + what.title()
@@ -114,15 +113,16 @@ public final class Growth {
         table.add(isMirror
                 ? new MemberRecord(uuid, SlotState.REBUILDING, needed, 0)
                 : MemberRecord.active(uuid,
-                        turns ? needed : room / what.chunkBlocks() * what.chunkBlocks()));
+                        isLinear ? room / what.chunkBlocks() * what.chunkBlocks() : needed));
         Shape shape = new Shape(what.level(), what.blockSize(), what.chunkBlocks(),
                 table.stream().map(MemberRecord::dataBlocks).toList());
         table.addAll(now.spares());
-        long blocks = isMirror || turns ? what.volumeBlocks() : Layout.of(shape).volumeBlocks();
+        Layout layout = Layout.of(shape);
+        long blocks = isLinear ? layout.volumeBlocks() : what.volumeBlocks();
         VolumeDescription grown = what.grown(what.slots() + 1, blocks);
         if (what.consistency() != Consistency.NONE) {
             grown = grown.withRegionStripes(IntentBitmap
-                    .regionStripes(Layout.of(shape).stripes(), what.regionStripes()));
+                    .regionStripes(layout.stripes(), what.regionStripes()));
         }
         return new VolumeRecord(grown, now.events(), now.clean(),
                 now.resyncNext(), now.coveredSince(), table,

@@ -1,6 +1,5 @@
 package lunar.raid.meta;
 
-import lunar.raid.layout.Layout;
 import lunar.raid.layout.Relayout;
 import lunar.raid.layout.Shape;
 
@@ -22,14 +21,18 @@ public record ReshapeRecord(int slotsBefore, long rows, int stagedRows) {
     /** Holds it against the volume that says so, and its shape. */
     void check(VolumeDescription what, Shape shape) {
         long all = shape.chunks(0);
+        int step = Relayout.step(what.level(), what.slots());
         if (!canBe(what) || slotsBefore >= what.slots() || rows > all || stagedRows > all - rows
                 || slotsBefore < what.level().minMembers()
-                || (long) Math.max(stagedRows, Relayout.step(what.level(), what.slots()))
-                        * what.chunkBlocks() > stagingBlocks(what)
-                || !Relayout.of(shape, slotsBefore).isEnd(rows)
-                || !Relayout.of(shape, slotsBefore).isEnd(rows + stagedRows)) {
+                || (long) Math.max(stagedRows, step) * what.chunkBlocks() > stagingBlocks(what)
+                || splitsStripe(rows, all, step)
+                || splitsStripe(rows + stagedRows, all, step)) {
             throw new IllegalArgumentException("impossible: " + this + " of " + what.level());
         }
+    }
+
+    private static boolean splitsStripe(long row, long all, int step) {
+        return row != all && row % step != 0;
     }
 
     /** Whether a volume could ever be reshaped. */
@@ -47,12 +50,6 @@ public record ReshapeRecord(int slotsBefore, long rows, int stagedRows) {
     }
 
     Relayout map(VolumeRecord volume) { return Relayout.of(volume.shape(), slotsBefore); }
-
-    /** The layout that a stripe of a level with parity has; its number is that of its row. */
-    Layout layoutOf(VolumeRecord volume, long stripe) {
-        Relayout map = map(volume);
-        return stripe < rows ? map.after() : map.before();
-    }
 
     /** Where members have room to stage, in blocks from their first. */
     static long stagingBlock(VolumeDescription what) {

@@ -52,7 +52,7 @@ final class SuperblockCodec {
     private static final int LINE_STATE = 32;
 
     private static final int FLAG_CLEAN = 1;
-    /** FAILED, and taken out by a person. */
+    /** FAILED, and taken out by a person, or for errors of its medium. */
     private static final int CODE_OUT = 5;
     private static final int FEATURE_SUMS = 1;
     /** The volume is being reshaped. */

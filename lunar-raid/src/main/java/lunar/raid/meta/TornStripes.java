@@ -19,14 +19,21 @@ import lunar.raid.meta.BadBlocks.Range;
  */
 final class TornStripes {
     private final VolumeRecord volume;
-    private final Layout all;
+    /** Of stripes before {@link #moved}, and of all others: they differ where the volume is being reshaped. */
+    private final Layout after;
+    private final Layout before;
+    /** Stripes of a level with parity have the numbers of their rows. */
+    private final long moved;
     private final MemberSet members;
     private final long inSync;
     private final Parity parity = new Parity();
 
     TornStripes(VolumeRecord volume, MemberSet members, long inSync) {
         this.volume = volume;
-        all = Layout.of(volume.shape());
+        ReshapeRecord reshape = volume.reshape();
+        after = Layout.of(volume.shape());
+        before = reshape == null ? after : reshape.map(volume).before();
+        moved = reshape == null ? 0 : reshape.rows();
         this.members = members;
         this.inSync = inSync;
     }
@@ -35,9 +42,8 @@ final class TornStripes {
     List<Range> mend(List<Long> stripes) throws StorageException {
         var bad = new ArrayList<Range>();
         for (long stripe : stripes) {
-            if (stripe >= 0 && stripe < all.stripes()) {
-                ReshapeRecord reshape = volume.reshape();
-                mend(reshape == null ? all : reshape.layoutOf(volume, stripe), stripe, bad);
+            if (stripe >= 0 && stripe < after.stripes()) {
+                mend(stripe < moved ? after : before, stripe, bad);
             }
         }
         return bad;

@@ -145,7 +145,17 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
 
     /** What the engine puts in its slots. */
     public List<RaidMember> raidMembers() {
-        return RaidMembers.of(superblocks.record(), members);
+        VolumeRecord record = superblocks.record();
+        long offset = dataOffset();
+        var slots = new ArrayList<RaidMember>();
+        for (int slot = 0; slot < record.description().slots(); slot++) {
+            BlockDevice device = members.given(slot);
+            MemberRecord line = record.members().get(slot);
+            slots.add(device == null || line.state() == SlotState.FAILED
+                    ? RaidMember.missing()
+                    : new RaidMember(device, offset, line.state(), line.rebuiltStripes()));
+        }
+        return slots;
     }
 
     /** How far it is being reshaped; null where it is not. */
@@ -553,8 +563,9 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
 
     /** Whether each slot has a member with all data, that has got all metadata, too. */
     boolean isWhole() {
-        return superblocks.record().isWhole() && members.isWhole()
-                && superblocks.record().members().subList(0, members.slots()).stream()
+        VolumeRecord record = superblocks.record();
+        return record.isWhole() && members.isWhole()
+                && record.members().subList(0, members.slots()).stream()
                         .allMatch(line -> superblocks.has(line.uuid()));
     }
 

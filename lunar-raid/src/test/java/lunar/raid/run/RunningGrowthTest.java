@@ -28,13 +28,6 @@ class RunningGrowthTest extends RunningFixture {
                 OPTIONS);
     }
 
-    private void restart() throws Exception {
-        shelf.pullAll();
-        volume.close();
-        shelf.cut();
-        open();
-    }
-
     @Test
     void shouldHaveMoreBlocksWhereItIsLinear() throws Exception {
         create(Level.LINEAR, 2);
@@ -48,7 +41,7 @@ class RunningGrowthTest extends RunningFixture {
         check();
         volume.flush();
         nameNew();
-        restart();
+        crash();
         check();
     }
 
@@ -91,7 +84,7 @@ class RunningGrowthTest extends RunningFixture {
         shelf.disk("disk:0").putBack();
         shelf.disk("disk:1").putBack();
         events.awaitThrough(WalkKind.REBUILD);
-        restart();
+        crash();
         check();
     }
 
@@ -121,7 +114,7 @@ class RunningGrowthTest extends RunningFixture {
         volume.flush();
         spec = quick;
         nameNew();
-        restart();
+        crash();
         events.awaitThrough(WalkKind.RESHAPE);
         assertThat(volume.blockCount()).isGreaterThan(before);
         check();
@@ -171,7 +164,7 @@ class RunningGrowthTest extends RunningFixture {
                 .isEqualTo(new VolumeEvent.MemberAdded(2, "disk:new"));
         spec = quick;
         nameNew();
-        restart();
+        crash();
         events.awaitThrough(WalkKind.REBUILD);
         awaitHealth(VolumeHealth.CLEAN);
         check();
