@@ -2,7 +2,7 @@
 MVN ?= mvn -B -ntp
 
 .DEFAULT_GOAL := help
-.PHONY: help test unit conformance vm format bench sessions figures fuzz simulate image clean
+.PHONY: help test unit conformance vm format bench sessions figures fuzz simulate faults image clean
 
 help: ## list the recipes
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ fuzz: ## a million hostile PDU streams against a running target; SEED=n replays
 
 simulate: ## iRAID volumes on members that err, tear, crash and go away: N=n of them (100,000), SEED=n replays
 	./scripts/simulate
+
+faults: ## scenarios of loss with real processes: paths that freeze, servers that are killed; TIMES=n, SEED=n, ARGS=names
+	./scripts/faults
 
 image: ## a runtime image with its own small JDK in build/image
 	./scripts/image

@@ -7,6 +7,7 @@ set -euo pipefail
 iqn=$1 port=$2
 # Secrets of 16 bytes, in files as users should have them.
 secret=lab-secret-16-by back=back-secret-16-b
+umask 077 # secret files that others can read are warned of
 printf '%s\n' "$secret" >"$scratch/own"
 printf '%s\n' "$back" >"$scratch/theirs"
 printf '%s\n' "wrong-secret-16b" >"$scratch/wrong"

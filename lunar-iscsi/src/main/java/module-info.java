@@ -2,6 +2,7 @@
 module lunar.iscsi {
     requires transitive lunar.scsi;
     requires static org.jspecify;
+    requires java.management;
 
     exports lunar.iscsi;
     exports lunar.iscsi.spi;

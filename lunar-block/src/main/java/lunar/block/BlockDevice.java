@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.channels.WritableByteChannel;
 import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -13,7 +14,7 @@ import java.util.concurrent.CompletableFuture;
  *
  * <p><b>Two forms.</b> {@link #execute} runs a request on the calling thread and returns when it is done;
  * {@link #submit} queues it, returns without waiting for the medium, and the request's completion tells the end.
- * Everything else is convenience over these two. Requests in flight at once are unordered; whoever needs an order
+ * Everything else is convenience over these two. Requests in flight at once are unordered; a caller that needs an order
  * waits for the first before it submits the second.
  *
  * <p><b>Durability.</b> A completed write may be in a volatile cache. It is on stable storage once a flush
@@ -36,11 +37,29 @@ public interface BlockDevice extends AutoCloseable {
     /** What the device can do beyond read, write and flush. Immutable. */
     Set<Capability> capabilities();
 
-    /** Who the device is. */
+    /** Which device this is: no other device has this identity, and this device has no other. */
     Identity identity();
+
+    /** Labels that are kept with the data; empty where there is no such place. */
+    default Optional<DeviceLabels> labels() {
+        return Optional.empty();
+    }
 
     /** Whether every change is refused with {@link WriteProtectedException}. */
     boolean readOnly();
+
+    /**
+     * A value that stays the same as long as the device loses no write that it acknowledged, over the end of processes
+     * and sessions too. It changes with the loss of a volatile cache. Empty where the device cannot tell.
+     */
+    default Optional<UUID> writeVerifier() { return Optional.empty(); }
+
+    /**
+     * How often the device, while it was open, may have lost writes that it had acknowledged. A request that meets
+     * blocks without them ends after this has grown; the next flush fails with {@link LostWritesException}. Cheap
+     * enough to be asked for each request.
+     */
+    default long writeLosses() { return 0; }
 
     /**
      * Runs a request on the calling thread; its completion is not called.
@@ -101,6 +120,20 @@ public interface BlockDevice extends AutoCloseable {
         throw new NotSupportedException("the size of this device cannot be changed here");
     }
 
+    /** How other hosts are kept from writing to the device; empty where it has no means to. */
+    default Optional<Fencing> fencing() {
+        return Optional.empty();
+    }
+
+    /**
+     * Whether what was read from the device earlier may be answered from memory. False while it is not certain that
+     * nobody else writes to it: then a request to the device tells. Cheap: asked for each such answer.
+     */
+    default boolean isCurrent() { return true; }
+
+    /** Drops what it keeps of these blocks in memory, since another host may have written them. */
+    default void forget(long lba, long blockCount) {}
+
     /** Releases the device and, for filters and volumes, what it stands on. Idempotent. */
     @Override
     void close() throws StorageException;
@@ -136,10 +169,13 @@ public interface BlockDevice extends AutoCloseable {
         execute(new BlockRequest().asWrite(lba, wholeBlocks(buffer), buffer, true));
     }
 
-    /** Makes every completed write stable. */
-    default void flush() throws StorageException {
-        execute(new BlockRequest().asFlush());
-    }
+    /**
+     * Makes every completed write stable.
+     *
+     * @throws LostWritesException when a write that was acknowledged since the last successful flush may be lost; the
+     *         next flush may succeed without bringing it back, or fail too
+     */
+    default void flush() throws StorageException { execute(new BlockRequest().asFlush()); }
 
     /** Deallocates blocks; they read as zeroes afterwards. Needs {@link Capability#UNMAP}. */
     default void unmap(long lba, long blockCount) throws StorageException {

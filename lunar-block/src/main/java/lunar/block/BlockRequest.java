@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One operation on a device. Requests are reusable: an {@code as…} method prepares one, a device runs it, the
- * completion gives it back; whoever keeps a pool of them allocates nothing per operation.
+ * completion gives it back; a caller with a pool of them allocates nothing per operation.
  *
  * <p>Ownership: from {@link BlockDevice#submit} until its completion runs, request and buffer belong to the
  * device; the owner neither touches nor frees them. Buffers may be native or heap segments; native ones aligned
@@ -43,6 +43,7 @@ public final class BlockRequest {
     private long blockCount;
     private MemorySegment buffer = MemorySegment.NULL;
     private boolean fua;
+    private boolean atomic;
     private Completion completion = NOBODY;
 
     /** A new request; prepare it with one of the {@code as…} methods. */
@@ -56,6 +57,17 @@ public final class BlockRequest {
     /** Prepares a write; with {@code fua} it is on stable storage before it completes. */
     public BlockRequest asWrite(long lba, long blockCount, MemorySegment buffer, boolean fua) {
         return set(Operation.WRITE, lba, blockCount, buffer, fua);
+    }
+
+    /**
+     * Prepares a write that is seen whole or not at all: by a read of the whole range, and after a crash or a
+     * loss of power. Needs {@link Capability#ATOMIC_WRITE}; of up to {@link Limits#maxAtomicWriteBlocks()}.
+     */
+    public BlockRequest asAtomicWrite(long lba, long blockCount, MemorySegment buffer,
+            boolean fua) {
+        set(Operation.WRITE, lba, blockCount, buffer, fua);
+        atomic = true;
+        return this;
     }
 
     /** Prepares a flush: every write completed before it is stable once it completes. */
@@ -86,7 +98,14 @@ public final class BlockRequest {
 
     /** Prepares the same operation as another request, over the same buffer. */
     public BlockRequest asCopyOf(BlockRequest other) {
-        return set(other.operation, other.lba, other.blockCount, other.buffer, other.fua);
+        return asCopyOf(other, other.buffer);
+    }
+
+    /** Prepares the same operation as another request, over another buffer of the same size. */
+    public BlockRequest asCopyOf(BlockRequest other, MemorySegment buffer) {
+        set(other.operation, other.lba, other.blockCount, buffer, other.fua);
+        atomic = other.atomic;
+        return this;
     }
 
     /** Says who is told when a submitted request has ended. */
@@ -102,6 +121,7 @@ public final class BlockRequest {
         this.blockCount = blockCount;
         this.buffer = buffer;
         this.fua = fua;
+        atomic = false;
         return this;
     }
 
@@ -121,6 +141,11 @@ public final class BlockRequest {
     /** Whether the data must be stable before the request completes. */
     public boolean fua() {
         return fua;
+    }
+
+    /** Whether a write must be seen whole or not at all. */
+    public boolean atomic() {
+        return atomic;
     }
 
     /** For devices: the submitted request has succeeded. */
@@ -177,7 +202,9 @@ public final class BlockRequest {
         }
         Limits limits = device.limits();
         long max = switch (operation) {
-            case READ, WRITE -> limits.maxTransferBlocks();
+            case READ, WRITE -> atomic
+                    ? required(device, Capability.ATOMIC_WRITE, limits.maxAtomicWriteBlocks())
+                    : limits.maxTransferBlocks();
             case UNMAP -> required(device, Capability.UNMAP, limits.maxUnmapBlocks());
             case WRITE_ZEROES ->
                 required(device, Capability.WRITE_ZEROES, limits.maxWriteZeroesBlocks());
@@ -218,6 +245,7 @@ public final class BlockRequest {
     public String toString() {
         return operation == Operation.FLUSH
                 ? "FLUSH"
-                : operation + " lba=" + lba + " blocks=" + blockCount + (fua ? " FUA" : "");
+                : operation + " lba=" + lba + " blocks=" + blockCount + (fua ? " FUA" : "")
+                        + (atomic ? " ATOMIC" : "");
     }
 }

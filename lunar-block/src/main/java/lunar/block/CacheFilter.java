@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>What it promises.</b> Writes go through: a write, flush or FUA means what it means below, and a crash loses
  * nothing but time. A read that is answered from memory brings what the device below held at some moment between its
  * arrival and its end, all of it of the same moment, as if it had been asked. This needs that all changes come through
- * the filter: it is not for a disk that others write, such as that of a cluster.
+ * the filter: it is not for a disk that others write, such as that of a cluster. While the device below is not sure to
+ * be this process's alone ({@link BlockDevice#isCurrent}), reads go below.
  *
  * <p><b>How.</b> A change removes its pages from the cache before it goes below, and puts in what was written only when
  * it has succeeded and no other change of these pages was under way at any time meanwhile. What was read goes in only
@@ -170,7 +171,7 @@ public final class CacheFilter extends Filter {
     private void executeRead(BlockRequest request) throws StorageException {
         for (int tries = 0;; tries++) {
             requireOpen(request);
-            int[] slots = blocks.pin(request.lba(), request.blockCount());
+            int[] slots = pin(request);
             if (slots != null) {
                 StorageException failure = copyOut(request, slots);
                 lookAhead(request, tries);
@@ -200,7 +201,7 @@ public final class CacheFilter extends Filter {
             request.fail(gone(request));
             return;
         }
-        int[] slots = blocks.pin(request.lba(), request.blockCount());
+        int[] slots = pin(request);
         if (slots != null) {
             StorageException failure = copyOut(request, slots);
             lookAhead(request, tries);
@@ -219,6 +220,19 @@ public final class CacheFilter extends Filter {
         if (!readAhead.after(fetch, () -> submitRead(request, tries + 1))) {
             submitRead(request, tries + 1);
         }
+    }
+
+    /** The pages of a read; null where some are missing, or what is kept may be out of date. */
+    private int @Nullable [] pin(BlockRequest request) {
+        return below().isCurrent() ? blocks.pin(request.lba(), request.blockCount()) : null;
+    }
+
+    /** {@inheritDoc} A change that does nothing: what is being read meanwhile is not kept either. */
+    @Override
+    public void forget(long lba, long blockCount) {
+        long stamp = blocks.beginChange(lba, blockCount);
+        blocks.endChange(lba, blockCount, null, stamp);
+        super.forget(lba, blockCount);
     }
 
     /** Copies pinned pages to where they belong. */

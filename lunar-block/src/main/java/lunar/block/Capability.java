@@ -8,7 +8,10 @@ public enum Capability {
     WRITE_ZEROES,
     /** {@link BlockRequest.Operation#COMPARE_AND_WRITE} is atomic on this device. */
     COMPARE_AND_WRITE,
-    /** Every write is seen whole or not at all, by whoever reads all of it at once and after a crash. */
+    /**
+     * {@link BlockRequest#asAtomicWrite} is seen whole or not at all, by a read of the whole range, and after a
+     * crash or a loss of power where the device keeps anything then.
+     */
     ATOMIC_WRITE,
     /**
      * A write can be made stable by itself (force unit access) in one request. A device without it still honours

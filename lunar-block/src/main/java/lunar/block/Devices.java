@@ -19,22 +19,33 @@ public final class Devices {
      * {@code iscsi://host/iqn/0}. Filters may stand before it, each with a colon: {@code delay=5ms+1ms:},
      * {@code throttle=100MiB,500iops:}, {@code fault=0.01,kind=torn,op=write,lba=0-99,seed=1:},
      * {@code cache=64MiB,policy=lru,read-ahead=1MiB:}, {@code schedule=elevator,depth=4,merge=128KiB:},
-     * {@code encrypt=disk.key:}, {@code verify:}, {@code trace:}. The caller closes it.
+     * {@code encrypt=disk.key:}, {@code verify:}, {@code trace:}, {@code volatile:}. The
+     * caller closes it.
      *
      * @throws IllegalArgumentException when the URI is wrong; the message is one line for a person
      * @throws StorageException when the device cannot be opened
      */
     public static BlockDevice open(String uri) throws StorageException {
+        return open(uri, DeviceRecords.NONE);
+    }
+
+    /**
+     * Like {@link #open(String)}, but with records of the devices that were opened before.
+     *
+     * @throws IllegalArgumentException when the URI is wrong; the message is one line for a person
+     * @throws StorageException when the device cannot be opened
+     */
+    public static BlockDevice open(String uri, DeviceRecords records) throws StorageException {
         Optional<FilterUri> filter = FilterUri.parse(uri);
         if (filter.isPresent()) {
-            return filter.get().open();
+            return filter.get().open(records);
         }
         DeviceUri parsed = DeviceUri.parse(uri);
         var known = new TreeSet<String>();
         for (DeviceProvider provider : ServiceLoader.load(DeviceProvider.class,
                 DeviceProvider.class.getClassLoader())) {
             if (provider.schemes().contains(parsed.scheme())) {
-                return provider.open(parsed);
+                return provider.open(parsed, records);
             }
             known.addAll(provider.schemes());
         }

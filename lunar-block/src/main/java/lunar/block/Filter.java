@@ -5,7 +5,8 @@ import java.util.Set;
 
 /** A device of a URI over another. */
 abstract sealed class Filter extends ForwardingDevice permits CacheFilter,
-        EncryptFilter, FaultFilter, ScheduleFilter, TimedFilter, TraceFilter, VerifyFilter {
+        EncryptFilter, FaultFilter, ScheduleFilter, TimedFilter, TraceFilter, VerifyFilter,
+        VolatileFilter {
     private final Set<Capability> capabilities;
 
     /** @param lost what the filter cannot pass on: a transfer past it, for most */

@@ -1,7 +1,6 @@
 package lunar.block;
 
 import java.nio.file.InvalidPathException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -21,20 +20,32 @@ import lunar.block.BlockRequest.Operation;
  * fault=RATE[,NAME=VALUE]...:   kind=error|torn|corrupt, op=read+write, lba=FIRST-LAST, seed=N
  * cache=SIZE[,NAME=VALUE]...:   policy=s3-fifo|lru, read-ahead=SIZE|off, page=SIZE
  * schedule=ORDER[,NAME=VALUE]...:  fifo or elevator; depth=N, merge=SIZE|off, deadline=TIME
- * encrypt=KEYFILE:              XTS-AES-256; a key file that is missing is made
+ * encrypt=KEYFILE[,create-key=yes][,check=adopt]:   XTS-AES-256
  * verify:                       trace:
+ * volatile:                     a write cache that is lost when the process is killed, for tests
  * </pre>
  */
 final class FilterUri {
     private static final Pattern FORM = Pattern
             .compile(
-                    "(delay|throttle|fault|cache|schedule|encrypt|verify|trace)(?:=([^:]*))?:(.*)");
+                    "(delay|throttle|fault|cache|schedule|encrypt|verify|trace|volatile)(?:=([^:]*))?:(.*)");
     private static final Pattern TIME = Pattern.compile("(\\d{1,12})(us|ms|s)");
     private static final Pattern RANGE = Pattern.compile("(\\d{1,18})-(\\d{1,18})");
 
     /** Puts a filter over a device. */
     @FunctionalInterface
     private interface Maker {
+        BlockDevice over(BlockDevice below, DeviceRecords records) throws StorageException;
+
+        /** A maker that keeps nothing. */
+        static Maker of(Plain plain) {
+            return (below, _) -> plain.over(below);
+        }
+    }
+
+    /** Puts a filter over a device that keeps nothing. */
+    @FunctionalInterface
+    private interface Plain {
         BlockDevice over(BlockDevice below) throws StorageException;
     }
 
@@ -66,6 +77,7 @@ final class FilterUri {
             case "schedule" -> schedule(settings);
             case "encrypt" -> encrypt(settings);
             case "verify" -> without(name, settings, VerifyFilter::new);
+            case "volatile" -> without(name, settings, VolatileFilter::new);
             default -> without(name, settings, TraceFilter::new);
         };
         return Optional.of(new FilterUri(filter, matcher.group(3)));
@@ -78,35 +90,31 @@ final class FilterUri {
     }
 
     /** Opens the device below and puts the filter over it. */
-    BlockDevice open() throws StorageException {
-        BlockDevice device = Devices.open(below);
+    BlockDevice open(DeviceRecords records) throws StorageException {
+        BlockDevice device = Devices.open(below, records);
         try {
-            return filter.over(device);
+            return filter.over(device, records);
         } catch (StorageException e) {
             device.close();
             throw e;
         }
     }
 
-    private static Maker encrypt(String keyFile) {
-        if (keyFile.isEmpty()) {
-            throw new IllegalArgumentException(
-                    "encrypt needs a key file, as in encrypt=disk.key:file:disk.img");
-        }
+    private static Maker encrypt(String settings) {
         try {
-            Path path = Path.of(keyFile);
-            return below -> new EncryptFilter(below, path);
+            EncryptOptions options = EncryptOptions.parse(settings);
+            return (below, records) -> new EncryptFilter(below, options, records);
         } catch (InvalidPathException e) {
-            throw new IllegalArgumentException("'" + keyFile + "' is not a path", e);
+            throw new IllegalArgumentException("'" + settings + "' is not a path", e);
         }
     }
 
-    private static Maker without(String name, String settings, Maker filter) {
+    private static Maker without(String name, String settings, Plain filter) {
         if (!settings.isEmpty()) {
             throw new IllegalArgumentException(
                     name + ": takes no settings, not '" + settings + "'");
         }
-        return filter;
+        return Maker.of(filter);
     }
 
     private static Maker delay(String settings) {
@@ -118,7 +126,7 @@ final class FilterUri {
         }
         Duration fixed = time(parts[0]);
         Duration jitter = parts.length == 2 ? time(parts[1]) : Duration.ZERO;
-        return below -> new DelayFilter(below, fixed, jitter, new Random().nextLong());
+        return (below, _) -> new DelayFilter(below, fixed, jitter, new Random().nextLong());
     }
 
     private static Duration time(String text) {
@@ -152,7 +160,7 @@ final class FilterUri {
         }
         long bytesPerSecond = bytes;
         long requestsPerSecond = requests;
-        return below -> new ThrottleFilter(below, bytesPerSecond, requestsPerSecond);
+        return (below, _) -> new ThrottleFilter(below, bytesPerSecond, requestsPerSecond);
     }
 
     private static long positive(String part, long value, long least) {
@@ -184,7 +192,7 @@ final class FilterUri {
             };
         }
         CacheOptions chosen = options;
-        return below -> new CacheFilter(below, chosen);
+        return (below, _) -> new CacheFilter(below, chosen);
     }
 
     private static long sizeOrOff(String text) { return text.equals("off") ? 0 : Size.parse(text); }
@@ -211,7 +219,7 @@ final class FilterUri {
                     "'" + parts[0] + "' is not an order of schedule; there are fifo, elevator");
         };
         var chosen = new ScheduleOptions(policy, options.depth(), options.mergeBytes());
-        return below -> new ScheduleFilter(below, chosen);
+        return (below, _) -> new ScheduleFilter(below, chosen);
     }
 
     private static Maker fault(String settings) {
@@ -246,7 +254,7 @@ final class FilterUri {
         }
         FaultPlan chosen = plan;
         long chosenSeed = seed;
-        return below -> new FaultFilter(below, chosen, chosenSeed);
+        return (below, _) -> new FaultFilter(below, chosen, chosenSeed);
     }
 
     private static double rate(String text) {

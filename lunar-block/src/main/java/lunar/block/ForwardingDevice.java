@@ -2,6 +2,7 @@ package lunar.block;
 
 import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
 
 /**
  * A device over a device, which it owns: it is in all the one below, but for what a subclass does otherwise, requests
@@ -31,6 +32,15 @@ public abstract class ForwardingDevice implements BlockDevice {
     public Identity identity() { return below.identity(); }
 
     @Override
+    public Optional<UUID> writeVerifier() { return below.writeVerifier(); }
+
+    @Override
+    public long writeLosses() { return below.writeLosses(); }
+
+    @Override
+    public Optional<DeviceLabels> labels() { return below.labels(); }
+
+    @Override
     public boolean readOnly() { return below.readOnly(); }
 
     @Override
@@ -47,6 +57,15 @@ public abstract class ForwardingDevice implements BlockDevice {
 
     @Override
     public void grow(long blockCount) throws StorageException { below.grow(blockCount); }
+
+    @Override
+    public Optional<Fencing> fencing() { return below.fencing(); }
+
+    @Override
+    public boolean isCurrent() { return below.isCurrent(); }
+
+    @Override
+    public void forget(long lba, long blockCount) { below.forget(lba, blockCount); }
 
     @Override
     public void close() throws StorageException { below.close(); }

@@ -7,7 +7,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.UUID;
 
 /**
- * Who a device is, stable over restarts and the same over every path to it.
+ * Which device it is: stable over restarts, the same over every path to it, and that of no other device.
  *
  * @param vendor at most 8 printable ASCII characters (SPC-5 T10 vendor identification)
  * @param product at most 16 printable ASCII characters

@@ -52,7 +52,7 @@ final class ScheduledRequest implements RequestScheduler.Waiting {
 
     /** Whether its buffer may be used by any thread, and it may go together with others. */
     boolean canMerge() {
-        return isSubmitted() && !alone && blockCount() > 0
+        return isSubmitted() && !alone && blockCount() > 0 && !request.atomic()
                 && (operation() == Operation.READ || operation() == Operation.WRITE);
     }
 

@@ -12,11 +12,13 @@ public abstract sealed class StorageException extends IOException permits Aborte
         DeadlineException,
         DeviceGoneException,
         InvalidRequestException,
+        LostWritesException,
         MediumException,
         MiscompareException,
         NoSpaceException,
         NotSupportedException,
         OutOfRangeException,
+        OwnershipLostException,
         ReservationConflictException,
         WriteProtectedException {
     StorageException(String message, @Nullable Throwable cause) { super(message, cause); }

@@ -34,8 +34,8 @@ public final class VerifyFilter extends Filter {
         return new Limits(limits.maxTransferBlocks(), limits.optimalTransferBlocks(),
                 Math.min(limits.maxUnmapBlocks(), MAX_ZEROED_BLOCKS),
                 Math.min(limits.maxWriteZeroesBlocks(), MAX_ZEROED_BLOCKS),
-                limits.maxCompareAndWriteBlocks(), limits.queueDepth(),
-                limits.bufferAlignmentBytes());
+                limits.maxCompareAndWriteBlocks(), limits.maxAtomicWriteBlocks(),
+                limits.queueDepth(), limits.bufferAlignmentBytes());
     }
 
     @Override
@@ -109,7 +109,7 @@ public final class VerifyFilter extends Filter {
         return switch (failure) {
             case MiscompareException _,WriteProtectedException _,OutOfRangeException _,InvalidRequestException _,NotSupportedException _,ReservationConflictException _ ->
                 Checksums.End.UNCHANGED;
-            case AbortedException _,BusyException _,DeadlineException _,DeviceGoneException _,MediumException _,NoSpaceException _ ->
+            case AbortedException _,BusyException _,DeadlineException _,DeviceGoneException _,LostWritesException _,MediumException _,NoSpaceException _,OwnershipLostException _ ->
                 Checksums.End.UNKNOWN;
         };
     }

@@ -56,6 +56,30 @@ class FilterTest {
     }
 
     @Test
+    void shouldLoseWhatWasNotFlushedWithTheCache() throws StorageException {
+        ToyDevice toy = toy();
+        var device = new VolatileFilter(toy);
+        device.write(0, filled(1, 1));
+        device.flush();
+        device.write(0, filled(2, 2));
+        device.writeThrough(1, filled(1, 3));
+        var before = device.writeVerifier();
+        assertThat(contentOf(device, 0)).isEqualTo((byte) 2);
+        assertThat(contentOf(toy, 0)).isEqualTo((byte) 1);
+        assertThat(device.cachedBlocks()).isEqualTo(1);
+        device.dropCache();
+        assertThat(contentOf(device, 0)).isEqualTo((byte) 1);
+        assertThat(contentOf(device, 1)).isEqualTo((byte) 3);
+        assertThat(device.writeVerifier()).isPresent().isNotEqualTo(before);
+    }
+
+    private static byte contentOf(BlockDevice device, long lba) throws StorageException {
+        MemorySegment block = filled(1, 0);
+        device.read(lba, block);
+        return block.get(ValueLayout.JAVA_BYTE, 0);
+    }
+
+    @Test
     void shouldLeaveTheRefusalOfBadRequestsToTheDevice() {
         var device = new FaultFilter(toy(), FaultPlan.errors(1), 1);
         assertThatThrownBy(() -> device.read(100, filled(1, 0)))

@@ -52,22 +52,24 @@ import lunar.target.SessionLimits;
  * @param discoveryChap who may ask for the names of the targets
  * @param chapAlgorithms what CHAP may be done with where a target does not say
  * @param limits how many sessions and connections there may be
+ * @param announceResets whether a unit tells a new session first that it was reset
  */
 record ConfigFile(List<ServePlan.Listen> portals, List<ServePlan.Target> targets,
         boolean allowAnonymous, Optional<Digest> headerDigest, Optional<Digest> dataDigest,
         Optional<Path> state, Optional<IsnsServer> isns, Optional<String> discoveryChap,
-        List<ChapAlgorithm> chapAlgorithms, ServePlan.Limits limits) {
+        List<ChapAlgorithm> chapAlgorithms, ServePlan.Limits limits, boolean announceResets) {
     /** What there is without a file. */
     static final ConfigFile NONE = new ConfigFile(List.of(), List.of(), false, Optional.empty(),
             Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(),
-            ChapAlgorithm.DEFAULT_ORDER, ServePlan.Limits.DEFAULT);
+            ChapAlgorithm.DEFAULT_ORDER, ServePlan.Limits.DEFAULT, true);
 
     private static final Set<String> KEYS = Set.of("portals", "portal-group", "iqn", "luns", "chap",
             "mutual-chap", "discovery-chap", TargetTables.CHAP_ALGORITHMS, "allow-anonymous",
             "header-digest", "data-digest", "state", "isns", "limits", "target",
-            "volume");
+            "volume", "announce-resets");
     private static final Set<String> LIMIT_KEYS = Set.of("sessions", "sessions-per-target",
-            "sessions-per-initiator", "connections", "connections-per-session", "loops");
+            "sessions-per-initiator", "sessions-per-address", "max-time2wait", "max-time2retain",
+            "connections", "connections-per-session", "loops");
     private static final int MAX_CONNECTIONS = 1 << 20;
     static final int MAX_LOOPS = 1024;
     private static final int MAX_SESSION_CONNECTIONS = 0xffff;
@@ -91,7 +93,8 @@ record ConfigFile(List<ServePlan.Listen> portals, List<ServePlan.Target> targets
                 root.parsed("header-digest", Digest::parse),
                 root.parsed("data-digest", Digest::parse), root.text("state").map(Path::of),
                 root.parsed("isns", IsnsAddress::parse), root.text("discovery-chap"),
-                algorithms, limits(root));
+                algorithms, limits(root),
+                !root.has("announce-resets") || root.flag("announce-resets"));
     }
 
     private static List<ServePlan.Target> targets(TomlTable root, List<ChapAlgorithm> algorithms,
@@ -123,15 +126,25 @@ record ConfigFile(List<ServePlan.Listen> portals, List<ServePlan.Target> targets
             return usual;
         }
         TomlTable limits = table.get().requireKnown(LIMIT_KEYS, " of 'limits'").named("limits");
-        SessionLimits most = usual.sessions();
-        return new ServePlan.Limits(new SessionLimits(
-                limits.number("sessions", 1, most.perServer()).orElse(most.perServer()),
-                limits.number("sessions-per-target", 1, most.perTarget()).orElse(most.perTarget()),
-                limits.number("sessions-per-initiator", 1, most.perInitiator())
-                        .orElse(most.perInitiator())),
+        return new ServePlan.Limits(sessionLimits(limits, usual.sessions()),
                 limits.number("connections", 1, MAX_CONNECTIONS).orElse(usual.connections()),
                 limits.number("connections-per-session", 1, MAX_SESSION_CONNECTIONS)
                         .orElse(usual.connectionsPerSession()),
                 limits.number("loops", 1, MAX_LOOPS).orElse(usual.loops()));
+    }
+
+    private static SessionLimits sessionLimits(TomlTable limits, SessionLimits most)
+            throws Failure {
+        int perServer = limits.number("sessions", 1, most.perServer()).orElse(most.perServer());
+        return new SessionLimits(perServer,
+                limits.number("sessions-per-target", 1, most.perTarget()).orElse(most.perTarget()),
+                limits.number("sessions-per-initiator", 1, most.perInitiator())
+                        .orElse(most.perInitiator()),
+                limits.number("sessions-per-address", 1, most.perServer())
+                        .orElse(SessionLimits.share(perServer)),
+                limits.number("max-time2wait", 0, SessionLimits.MAX_SECONDS)
+                        .orElse(most.maxTime2WaitSeconds()),
+                limits.number("max-time2retain", 0, SessionLimits.MAX_SECONDS)
+                        .orElse(most.maxTime2RetainSeconds()));
     }
 }

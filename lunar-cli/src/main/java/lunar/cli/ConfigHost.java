@@ -21,7 +21,7 @@ public final class ConfigHost implements VolumeHost {
     public ConfigHost() {}
 
     @Override
-    public Claim claim(UUID volume, String title) { return new Keeper(); }
+    public Claim claim(UUID volume, String title, boolean takesOver) { return new Keeper(); }
 
     private static final class Keeper implements Claim {
         private final ReentrantLock writing = new ReentrantLock();

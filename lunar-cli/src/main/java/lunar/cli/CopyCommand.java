@@ -3,6 +3,7 @@ package lunar.cli;
 import java.io.IOException;
 import java.util.Locale;
 import lunar.block.BlockDevice;
+import lunar.block.LostWritesException;
 import lunar.block.Size;
 import lunar.block.StorageException;
 import picocli.CommandLine.Command;
@@ -17,6 +18,7 @@ import picocli.CommandLine.Parameters;
                 "  lunar copy disk.img iscsi://10.0.0.5/iqn.2026-11.org.lunar:disk/0 --verify",
                 "  lunar copy iscsi://10.0.0.5/iqn.2026-11.org.lunar:disk/0 backup.img"})
 final class CopyCommand extends DeviceCommand {
+    private static final int MAX_REPAIRS = 16;
     private static final int MAX_DEPTH = 1024;
     private static final int MAX_CHUNK_BYTES = 64 << 20;
 
@@ -79,14 +81,34 @@ final class CopyCommand extends DeviceCommand {
         try (var progress = new Progress(console(), "copy", from.sizeBytes())) {
             copy = new DeviceCopy(from, to, depth, chunkBytes, !dense, zero, progress);
             copy.run();
-            to.flush();
         }
+        makeStable(from, to, chunkBytes);
         tell("copied", from.sizeBytes(), startNs, copy.zeroBytes() == 0
                 ? ""
                 : "; " + Size.format(copy.zeroBytes()) + " of it zeroes, not sent");
         if (verify) {
             verify(from, to, chunkBytes);
         }
+    }
+
+    /** Flushes. A destination that may have lost writes with its cache gets again what it lacks. */
+    private void makeStable(BlockDevice from, BlockDevice to, int chunkBytes)
+            throws StorageException {
+        StorageException lost = null;
+        for (int i = 0; i < MAX_REPAIRS; i++) {
+            try {
+                to.flush();
+                if (lost == null) {
+                    return;
+                }
+                lost = null;
+                CopyRepair.run(from, to, chunkBytes);
+            } catch (LostWritesException e) {
+                lost = e;
+                console().err().println("copy: " + e.getMessage() + "; comparing all again");
+            }
+        }
+        to.flush();
     }
 
     private void verify(BlockDevice from, BlockDevice to, int chunkBytes)

@@ -6,9 +6,9 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermission;
 import java.util.List;
-import java.util.Set;
+import java.util.Optional;
+import lunar.block.PrivateFile;
 import lunar.iscsi.ChapAlgorithm;
 import lunar.iscsi.ChapCredentials;
 import lunar.iscsi.Secret;
@@ -16,14 +16,32 @@ import lunar.iscsi.Secret;
 /** Reads {@code USER:@FILE}: a name, and the file with its secret, so that no secret stands on a command line. */
 final class Credentials {
     private static final int MAX_FILE_BYTES = 4096;
-    private static final Set<PosixFilePermission> OTHERS = Set.of(
-            PosixFilePermission.GROUP_READ, PosixFilePermission.OTHERS_READ);
 
     private final Console console;
 
     Credentials(Console console) { this.console = console; }
 
-    /** @param option what the user wrote it for, for messages */
+    /**
+     * Of a server.
+     *
+     * @param option what the user wrote it for, for messages
+     * @param exposed whether other machines can reach what it protects: then it must not be short
+     */
+    ChapCredentials read(String option, String text, boolean exposed) throws Failure {
+        ChapCredentials read = read(option, text);
+        if (read.secret().isShort()) {
+            String what = "secret file " + text.substring(text.indexOf(":@") + 2) + " of " + option
+                    + " holds less than " + Secret.REQUIRED_BYTES + " bytes, ";
+            if (exposed) {
+                throw new Failure(what + "too few where other machines can listen (RFC 7143 section"
+                        + " 9.2.1); write a longer secret into it");
+            }
+            console.remark(what + "which can be guessed; some initiators refuse it");
+        }
+        return read;
+    }
+
+    /** Of a client, whose login says whether the secret is long enough for where it goes. */
     ChapCredentials read(String option, String text) throws Failure {
         int colon = text.indexOf(":@");
         if (colon <= 0 || colon + 2 == text.length()) {
@@ -57,7 +75,7 @@ final class Credentials {
                 throw new Failure(what + " is empty; write the secret into it");
             }
             Secret secret = Secret.of(text);
-            remark(path, what, secret);
+            check(path, what);
             return secret;
         } catch (NoSuchFileException e) {
             throw new Failure(what + " does not exist", e);
@@ -68,14 +86,15 @@ final class Credentials {
         }
     }
 
-    private void remark(Path path, String what, Secret secret) throws IOException {
-        if (secret.isShort()) {
-            console.remark(what + " holds less than " + Secret.RECOMMENDED_BYTES
-                    + " bytes, which can be guessed; some initiators refuse it");
-        }
-        if (path.getFileSystem().supportedFileAttributeViews().contains("posix")
-                && Files.getPosixFilePermissions(path).stream().anyMatch(OTHERS::contains)) {
-            console.remark(what + " can be read by other users; chmod 600 it");
+    /** Refuses a file that others could have written; one that they can read is told. */
+    private void check(Path path, String what) throws IOException, Failure {
+        Optional<PrivateFile.Exposure> exposure = PrivateFile.check(path);
+        if (exposure.isPresent()) {
+            String message = what + " " + exposure.get();
+            switch (exposure.get()) {
+                case FOREIGN, WRITABLE -> throw new Failure(message);
+                case READABLE -> console.remark(message);
+            }
         }
     }
 }

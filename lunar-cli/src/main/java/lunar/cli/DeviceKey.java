@@ -17,6 +17,7 @@ import lunar.block.Size;
  */
 record DeviceKey(String place, String uri, Optional<Long> sizeBytes) {
     private static final String SIZE = "size";
+    private static final String CREATE = "create";
 
     /** @throws IllegalArgumentException when this is no device URI, with one line for a person */
     static DeviceKey of(String iqn, int lun, String uri) {
@@ -35,6 +36,7 @@ record DeviceKey(String place, String uri, Optional<Long> sizeBytes) {
         if (size.isPresent()) {
             options.remove(SIZE);
         }
+        options.remove(CREATE); // says what to do where there is no device yet
         return new DeviceKey("", filters + device.scheme() + ":" + device.rest() + options
                 + (device.more().isEmpty() ? "" : new TreeMap<>(device.more())), size);
     }
@@ -53,7 +55,7 @@ record DeviceKey(String place, String uri, Optional<Long> sizeBytes) {
         return place.equals(other.place) && uri.equals(other.uri);
     }
 
-    /** The same whatever size is asked for. */
+    /** Returns this key without the size that is asked for. */
     DeviceKey withoutSize() {
         return new DeviceKey(place, uri, Optional.empty());
     }

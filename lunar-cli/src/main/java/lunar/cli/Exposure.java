@@ -26,16 +26,18 @@ final class Exposure {
             return;
         }
         Optional<ServePlan.Target> open = plan.targets().stream().filter(ServePlan.Target::isOpen)
-                .filter(target -> !isLoopback(portals.stream().filter(
-                        portal -> target.groups().isEmpty()
-                                || target.groups().contains(portal.group()))
-                        .toList()))
-                .findFirst();
+                .filter(target -> isExposed(target, portals)).findFirst();
         if (open.isPresent()) {
             throw new Failure("other machines can reach this portal of " + open.get().iqn()
                     + ": ask for a secret with --chap USER:@FILE, or let everybody in with"
                     + " --allow-anonymous");
         }
+    }
+
+    /** Whether other machines can reach a target. */
+    static boolean isExposed(ServePlan.Target target, List<PortalSpec> portals) {
+        return !isLoopback(portals.stream().filter(portal -> target.groups().isEmpty()
+                || target.groups().contains(portal.group())).toList());
     }
 
     /** Whether only this machine can connect. */

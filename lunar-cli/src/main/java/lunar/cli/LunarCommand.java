@@ -17,6 +17,7 @@ import picocli.CommandLine.Model.CommandSpec;
                 "  file:disk.img?size=1GiB        a sparse file, created where a size is given; "
                         + "io=buffered|sendfile|mapped|direct|sync",
                 "  disk:/dev/sdb                  a whole disk",
+                "  encrypt=disk.key:file:disk.img  any of these, encrypted with a key of 'lunar key create'",
                 "  iscsi://[user[%%secret]@]host[:port]/iqn/lun?header-digest=crc32c",
                 "  raid5:vol                      a volume of several devices, from the config file; "
                         + "also raid0: raid1: raid6: raid10: linear:",

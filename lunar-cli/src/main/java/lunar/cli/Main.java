@@ -38,6 +38,8 @@ public final class Main {
         line.addSubcommand(new BenchCommand(console));
         line.addSubcommand(new BrowseCommand(console));
         line.addSubcommand("raid", RaidCommand.line(console));
+        line.addSubcommand("key", KeyCommand.line(console));
+        line.addSubcommand(new AcceptLossCommand(console));
         line.addSubcommand(new DemoCommand(console));
         line.addSubcommand(new WarmUpCommand(console));
         line.setOut(console.out()).setErr(console.err());

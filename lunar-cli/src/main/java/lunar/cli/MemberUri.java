@@ -3,10 +3,13 @@ package lunar.cli;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import lunar.block.DeviceUri;
 import lunar.block.Devices;
 import lunar.raid.meta.Candidate;
 import lunar.raid.run.MemberSearch;
+import lunar.raid.run.VolumeOwner;
+import lunar.raid.run.VolumeSpec;
 
 /** URIs of members: what is on them, and how they are kept, to mean the same device from whatever directory. */
 final class MemberUri {
@@ -17,6 +20,11 @@ final class MemberUri {
     /** What is on devices, which are only read. */
     static List<Candidate> look(List<String> uris) {
         return MemberSearch.look(uris, uri -> Devices.open(ReadOnlyUri.lenient(uri)));
+    }
+
+    /** The process that runs a volume now, as its members tell, which are only read. Blocks. */
+    static Optional<VolumeOwner> owner(VolumeSpec spec) {
+        return VolumeOwner.look(spec, uri -> Devices.open(ReadOnlyUri.lenient(uri)));
     }
 
     /** The same device; a file's path is absolute, and a file that is lost is not made anew. */

@@ -15,6 +15,7 @@ import lunar.raid.meta.Superblock;
 import lunar.raid.meta.SuperblockReading;
 import lunar.raid.meta.VolumeRecord;
 import lunar.raid.run.LostJournal;
+import lunar.raid.run.OwnershipOptions;
 import lunar.raid.run.RunOptions;
 import lunar.raid.run.VolumeSpec;
 import org.jspecify.annotations.Nullable;
@@ -56,6 +57,11 @@ final class RaidAssembleCommand extends DeviceCommand {
             description = "Whether it may start without members that are away: no, yes where what is"
                     + " there is certainly the newest, force in any case. Default: no.")
     private String degraded = "no";
+
+    @Option(names = "--take-over",
+            description = "Take it from another process that runs it, or may: what runs there answers"
+                    + " its hosts with errors from then on.")
+    private boolean takeOver;
 
     @Option(names = "--look", description = "Only say what they are; write nothing.")
     private boolean look;
@@ -124,6 +130,7 @@ final class RaidAssembleCommand extends DeviceCommand {
                 journal == null ? Optional.empty() : Optional.of(MemberUri.kept(journal)),
                 (noConfig ? RunOptions.DEFAULT : config.volumes().with(RunOptions.DEFAULT))
                         .withConsent(VolumeSpec.consent(degraded))
+                        .withOwnership(OwnershipOptions.DEFAULT.withTakeOver(takeOver))
                         .withLostJournal(LostJournal.parse(lostJournal)));
     }
 }

@@ -20,6 +20,7 @@ import lunar.raid.meta.SuperblockStore;
 import lunar.raid.meta.VolumeRecord;
 import lunar.raid.run.MemberSearch;
 import lunar.raid.run.RunOptions;
+import lunar.raid.run.VolumeOwner;
 import lunar.raid.run.VolumeSpec;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -165,6 +166,12 @@ final class RaidCreateCommand extends RaidVolumeCommand {
                     UUID.randomUUID(), log == null ? null : UUID.randomUUID(), checksums);
             if (log != null) {
                 requireFree(spec.journal().orElse(""), log);
+            }
+            for (Creation.Member member : all) {
+                VolumeOwner.requireNone(member.uri(), member.device());
+            }
+            for (Creation.Member member : waiting) {
+                VolumeOwner.requireNone(member.uri(), member.device());
             }
             VolumeRecord record = Creation.create(wish, all, waiting, force);
             if (log != null) {

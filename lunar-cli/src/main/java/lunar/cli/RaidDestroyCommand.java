@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
-import lunar.block.BlockDevice;
 import lunar.block.DeviceUri;
 import lunar.block.Devices;
 import lunar.cli.raid.ControlHost;
@@ -13,11 +12,10 @@ import lunar.cli.raid.VolumeControl;
 import lunar.raid.meta.Assembly;
 import lunar.raid.meta.Candidate;
 import lunar.raid.meta.Consent;
-import lunar.raid.meta.Creation;
 import lunar.raid.meta.Superblock;
 import lunar.raid.meta.SuperblockReading;
-import lunar.raid.meta.SuperblockStore;
 import lunar.raid.run.MemberSearch;
+import lunar.raid.run.VolumeOwner;
 import lunar.raid.run.VolumeSpec;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -43,8 +41,10 @@ final class RaidDestroyCommand extends RaidVolumeCommand {
         uris.addAll(spec.spares());
         UUID uuid = whole(spec, MemberSearch.look(uris, Devices::open));
         int count;
-        try (var _ = new ControlHost().claim(uuid, spec.title())) {
-            count = erase(uris, uuid);
+        try (var _ = new ControlHost().claim(uuid, spec.title(), false)) {
+            count = VolumeOwner.erase(spec, uuid, Devices::open, (uri, why) -> console()
+                    .remark(DeviceUri.withoutSecret(uri) + " keeps what it has: "
+                            + Errors.message(why)));
         }
         Optional<VolumeTable> table = volumes().table(spec.name())
                 .filter(one -> one.members().equals(spec.members()));
@@ -98,23 +98,5 @@ final class RaidDestroyCommand extends RaidVolumeCommand {
                     + " meant");
         }
         return any;
-    }
-
-    private int erase(List<String> uris, UUID uuid) throws IOException {
-        int count = 0;
-        for (String uri : uris) {
-            try (BlockDevice device = Devices.open(uri)) {
-                if (new SuperblockStore(device)
-                        .read() instanceof SuperblockReading.Found(Superblock found)
-                        && found.volume().description().uuid().equals(uuid)) {
-                    Creation.destroy(device);
-                    count++;
-                }
-            } catch (IOException | IllegalArgumentException e) {
-                console().remark(DeviceUri.withoutSecret(uri) + " keeps what it has: "
-                        + Errors.message(e));
-            }
-        }
-        return count;
     }
 }

@@ -14,6 +14,7 @@ import lunar.raid.layout.Level;
 import lunar.raid.meta.Candidate;
 import lunar.raid.meta.Superblock;
 import lunar.raid.meta.SuperblockReading;
+import lunar.raid.run.VolumeOwner;
 import lunar.raid.run.VolumeSpec;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -119,8 +120,17 @@ final class RaidStatusCommand extends DeviceCommand {
                 return there.status();
             }
         }
+        Optional<VolumeOwner> owner = MemberUri.owner(spec);
+        Optional<VolumeControl> reached = owner.isEmpty()
+                ? Optional.empty()
+                : ControlClient.find(owner.get());
+        if (reached.isPresent()) {
+            try (VolumeControl there = reached.get()) {
+                return there.status();
+            }
+        }
         var uris = new ArrayList<>(spec.members());
         uris.addAll(spec.spares());
-        return StoppedVolume.status(spec, MemberUri.look(uris));
+        return StoppedVolume.status(spec, MemberUri.look(uris), owner);
     }
 }

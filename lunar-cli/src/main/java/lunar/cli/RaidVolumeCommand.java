@@ -11,6 +11,7 @@ import lunar.block.Devices;
 import lunar.cli.raid.ControlClient;
 import lunar.cli.raid.LocalVolume;
 import lunar.cli.raid.VolumeControl;
+import lunar.raid.run.VolumeOwner;
 import lunar.raid.run.VolumeSpec;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -41,9 +42,29 @@ abstract class RaidVolumeCommand extends DeviceCommand {
 
     final VolumeSpec spec() throws Failure { return volumes().volume(volume); }
 
-    /** The volume where it runs, if some process runs it. */
+    /**
+     * The volume where it runs, if some process runs it.
+     *
+     * @throws Failure where one runs it that this command does not reach
+     */
     final Optional<VolumeControl> running(VolumeSpec spec) throws IOException, Failure {
-        return ControlClient.find(spec, volumes().uuid(spec));
+        Optional<VolumeControl> near = ControlClient.find(spec, volumes().uuid(spec));
+        if (near.isPresent()) {
+            return near;
+        }
+        Optional<VolumeOwner> owner = MemberUri.owner(spec);
+        if (owner.isEmpty() || spec.options().ownership().takesOver()) {
+            return Optional.empty();
+        }
+        Optional<VolumeControl> there = ControlClient.find(owner.get());
+        if (there.isEmpty()) {
+            throw new Failure(spec.title() + " is in use by " + owner.get().title()
+                    + (owner.get().isHere()
+                            ? " (user " + owner.get().record().process().uid() + "), which this"
+                                    + " command does not reach: run it as that user"
+                            : ": run this command there"));
+        }
+        return there;
     }
 
     /** The volume where it runs; else this command runs it until it ends. */

@@ -1,9 +1,6 @@
 package lunar.cli;
 
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Set;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import lunar.block.DeviceUri;
 import lunar.block.Devices;
@@ -11,7 +8,8 @@ import lunar.block.Devices;
 /** The URI of a device that shall only be read. */
 final class ReadOnlyUri {
     private static final Set<String> LOCAL = Set.of("file", "disk");
-    private static final Pattern KEY_FILE = Pattern.compile("(?:^|:)encrypt=([^:]*):");
+    private static final Pattern CREATE_KEY = Pattern
+            .compile("(?:^|:)encrypt=[^:]*,create-key=yes[,:]");
 
     private ReadOnlyUri() {}
 
@@ -25,20 +23,16 @@ final class ReadOnlyUri {
     }
 
     /**
-     * The same URI, but opened for reading where its scheme knows that: a file that cannot be written will do, none is
-     * made, and others that read are not locked out.
+     * Returns the URI of the same device, but opened for reading where its scheme knows that: a file that cannot be
+     * written will do, none is made, and others that read are not locked out.
      *
      * @throws Failure when opening it would make a key file
      */
     static String of(String uri) throws Failure {
         String below = Devices.withoutFilters(uri);
-        Matcher encrypt = KEY_FILE
-                .matcher(uri.substring(0, Math.max(0, uri.length() - below.length())));
-        while (encrypt.find()) {
-            if (!Files.exists(Path.of(encrypt.group(1)))) {
-                throw new Failure("key file " + encrypt.group(1)
-                        + " does not exist; name the one that the device was written with");
-            }
+        if (CREATE_KEY.matcher(uri.substring(0, uri.length() - below.length())).find()) {
+            throw new Failure("a device that is only read gets no new key; take create-key=yes out"
+                    + " of " + DeviceUri.withoutSecret(uri));
         }
         DeviceUri parsed = DeviceUri.parse(below);
         if (!LOCAL.contains(parsed.scheme()) || parsed.option("read-only") != null) {

@@ -122,6 +122,7 @@ final class RunningServer implements AutoCloseable {
                 .limits(ServerLimits.DEFAULT.withMaxConnections(plan.limits().connections()))
                 .sessionLimits(plan.limits().sessions())
                 .loops(plan.limits().loops())
+                .announceResets(plan.announceResets())
                 .offer(TargetServer.DEFAULT_OFFER.with(offer -> offer
                         .maxConnections(plan.limits().connectionsPerSession())
                         .headerDigest(plan.headerDigest().choice())
@@ -130,7 +131,7 @@ final class RunningServer implements AutoCloseable {
         Exposure.requireAuthentication(plan, portals);
         portals.forEach(builder::portal);
         for (ServePlan.Target target : plan.targets()) {
-            builder.target(assembly.spec(target));
+            builder.target(assembly.spec(target, Exposure.isExposed(target, portals)));
         }
         assembly.discoveryChap(plan.discoveryChap(), plan.chapAlgorithms(),
                 !Exposure.isLoopback(portals))

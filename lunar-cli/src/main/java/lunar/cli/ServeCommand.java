@@ -78,6 +78,12 @@ final class ServeCommand extends DeviceCommand {
                     + "The port is 3205 if none is given. Default: nowhere.")
     private @Nullable IsnsServer isns;
 
+    @Option(names = "--announce-resets", paramLabel = "true|false", arity = "1",
+            description = "Whether a unit answers the first command of a new session with a unit "
+                    + "attention, as SAM-5 wants it; false for initiators that give up at one, "
+                    + "such as jSCSI 2. Default: true.")
+    private @Nullable Boolean announceResets;
+
     @Option(names = "--loops", paramLabel = "COUNT",
             description = "Threads that serve connections, each its share of them. As many as there "
                     + "are connections: a thread for each. Default: one per processor, to 8.")
@@ -177,7 +183,9 @@ final class ServeCommand extends DeviceCommand {
                 Optional.ofNullable(isns).or(file::isns), file.discoveryChap(),
                 algorithms.orElse(file.chapAlgorithms()),
                 loops == null ? file.limits() : file.limits().withLoops(loops),
-                new VolumeUris(config));
+                new VolumeUris(config))
+                .withAnnounceResets(
+                        announceResets == null ? file.announceResets() : announceResets);
     }
 
     /** Portals of the command line are in the place of those at the top of the file; other groups stay. */

@@ -32,11 +32,13 @@ import lunar.target.TargetServer;
  * @param chapAlgorithms what discovery accepts
  * @param limits how many sessions and connections there may be
  * @param volumes knows volumes by their short URIs
+ * @param announceResets whether a unit tells a new session first that it was reset
  */
 record ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonymous,
         Digest headerDigest, Digest dataDigest, Optional<Path> state,
         Optional<IsnsServer> isns, Optional<String> discoveryChap,
-        List<ChapAlgorithm> chapAlgorithms, Limits limits, VolumeUris volumes) {
+        List<ChapAlgorithm> chapAlgorithms, Limits limits, VolumeUris volumes,
+        boolean announceResets) {
     /** The portal group of portals that are given none. */
     static final int DEFAULT_GROUP = PortalSpec.DEFAULT_GROUP;
 
@@ -136,7 +138,7 @@ record ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonym
                     Map.of());
         }
 
-        /** The same with LUN 0, 1, ... over these devices. */
+        /** A target with these devices as LUN 0, 1, and so on. */
         static Target of(String iqn, List<String> uris) {
             var luns = new TreeMap<Integer, Lun>();
             uris.forEach(uri -> luns.put(luns.size(), Lun.of(uri)));
@@ -153,7 +155,7 @@ record ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonym
                     absence, access);
         }
 
-        /** The same for these iSCSI names only; for everybody if there are none. */
+        /** Returns a copy that only these initiator names may use; an empty list admits all. */
         Target withInitiators(List<String> names) {
             return new Target(iqn, alias, luns, chap, mutualChap, chapAlgorithms, groups,
                     names.stream().map(name -> new Initiator(name, Optional.empty(),
@@ -173,6 +175,15 @@ record ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonym
         }
     }
 
+    /** A plan whose units tell new sessions of a reset. */
+    ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonymous,
+            Digest headerDigest, Digest dataDigest, Optional<Path> state,
+            Optional<IsnsServer> isns, Optional<String> discoveryChap,
+            List<ChapAlgorithm> chapAlgorithms, Limits limits, VolumeUris volumes) {
+        this(portals, targets, allowAnonymous, headerDigest, dataDigest, state, isns,
+                discoveryChap, chapAlgorithms, limits, volumes, true);
+    }
+
     /** A plan whose volumes are those of this directory. */
     ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonymous,
             Digest headerDigest, Digest dataDigest, Optional<Path> state,
@@ -180,6 +191,12 @@ record ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonym
             List<ChapAlgorithm> chapAlgorithms, Limits limits) {
         this(portals, targets, allowAnonymous, headerDigest, dataDigest, state, isns,
                 discoveryChap, chapAlgorithms, limits, VolumeUris.usual());
+    }
+
+    /** The same, where units tell new sessions of a reset, or do not. */
+    ServePlan withAnnounceResets(boolean value) {
+        return new ServePlan(portals, targets, allowAnonymous, headerDigest, dataDigest, state,
+                isns, discoveryChap, chapAlgorithms, limits, volumes, value);
     }
 
     ServePlan {

@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -46,14 +47,17 @@ final class ServedDevices implements AutoCloseable {
         String name() { return DeviceUri.withoutSecret(uri); }
     }
 
-    private final Optional<Path> states;
+    private final StateRecords records;
     private final Console console;
     private Map<DeviceKey, Open> devices = new LinkedHashMap<>();
     private final Map<DeviceKey, CompletableFuture<Void>> closing = new ConcurrentHashMap<>();
 
-    /** @param states directory of the state of all units; it follows a device to another LUN, by its identity */
-    ServedDevices(Optional<Path> states, Console console) {
-        this.states = states;
+    /**
+     * @param states directory of the state of all units; it follows a device to another LUN, by its identity
+     * @throws IOException when the directory cannot be made
+     */
+    ServedDevices(Optional<Path> states, Console console) throws IOException {
+        records = new StateRecords(states);
         this.console = console;
     }
 
@@ -80,6 +84,7 @@ final class ServedDevices implements AutoCloseable {
             if (open == null) {
                 Open known = devices.get(key.withoutSize());
                 open = known == null ? opened(key, uri) : resized(known, key, uri);
+                requireAlone(open);
                 named.put(key.withoutSize(), open);
             } else if (!open.key().equals(key) && open.key().sizeBytes().isPresent()
                     && key.sizeBytes().isPresent()) {
@@ -92,7 +97,7 @@ final class ServedDevices implements AutoCloseable {
             awaitClosing(key);
             BlockDevice device;
             try {
-                device = volumes.open(uri);
+                device = volumes.open(uri, records);
             } catch (BusyException e) {
                 String bare = Devices.withoutFilters(uri).replaceFirst("\\?.*", "");
                 if (devices.keySet().stream().anyMatch(other -> other.uri().contains(bare))) {
@@ -104,7 +109,7 @@ final class ServedDevices implements AutoCloseable {
             }
             boolean kept = false;
             try {
-                Open open = new Open(key, uri, device, state(device));
+                Open open = new Open(key, uri, device, records.unit(device.identity().uuid()));
                 fresh.add(open);
                 kept = true;
                 return open;
@@ -112,6 +117,18 @@ final class ServedDevices implements AutoCloseable {
                 if (!kept) {
                     device.close();
                 }
+            }
+        }
+
+        /** Two units with one identity are one disk to a host, which would mix their data. */
+        private void requireAlone(Open open) throws Failure {
+            UUID uuid = open.device().identity().uuid();
+            Optional<Open> other = named.values().stream()
+                    .filter(one -> one.device().identity().uuid().equals(uuid)).findFirst();
+            if (other.isPresent()) {
+                throw new Failure(open.name() + " has the identity " + uuid + ", by which "
+                        + other.get().name() + " is served already: if they are one disk, serve it"
+                        + " by one URI; if one is a copy, give it an identity of its own");
             }
         }
 
@@ -162,12 +179,6 @@ final class ServedDevices implements AutoCloseable {
                 }
             });
         }
-    }
-
-    private StateStore state(BlockDevice device) throws IOException {
-        return states.isEmpty()
-                ? StateStore.inMemory()
-                : StateStore.inDirectory(states.get().resolve(device.identity().uuid().toString()));
     }
 
     private void grow(Open open, long bytes) {

@@ -38,12 +38,13 @@ final class TargetAssembly {
     /** All LUNs so far. */
     List<Placed> placed() { return placed; }
 
-    TargetSpec spec(ServePlan.Target target) throws IOException, Failure {
+    /** @param exposed whether other machines can reach the target */
+    TargetSpec spec(ServePlan.Target target, boolean exposed) throws IOException, Failure {
         String what = "target " + target.iqn();
         TargetSpec spec = TargetSpec.of(target.iqn()).withAlias(target.alias())
                 .withGroups(target.groups());
         Optional<ChapPolicy> chap = policy(what, target.chap(), target.mutualChap(),
-                target.chapAlgorithms());
+                target.chapAlgorithms(), exposed);
         if (chap.isPresent()) {
             spec = spec.withChap(chap.get());
         }
@@ -51,7 +52,8 @@ final class TargetAssembly {
             spec = spec.withLun(lun.getKey(), unit(target.iqn(), lun.getKey(), lun.getValue()));
         }
         for (ServePlan.Initiator initiator : target.initiators()) {
-            spec = spec.withInitiator(initiator(what, initiator, target.chapAlgorithms()));
+            spec = spec.withInitiator(initiator(what, initiator, target.chapAlgorithms(),
+                    exposed));
         }
         if (target.absence().isPresent()) {
             spec = spec.withAbsence(target.absence().get());
@@ -75,18 +77,19 @@ final class TargetAssembly {
     }
 
     private InitiatorSpec initiator(String target, ServePlan.Initiator planned,
-            List<ChapAlgorithm> algorithms) throws Failure {
+            List<ChapAlgorithm> algorithms, boolean exposed) throws Failure {
         InitiatorSpec spec = InitiatorSpec.of(planned.name()).withReadOnly(planned.readOnly());
         if (planned.luns().isPresent()) {
             spec = spec.withLuns(planned.luns().get());
         }
         Optional<ChapPolicy> chap = policy("initiator " + planned.name() + " of " + target,
-                planned.chap(), planned.mutualChap(), algorithms);
+                planned.chap(), planned.mutualChap(), algorithms, exposed);
         return chap.isEmpty() ? spec : spec.withChap(chap.get());
     }
 
     private Optional<ChapPolicy> policy(String whose, Optional<String> chap,
-            Optional<String> mutual, List<ChapAlgorithm> algorithms) throws Failure {
+            Optional<String> mutual, List<ChapAlgorithm> algorithms, boolean exposed)
+            throws Failure {
         if (chap.isEmpty()) {
             if (mutual.isPresent()) {
                 throw new Failure(whose + " has mutual-chap without chap: the initiator proves"
@@ -94,14 +97,15 @@ final class TargetAssembly {
             }
             return Optional.empty();
         }
-        ChapCredentials user = credentials.read("chap of " + whose, chap.get());
+        ChapCredentials user = credentials.read("chap of " + whose, chap.get(), exposed);
         Secret known = users.putIfAbsent(user.name(), user.secret());
         if (known != null && !known.equals(user.secret())) {
             twoSecrets.add(user.name());
         }
         Optional<ChapCredentials> own = Optional.empty();
         if (mutual.isPresent()) {
-            own = Optional.of(credentials.read("mutual-chap of " + whose, mutual.get()));
+            own = Optional.of(credentials.read("mutual-chap of " + whose, mutual.get(),
+                    exposed));
             if (own.get().secret().equals(user.secret())) {
                 throw new Failure("chap and mutual-chap of " + whose + " have the same secret,"
                         + " which RFC 7143 forbids; write another one into one of the files");
@@ -130,7 +134,7 @@ final class TargetAssembly {
     Optional<ChapPolicy> discoveryChap(Optional<String> own, List<ChapAlgorithm> algorithms,
             boolean exposed) throws Failure {
         if (own.isPresent()) {
-            return policy("discovery", own, Optional.empty(), algorithms);
+            return policy("discovery", own, Optional.empty(), algorithms, exposed);
         }
         if (!exposed || users.isEmpty()) {
             return Optional.empty();
@@ -141,7 +145,9 @@ final class TargetAssembly {
                     + " discovery a secret of its own with discovery-chap");
         }
         requireAvailable("discovery", algorithms);
-        return Optional.of(policy(users, Optional.empty(), algorithms));
+        var enough = new LinkedHashMap<>(users); // short ones are of targets on the loopback
+        enough.values().removeIf(Secret::isShort);
+        return Optional.of(policy(enough, Optional.empty(), algorithms));
     }
 
     private static ChapPolicy policy(Map<String, Secret> users, Optional<ChapCredentials> own,

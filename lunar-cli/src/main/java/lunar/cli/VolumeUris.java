@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.regex.Pattern;
 import lunar.block.BlockDevice;
+import lunar.block.DeviceRecords;
 import lunar.block.DeviceUri;
 import lunar.block.Devices;
 import lunar.block.StorageException;
@@ -60,9 +61,14 @@ final class VolumeUris {
 
     /** Opens a device; its URI may be the short one of a volume. */
     BlockDevice open(String uri) throws StorageException, Failure {
+        return open(uri, DeviceRecords.NONE);
+    }
+
+    /** Opens a device with records of those that were opened before; its URI may be the short one of a volume. */
+    BlockDevice open(String uri, DeviceRecords records) throws StorageException, Failure {
         String whole = expanded(uri);
         try {
-            return Devices.open(whole);
+            return Devices.open(whole, records);
         } catch (StorageException e) {
             requireStopped(Devices.withoutFilters(whole));
             throw e;

@@ -80,6 +80,15 @@ class ConfigFileTest {
                         .withChap(Optional.of("you:@secret"), Optional.empty())
                         .withChapAlgorithms(List.of(ChapAlgorithm.MD5)));
         assertThat(config.limits()).isEqualTo(ServePlan.Limits.DEFAULT);
+        assertThat(config.announceResets()).isTrue();
+    }
+
+    @Test
+    void shouldGiveEachAddressHalfOfFewerSessions() throws Exception {
+        assertThat(ConfigFile.read(file("limits = {sessions = 400}")).limits().sessions())
+                .isEqualTo(new SessionLimits(400, 0xffff, 0xffff, 200, 5, 20));
+        assertThat(ConfigFile.read(file("limits = {sessions = 8}")).limits().sessions()
+                .perAddress()).isEqualTo(64);
     }
 
     @Test
@@ -88,9 +97,13 @@ class ConfigFileTest {
                 file("""
                         portals = ["127.0.0.1"]
                         discovery-chap = "who:@secret"
+                        announce-resets = false
                         [limits]
                         sessions = 100
                         sessions-per-initiator = 2
+                        sessions-per-address = 50
+                        max-time2wait = 3
+                        max-time2retain = 0
                         connections = 300
                         connections-per-session = 1
                         loops = 3
@@ -128,8 +141,10 @@ class ConfigFileTest {
                         maintenance = true
                         """));
         assertThat(config.limits())
-                .isEqualTo(new ServePlan.Limits(new SessionLimits(100, 0xffff, 2), 300, 1, 3));
+                .isEqualTo(new ServePlan.Limits(new SessionLimits(100, 0xffff, 2, 50, 3, 0), 300, 1,
+                        3));
         assertThat(config.discoveryChap()).contains("who:@secret");
+        assertThat(config.announceResets()).isFalse();
         Optional<TargetAddress> none = Optional.empty();
         assertThat(config.portals()).containsExactly(
                 ServePlan.Listen.on(new Portal("127.0.0.1", 3260)),
@@ -179,6 +194,9 @@ class ConfigFileTest {
                     limits = {sessions = 0}                      | limits: 'sessions' must be a number from 1
                     limits = {session = 1}                       | unknown key 'session' of 'limits'
                     limits = {connections-per-session = 65536}   | 'connections-per-session' must be a number from 1 to 65535
+                    limits = {max-time2wait = 3601}    | 'max-time2wait' must be a number from 0 to 3600
+                    limits = {max-time2retain = -1}    | 'max-time2retain' must be a number from 0 to 3600
+                    limits = {sessions-per-address = 0} | 'sessions-per-address' must be a number from 1
                     limits = {loops = 0}       | 'loops' must be a number from 1 to 1024
                     luns = [{removable = true}]                  | a LUN has no 'uri'
                     luns = [{uri = 'ram:1MiB', color = 1}]       | unknown key 'color' of a LUN

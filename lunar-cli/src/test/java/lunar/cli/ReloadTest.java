@@ -141,6 +141,17 @@ class ReloadTest {
     }
 
     @Test
+    void shouldNotBeReachedByOthersWithAShortSecret() throws Exception {
+        Files.writeString(folder.resolve("short"), "eleven byte");
+        String target = target(A, "['ram:1MiB']") + "chap = 'me:@FOLDER/short'\n";
+        start(target);
+        assertThatThrownBy(() -> reload("portals = ['0.0.0.0:0']\n" + target))
+                .isInstanceOf(Failure.class).hasMessageContaining("12 bytes");
+        assertThat(server.portals()).hasSize(1)
+                .allMatch(portal -> portal.getAddress().isLoopbackAddress());
+    }
+
+    @Test
     void shouldEndTheSessionsOfThoseWhoMayNotAnyMore() throws Exception {
         String open = target(A, "['ram:1MiB', 'ram:1MiB']");
         start(open);

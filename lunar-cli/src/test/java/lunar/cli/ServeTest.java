@@ -3,14 +3,21 @@ package lunar.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import java.util.stream.Stream;
 import lunar.cli.CommandRun.Serving;
+import lunar.initiator.Initiator;
 import lunar.initiator.InitiatorOptions;
+import lunar.scsi.Lun;
+import lunar.scsi.TestUnitReady;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.json.JsonMapper;
 
 /** A target and what the other commands make of it, all in this process. */
@@ -147,6 +154,57 @@ class ServeTest {
         try (var serving = new Serving(1, "serve", "ram:1MiB", "--portal", "0.0.0.0:0",
                 "--allow-anonymous")) {
             CommandRun.of("discover", "127.0.0.1:" + serving.port()).succeeds();
+        }
+    }
+
+    @Test
+    void shouldRefuseShortSecretsWhereOtherMachinesCanListen() throws Exception {
+        String tooShort = secretFile("short", "eleven byte");
+        String enough = secretFile("enough", "twelve bytes");
+        CommandRun.of("serve", "ram:1MiB", "--portal", "0.0.0.0:0", "--chap", "me:@" + tooShort)
+                .fails(1, "short", "12 bytes", "9.2.1");
+        CommandRun.of("serve", "ram:1MiB", "--portal", "0.0.0.0:0", "--chap", "me:@" + enough,
+                "--mutual-chap", "lunar:@" + tooShort).fails(1, "mutual-chap", "12 bytes");
+        Path config = Files.writeString(folder.resolve("lunar.toml"),
+                "discovery-chap = 'who:@" + tooShort + "'\n");
+        CommandRun.of("serve", "ram:1MiB", "--portal", "0.0.0.0:0", "--chap", "me:@" + enough,
+                "--config", config.toString()).fails(1, "discovery", "12 bytes");
+        try (var serving = new Serving(1, "serve", "ram:1MiB", "--portal", "0.0.0.0:0", "--chap",
+                "me:@" + enough)) {
+            assertThat(serving.port()).isNotEmpty();
+        }
+        try (var serving = serve(1, "ram:1MiB", "--chap", "me:@" + tooShort)) {
+            CommandRun.of("info", serving.uri(0).replace("//", "//me@") + "?secret-file="
+                    + tooShort).succeeds();
+        }
+    }
+
+    @Test
+    void shouldNotSendShortSecretsToOtherMachines() throws Exception {
+        String tooShort = secretFile("short", "eleven byte");
+        String there = "192.0.2.1:3260"; // of documentation (RFC 5737); it is refused before anything is sent
+        CommandRun.of("info", "iscsi://me@" + there + "/" + IQN + "/0?secret-file=" + tooShort)
+                .fails(1, "12 bytes", "9.2.1");
+        CommandRun.of("discover", there, "--chap", "me:@" + tooShort).fails(1, "12 bytes", "9.2.1");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldAnnounceResetsUnlessToldNotTo(boolean announce) throws Exception {
+        Path config = Files.writeString(folder.resolve("lunar.toml"),
+                "announce-resets = " + announce + "\n");
+        String[][] ways = {{"--announce-resets", Boolean.toString(announce)},
+                {"--config", config.toString()},
+                {"--config", config.toString(), "--announce-resets", Boolean.toString(announce)}};
+        for (String[] way : ways) {
+            try (var serving = serve(1, Stream.concat(Stream.of("ram:1MiB"), Stream.of(way))
+                    .toArray(String[]::new));
+                    var initiator = Initiator.create("iqn.2026-11.org.example:host");
+                    var session = initiator.login(serving.uri(0))) {
+                assertThat(session.execute(Lun.ZERO, new TestUnitReady().bytes(),
+                        MemorySegment.NULL, MemorySegment.NULL).isUnitAttention())
+                        .isEqualTo(announce);
+            }
         }
     }
 

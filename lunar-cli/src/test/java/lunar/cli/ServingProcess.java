@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** {@code lunar serve} as a process of its own, with one LUN, which can be killed where it stands. */
@@ -25,17 +26,75 @@ final class ServingProcess {
      * @param folder gets what the process says on its error stream
      */
     ServingProcess(Path folder, String... args) throws IOException {
-        err = folder.resolve("err.txt");
-        var command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
-                System.getProperty("java.class.path"), "lunar.cli.Main", "serve"));
+        this(folder.resolve("err.txt"), Map.of(), List.of(), args);
+    }
+
+    /**
+     * Returns when the LUN is announced.
+     *
+     * @param folder gets what the process says on its error stream
+     * @param before a program that runs the command that follows it
+     */
+    ServingProcess(Path folder, List<String> before, String... args) throws IOException {
+        this(folder.resolve("err.txt"), Map.of(), before, args);
+    }
+
+    /**
+     * Returns when the LUN is announced.
+     *
+     * @param err gets what the process says on its error stream
+     * @param environment variables that it has beside this process's
+     */
+    ServingProcess(Path err, Map<String, String> environment, String... args)
+            throws IOException {
+        this(err, environment, List.of(), args);
+    }
+
+    private ServingProcess(Path err, Map<String, String> environment, List<String> before,
+            String... args) throws IOException {
+        this.err = err;
+        var command = new ArrayList<>(before);
+        command.addAll(lunar("serve"));
         command.addAll(List.of(args));
-        process = new ProcessBuilder(command).redirectError(err.toFile()).start();
+        var builder = new ProcessBuilder(command).redirectError(err.toFile());
+        builder.environment().putAll(environment);
+        process = builder.start();
         BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
         String line = out.readLine();
         assertThat(line).as(Files.readString(err)).isNotNull();
         String[] words = line.split(" ");
         uri = "iscsi://" + words[words.length - 1] + "/" + words[1] + "/0";
+    }
+
+    /** Runs a {@code serve} that ends by itself, and returns what it says on its error stream. */
+    static String refused(String... args) throws IOException, InterruptedException {
+        var command = new ArrayList<>(lunar("serve"));
+        command.addAll(List.of(args));
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        try {
+            String first = String.valueOf(process.inputReader(StandardCharsets.UTF_8).readLine());
+            assertThat(first).startsWith("lunar: ");
+            assertThat(process.waitFor(END_SECONDS, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.exitValue()).isEqualTo(1);
+            return first;
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    /** The words of a command as a process of its own. */
+    static List<String> lunar(String... args) {
+        var command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED", "-cp",
+                System.getProperty("java.class.path"), "lunar.cli.Main"));
+        command.addAll(List.of(args));
+        return command;
+    }
+
+    /** What it has said on its error stream. */
+    String err() throws IOException {
+        return Files.readString(err);
     }
 
     /** Of the LUN. */

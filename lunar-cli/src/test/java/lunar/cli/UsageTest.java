@@ -10,7 +10,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Command lines that cannot be understood, and help. */
 class UsageTest {
     @ParameterizedTest
-    @ValueSource(strings = {"serve", "discover", "info", "copy", "bench", "browse", "demo"})
+    @ValueSource(strings = {"serve", "discover", "info", "copy", "bench", "browse", "demo",
+            "accept-loss"})
     void shouldShowHelpWithAnExample(String command) {
         CommandRun run = CommandRun.of(command, "--help").succeeds();
         assertThat(run.out()).startsWith("Usage: lunar " + command).contains("Example")

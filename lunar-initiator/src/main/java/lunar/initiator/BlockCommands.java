@@ -86,6 +86,25 @@ final class BlockCommands {
                 || !traits.capabilities().contains(Capability.FUA));
     }
 
+    /** Whether a command may leave blocks in a volatile cache, whatever its FUA bit says. */
+    static boolean changesBlocks(byte opcode) {
+        return switch (opcode & 0xff) {
+            case 0x0a, 0x2a, 0xaa, 0x8a, // WRITE
+                    0x2e, 0xae, 0x8e, // WRITE AND VERIFY
+                    0x41, 0x93, 0x42, // WRITE SAME, UNMAP
+                    0x89, 0x8b, 0x9c, // COMPARE AND WRITE, ORWRITE, WRITE ATOMIC
+                    0x83, // EXTENDED COPY, POPULATE TOKEN, WRITE USING TOKEN
+                    0x7f -> // commands of 32 bytes
+                true;
+            default -> false;
+        };
+    }
+
+    /** Whether a command is SYNCHRONIZE CACHE(10) or (16). */
+    static boolean synchronizesCache(byte opcode) {
+        return (opcode & 0xff) == 0x35 || (opcode & 0xff) == 0x91;
+    }
+
     /** Takes back what {@link #prepare} put in place of the caller's buffer. */
     void giveBack(Command command, BlockRequest request) {
         switch (request.operation()) {

@@ -1,11 +1,13 @@
 package lunar.initiator;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.util.List;
 import java.util.Optional;
 import lunar.iscsi.ChapAlgorithm;
 import lunar.iscsi.ChapCredentials;
 import lunar.iscsi.InitiatorLogin;
+import lunar.iscsi.Secret;
 
 /**
  * CHAP at the initiator (RFC 7143 section 12.1.3): who we are, who the target must be, and which hash functions may be
@@ -82,6 +84,22 @@ public record ChapOptions(ChapSource own, Optional<ChapSource> target,
             throw new IOException(where(name) + ": " + SAME_SECRET);
         }
         return settings.withMutualChap(ours, theirs);
+    }
+
+    /**
+     * Refuses a login in whose sight others could guess a secret: a short one is for the loopback (RFC 7143 section
+     * 9.2.1).
+     */
+    static void requireLongSecrets(InitiatorLogin.Settings settings, InetAddress at, String what)
+            throws IOException {
+        boolean tooShort = settings.credentials().map(own -> own.secret().isShort()).orElse(false)
+                || settings.targetCredentials().map(theirs -> theirs.secret().isShort())
+                        .orElse(false);
+        if (tooShort && !at.isLoopbackAddress()) {
+            throw new IOException(what + ": a CHAP secret of less than " + Secret.REQUIRED_BYTES
+                    + " bytes can be guessed by who listens (RFC 7143 section 9.2.1); give both"
+                    + " ends a longer one");
+        }
     }
 
     private static ChapCredentials ask(ChapSource source, String name, String what)

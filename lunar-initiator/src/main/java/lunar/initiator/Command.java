@@ -75,6 +75,11 @@ final class Command implements Transport.Release, BooleanSupplier {
     Thread waiter;
     int attempts;
     boolean flushing;
+    /** For {@link UnflushedWrites}: the number of a flush, and losses at its submission or at that of a write. */
+    long flushNumber;
+    long lossesBefore;
+    /** The loss that a flush has failed with; 0 for none. */
+    long lossToReport;
     volatile boolean done;
 
     /** Who may cancel it. */
@@ -102,6 +107,10 @@ final class Command implements Transport.Release, BooleanSupplier {
     int itt;
     int cmdSn;
     long deadlineMs;
+    /** How long until the deadline, from the submission on; 0 for what is usual in the session. */
+    int patienceMs;
+    /** The W bit goes out, though there are no data-out. */
+    boolean saysWrite;
     int pendingSends;
 
     /** The outcome. {@code failure} stands for what is not an answer of the target. */
@@ -129,10 +138,13 @@ final class Command implements Transport.Release, BooleanSupplier {
         dataOut = out;
         ending = whenEnded;
         deadlineMs = 0;
+        patienceMs = 0;
+        saysWrite = false;
         begunNanos = 0;
         snacks = 0;
         attempts = 0;
         flushing = false;
+        lossToReport = 0;
         done = false;
     }
 
@@ -194,6 +206,18 @@ final class Command implements Transport.Release, BooleanSupplier {
     ScsiResult result() {
         return new ScsiResult(status, sense, residual, bidirectionalReadResidual,
                 dataInReceiver.receivedBytes());
+    }
+
+    /**
+     * What has not come, or was not asked for, is missing, whatever the target says of it: a command that has succeeded
+     * and whose residual is not told gets the one that was seen.
+     */
+    void noteMissing() {
+        int moved = writes() ? dataOutPlan.sentBytes() : dataInReceiver.receivedBytes();
+        if (moved != expectedBytes() && residual.kind() == Residual.Kind.NONE
+                && SenseMapping.isSuccess(status, sense)) {
+            residual = Residual.of(expectedBytes(), moved);
+        }
     }
 
     boolean reads() { return dataIn.byteSize() > 0; }

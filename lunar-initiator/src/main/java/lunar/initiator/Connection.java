@@ -147,7 +147,8 @@ final class Connection implements PduReceiver {
                 : Command.slice(command.dataOut, 0, immediateBytes);
         if (command.cdbLength <= ScsiCommand.CDB_LENGTH && !(reads && writes)) {
             bhs.start(ScsiCommand.OPCODE, false, (isFinal ? 0x80 : 0)
-                    | (reads ? ScsiCommand.READ : 0) | (writes ? ScsiCommand.WRITE : 0)
+                    | (reads ? ScsiCommand.READ : 0)
+                    | (writes || command.saysWrite ? ScsiCommand.WRITE : 0)
                     | TaskAttribute.SIMPLE.code()).lengths(0, immediateBytes)
                     .int64(Pdu.LUN, command.lun).int32(Pdu.ITT, command.itt)
                     .int32(ScsiCommand.EXPECTED_DATA_TRANSFER_LENGTH, command.expectedBytes())
@@ -211,13 +212,20 @@ final class Connection implements PduReceiver {
         transport.close();
     }
 
-    /** Ends the connection for a reason; any thread. */
+    /**
+     * Ends the connection for a reason, with a reset: commands that are still on their way out must not reach the
+     * target after they were given up here. One that is closing in order, after its Logout, goes on with that. Any
+     * thread.
+     */
     void end(IOException why) {
         if (loop().inLoop()) {
-            if (endCause == null && !closing) {
+            if (closing) {
+                return;
+            }
+            if (endCause == null) {
                 endCause = why;
             }
-            transport.close();
+            transport.abort();
         } else {
             loop().execute(() -> end(why));
         }

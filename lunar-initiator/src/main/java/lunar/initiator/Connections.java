@@ -88,6 +88,8 @@ final class Connections {
     private SessionState state = SessionState.LOGGED_IN;
     private boolean closing;
     private boolean loggingOut;
+    /** The target has answered that the session is closed. */
+    private boolean loggedOut;
     private @Nullable IOException cause;
     private volatile boolean isOver;
     private volatile long waitMs;
@@ -444,6 +446,8 @@ final class Connections {
         questions.ask(new Question(by, "logout", loop.nowMs() + timeouts.logoutMs()) {
             @Override
             boolean answered(TargetPdu pdu, MemorySegment data) {
+                loggedOut = pdu instanceof LogoutResponse done
+                        && done.response() == LogoutResponseCode.SUCCESS.code();
                 if (pdu instanceof LogoutResponse answer && answer.response() != 0) {
                     LOG.log(System.Logger.Level.WARNING, "logout from {0}: {1}", target,
                             LogoutResponseCode.describe(answer.response()));
@@ -455,7 +459,8 @@ final class Connections {
             @Override
             void failed(IOException why) {
                 LOG.log(System.Logger.Level.WARNING, "logout: {0}", why.getMessage());
-                closeAll();
+                closing = true; // without an answer nothing ends in order
+                List.copyOf(open).forEach(each -> each.connection().end(why));
             }
         }, itt -> new LogoutRequest(true, LogoutReason.CLOSE_SESSION, itt, 0,
                 tasks.numbering().current(), by.expStatSn()), MemorySegment.NULL);
@@ -488,7 +493,7 @@ final class Connections {
         lost.clear();
         try {
             tasks.lost(why == null ? "the session is closed" : String.valueOf(why.getMessage()),
-                    why);
+                    why, loggedOut);
             listener.accept(new SessionNotice.Ended(why));
         } finally {
             ended.countDown();

@@ -110,7 +110,7 @@ final class Control {
 
     /** The time of a command is over; its buffers are ours again only after the target has said so. */
     private void expired(Command command) {
-        String late = ": no answer within " + timeouts.commandMs() + " ms";
+        String late = ": no answer within " + tasks.patienceMs(command) + " ms";
         String what = tasks.describe(command);
         LOG.log(System.Logger.Level.WARNING, "{0}{1}, aborting it", what, late);
         abort(command, new DeadlineException(what + late + ", aborted"));
@@ -240,7 +240,7 @@ final class Control {
             case SESSION_DROP -> connections.allDropped(message.parameter2(),
                     message.parameter3(), target + ": " + text);
             case TASK_TERMINATION -> tasks.allegiance().terminate(message.lun(),
-                    tasks.numbering().current(), text);
+                    message.expCmdSn(), text); // what came later is performed
             case NEGOTIATION_REQUEST -> negotiate(by);
             case SCSI_EVENT, VENDOR_SPECIFIC -> {
             }

@@ -79,7 +79,7 @@ final class Exchanges {
             MemorySegment.copy(asked.cdb().segment(), 0, command.cdb, 0, asked.cdb().length());
             command.cdbLength = asked.cdb().length();
             if (asked.timeoutMs() > 0) {
-                command.deadlineMs = session.loop().nowMs() + asked.timeoutMs();
+                command.patienceMs = asked.timeoutMs();
             }
         }
 
@@ -248,6 +248,8 @@ final class Exchanges {
                             : TaskManagementResponseCode.FUNCTION_REJECTED;
                     if (code == TaskManagementResponseCode.FUNCTION_COMPLETE) {
                         clear(manage, referenced, taskTag, by, cmdSn);
+                    } else {
+                        notDone(manage);
                     }
                     asked.end.complete(code);
                     return true;
@@ -256,12 +258,27 @@ final class Exchanges {
                 @Override
                 void failed(IOException why) { asked.fail(why); }
             };
+            switch (manage.function()) {
+                case LOGICAL_UNIT_RESET -> tasks.resets().asked(manage.lun());
+                case TARGET_WARM_RESET -> tasks.resets().askedForAll();
+                default -> { // a cold reset is a power on (SAM-5 section 7.9)
+                }
+            }
             questions.ask(question, itt -> new TaskManagementRequest(true,
                     manage.function().code(), manage.lun(), itt, taskTag, cmdSn, by.expStatSn(),
                     refCmdSn, 0), MemorySegment.NULL);
             return question;
         });
         return task;
+    }
+
+    private void notDone(Exchange.Manage manage) {
+        switch (manage.function()) {
+            case LOGICAL_UNIT_RESET -> tasks.resets().refused(manage.lun());
+            case TARGET_WARM_RESET -> tasks.resets().refusedForAll();
+            default -> { // nothing was expected of the others
+            }
+        }
     }
 
     /** The target does not answer what it has ended: here, too, it ends (RFC 7143 section 4.2.3.3). */

@@ -229,12 +229,13 @@ final class FullFeature implements Connection.Phase {
             int length = Short.toUnsignedInt(data.get(WIRE_SHORT, 0));
             command.sense = Bytes.of(data.asSlice(SENSE_LENGTH_BYTES,
                     Math.min(length, data.byteSize() - SENSE_LENGTH_BYTES)));
+            tasks.resets().heard(command.lun, command.sense);
         }
         // Of a command in both directions the target counts its R2T with the Data-In (section 11.4.8).
         int expDataSn = command.writes()
                 ? command.dataInReceiver.expDataSn()
                 : bhs.int32(ScsiResponse.EXP_DATA_SN);
-        if (recovers && isGood(command) && command.reads() && SerialNumbers
+        if (recovers && hasSucceeded(command) && command.reads() && SerialNumbers
                 .lessThan(command.dataInReceiver.expDataSn(), expDataSn)) {
             // Not to be acknowledged before its data have come (section 7.9).
             command.statusHeld = true;
@@ -244,6 +245,12 @@ final class FullFeature implements Connection.Phase {
             return null;
         }
         return connection.status().take(statSn) ? finish(command, expDataSn) : null;
+    }
+
+    /** Also after a recovered error, whose data count as those of a good command do. */
+    private static boolean hasSucceeded(Command command) {
+        return command.response == ScsiResponse.COMPLETED
+                && SenseMapping.isSuccess(command.status, command.sense);
     }
 
     private static boolean isGood(Command command) {
@@ -261,6 +268,7 @@ final class FullFeature implements Connection.Phase {
                         + tasks.describe(command) + " (RFC 7143 section 11.4.8)");
             }
         }
+        command.noteMissing();
         return tasks.finish(command) ? command : null;
     }
 

@@ -93,7 +93,7 @@ public final class Initiator implements AutoCloseable {
      * @throws IOException when there is no connection to be had, or it ends
      */
     public Session login(SessionOptions session) throws IOException {
-        return login(session, newIsid());
+        return login(session, normal(session, newIsid()), "login to " + session.targetName());
     }
 
     /**
@@ -104,10 +104,14 @@ public final class Initiator implements AutoCloseable {
      * @throws IOException when there is no connection to be had, or it ends
      */
     public Session login(SessionOptions session, Isid isid) throws IOException {
+        return login(session, normal(session, isid).withAllStages(),
+                "login to " + session.targetName());
+    }
+
+    private InitiatorLogin.Settings normal(SessionOptions session, Isid isid) {
         int connections = Math.max(session.connections(), session.offer().maxConnections());
-        var settings = InitiatorLogin.Settings.normal(name(), session.targetName(), isid,
+        return InitiatorLogin.Settings.normal(name(), session.targetName(), isid,
                 session.offer().with(offer -> offer.maxConnections(connections)));
-        return login(session, settings, "login to " + session.targetName());
     }
 
     /**
@@ -218,6 +222,10 @@ public final class Initiator implements AutoCloseable {
     private Session.Joiner join(SessionOptions options, InitiatorLogin.Settings settings) {
         return (session, cid, portal, expStatSn) -> {
             String task = "connection " + cid + " to " + options.targetName();
+            if (session.loginResult().tsih() == 0) {
+                throw new IOException(
+                        task + ": the target has given the session no TSIH to join by");
+            }
             LoginPhase.Outcome outcome = attempt(options, portal,
                     settings.joining(session.loginResult(), cid), task, expStatSn,
                     session.loop(), session.numbers(), session::join);
@@ -248,6 +256,7 @@ public final class Initiator implements AutoCloseable {
         if (portal.isUnresolved()) {
             throw new IOException(what + ": no host of this name is known");
         }
+        ChapOptions.requireLongSecrets(settings, portal.getAddress(), what);
         Transport transport;
         try {
             transport = loops(session.scheme()).connect(portal, session.timeouts().connectMs(),
@@ -263,7 +272,7 @@ public final class Initiator implements AutoCloseable {
         try {
             return await(running.outcome(), session.timeouts().loginMs(), at, task);
         } catch (IOException e) {
-            transport.close();
+            transport.abort();
             throw e;
         }
     }

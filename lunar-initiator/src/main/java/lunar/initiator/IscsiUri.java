@@ -44,8 +44,11 @@ import org.jspecify.annotations.Nullable;
  * sessions                      1 to 32, spread over the portals that discovery tells of
  * policy                        which of them a request takes: least-queue, round-robin, service-time, fixed
  * no-path-retry                 how long requests wait while there is no session: queue, fail, or seconds
+ * write-cache                   stable: the target keeps acknowledged writes over power failures; auto: what it tells
  * connections                   1 to 32 in each session, where the target allows so many
  * error-recovery-level          0, 1 or 2: what the initiator offers (RFC 7143 section 7.1.5)
+ * keep-alive                    silence after which the target is pinged, and after as much again given up: 500ms, 10s
+ * command-timeout               how long a command may take, with its time in the queue and its retries: 30s
  * </pre>
  *
  * @param lun the LUN, if the URI has one
@@ -61,8 +64,10 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
      * @param sessions how many
      * @param policy name of a policy, if one is given
      * @param noPathMs how long requests wait without a session, if it is said; {@link Long#MAX_VALUE} for ever
+     * @param stableCache whether the target keeps acknowledged writes over resets and power failures
      */
-    public record Paths(int sessions, Optional<String> policy, OptionalLong noPathMs) {}
+    public record Paths(int sessions, Optional<String> policy, OptionalLong noPathMs,
+            boolean stableCache) {}
 
     private static final Set<String> POLICIES = new TreeSet<>(
             Set.of("fixed", "least-queue", "round-robin", "service-time"));
@@ -71,7 +76,8 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
     private static final String EXAMPLE = "iscsi://host/iqn.2026-11.org.example:disk/0";
     private static final Set<String> OPTIONS = Set.of("header-digest", "data-digest", "sessions",
             "connections", "initiator", "mutual-user", "mutual-secret-file", "secret-file",
-            "chap-algorithms", "queue-depth", "policy", "no-path-retry", "error-recovery-level");
+            "chap-algorithms", "queue-depth", "policy", "no-path-retry", "error-recovery-level",
+            "keep-alive", "command-timeout", "write-cache");
     private static final Set<String> SCHEMES = Set.of("iscsi", "iser");
 
     /** Authority, target name, LUN. */
@@ -80,6 +86,7 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
             .compile("(?:([^%]+)(?:%(.*))?@)?(\\[[0-9a-fA-F:.%]+]|[^@:\\[\\]]+)(?::([0-9]{1,5}))?",
                     Pattern.DOTALL);
     private static final Pattern TARGET_NAME = Pattern.compile("(iqn|eui|naa)\\.[^\\s]{1,219}");
+    private static final Pattern TIME = Pattern.compile("([1-9][0-9]{0,5})(ms|s)");
     private static final Pattern NOT_ENCODED = Pattern.compile("%(?![0-9a-fA-F]{2})");
 
     /**
@@ -124,7 +131,7 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
                         .dataDigest(digest(uri, "data-digest"))
                         .errorRecoveryLevel(errorRecoveryLevel(uri))));
         options = new SessionOptions(uri.scheme(), options.portal(), target, options.offer(),
-                chap(uri, authority.group(1), authority.group(2)), options.timeouts(),
+                chap(uri, authority.group(1), authority.group(2)), timeouts(uri),
                 number(uri, "queue-depth", SessionOptions.DEFAULT_QUEUE_DEPTH),
                 connections(uri), List.of());
         return new IscsiUri(Optional.ofNullable(rest.group(3)).map(lun -> lun(uri, lun)),
@@ -146,6 +153,10 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
             case "fail" -> OptionalLong.of(0);
             case "queue" -> OptionalLong.of(Long.MAX_VALUE);
             default -> OptionalLong.of(1000L * number(uri, "no-path-retry", 0));
+        }, switch (uri.option("write-cache", "auto")) {
+            case "auto" -> false;
+            case "stable" -> true;
+            default -> throw wrong(uri, "has a write-cache that is neither auto nor stable");
         });
     }
 
@@ -156,6 +167,26 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
                     + " are the most");
         }
         return connections;
+    }
+
+    private static Timeouts timeouts(DeviceUri uri) {
+        Timeouts timeouts = Timeouts.DEFAULT;
+        return timeouts.withKeepAliveMs(milliseconds(uri, "keep-alive", timeouts.keepAliveMs()))
+                .withCommandMs(milliseconds(uri, "command-timeout", timeouts.commandMs()));
+    }
+
+    private static int milliseconds(DeviceUri uri, String option, int otherwise) {
+        String written = uri.option(option);
+        if (written == null) {
+            return otherwise;
+        }
+        Matcher matcher = TIME.matcher(written);
+        if (!matcher.matches()) {
+            throw wrong(uri, "has '" + written + "' where the time of " + option
+                    + " belongs, such as 500ms or 10s");
+        }
+        int number = Integer.parseInt(matcher.group(1));
+        return matcher.group(2).equals("s") ? 1_000 * number : number;
     }
 
     private static int errorRecoveryLevel(DeviceUri uri) {

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The login of one connection; on the loop's thread. Numbers and tags are kept here, the rest by the pure engine. */
 final class LoginPhase implements Connection.Phase {
+    private static final System.Logger LOG = System.getLogger("lunar.initiator");
     /** How a login ends well. */
     sealed interface Outcome {}
 
@@ -98,6 +99,11 @@ final class LoginPhase implements Connection.Phase {
         switch (login.receive(LoginAnswer.of(response, data))) {
             case InitiatorLogin.Send(LoginAsk ask) -> send(ask);
             case InitiatorLogin.Complete(LoginResult result) -> {
+                if (result.tsih() == 0) {
+                    LOG.log(System.Logger.Level.WARNING, "{0} gives the session no TSIH (RFC 7143"
+                            + " section 11.13.4): accepted, with one connection",
+                            result.targetName().orElse("the discovery portal"));
+                }
                 connection.begin(result.parameters());
                 outcome.complete(new LoggedIn(maker.make(connection, result)));
             }
@@ -122,8 +128,13 @@ final class LoginPhase implements Connection.Phase {
 
     @Override
     public void closed(@Nullable IOException why) {
-        if (!outcome.isDone()) {
-            outcome.completeExceptionally(why != null ? why : new IOException("closed"));
+        if (outcome.isDone()) {
+            return;
         }
+        IOException end = why != null ? why : new IOException("closed");
+        outcome.completeExceptionally(login.isWithoutAuthentication()
+                ? new IOException(end.getMessage() + " during a login without authentication;"
+                        + " it may want CHAP: give a user and a secret", end)
+                : end);
     }
 }

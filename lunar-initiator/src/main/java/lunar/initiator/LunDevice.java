@@ -2,7 +2,9 @@ package lunar.initiator;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -18,6 +20,7 @@ import lunar.block.Geometry;
 import lunar.block.Identity;
 import lunar.block.InvalidRequestException;
 import lunar.block.Limits;
+import lunar.block.LostWritesException;
 import lunar.block.MediumException;
 import lunar.block.NotSupportedException;
 import lunar.block.StorageException;
@@ -55,6 +58,7 @@ public final class LunDevice implements BlockDevice {
     private final Lun lun;
     private final LunTraits traits;
     private final BlockCommands commands;
+    private final UnflushedWrites writes;
     private final Runnable whenClosed;
     private final AtomicInteger inFlight = new AtomicInteger();
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -65,11 +69,13 @@ public final class LunDevice implements BlockDevice {
     private volatile boolean hasNoCache;
     private volatile Consumer<AdditionalSense> attentionListener = _ -> {};
 
-    LunDevice(Session session, Lun lun, LunTraits traits, Runnable whenClosed) {
+    LunDevice(Session session, Lun lun, LunTraits traits, UnflushedWrites writes,
+            Runnable whenClosed) {
         this.session = session;
         this.tasks = session.tasks();
         this.lun = lun;
         this.traits = traits;
+        this.writes = writes;
         this.whenClosed = whenClosed;
         geometry = traits.geometry();
         commands = new BlockCommands(lun, traits, session.bounces());
@@ -105,14 +111,30 @@ public final class LunDevice implements BlockDevice {
     @Override
     public boolean readOnly() { return traits.readOnly(); }
 
+    @Override
+    public Optional<UUID> writeVerifier() { return traits.writeVerifier(); }
+
+    @Override
+    public long writeLosses() { return writes.writeLosses(); }
+
+    /** What the unit has told of resets by this session. */
+    public ResetTold resetTold() {
+        return tasks.resets().told(lun);
+    }
+
     /** Passes a command through: see {@link Session#execute}. */
     public ScsiResult execute(byte[] cdb, MemorySegment dataIn, MemorySegment dataOut)
             throws StorageException {
         enter();
         try {
+            long lossesBefore = writes.losses();
+            long reportedBefore = writes.reported();
             ScsiResult result = session.execute(lun, cdb, dataIn, dataOut);
             if (SenseMapping.isUnitAttention(result.status(), result.senseData())) {
                 noteAttention(result.senseData());
+            }
+            if (result.isSuccess() && hasVolatileCache()) {
+                vouch(cdb[0], lossesBefore, reportedBefore);
             }
             return result;
         } finally {
@@ -137,12 +159,14 @@ public final class LunDevice implements BlockDevice {
     private void run(BlockRequest request) throws StorageException {
         Command command = tasks.take();
         commands.prepare(command, request, ended);
+        count(command, request);
         command.waiter = Thread.currentThread();
         try {
             tasks.submit(command);
             tasks.audience().await(command);
             StorageException failure = command.failure;
             if (failure != null) {
+                writes.report(command.lossToReport);
                 throw failure;
             }
             if (request.operation() == Operation.READ) {
@@ -181,7 +205,18 @@ public final class LunDevice implements BlockDevice {
         } else {
             Command command = tasks.take();
             commands.prepare(command, request, ended);
+            count(command, request);
             tasks.submit(command);
+        }
+    }
+
+    /** Notes what {@link #vouch} is to know of the time when a request is submitted. */
+    private void count(Command command, BlockRequest request) {
+        if (request.operation() == Operation.FLUSH) {
+            command.lossesBefore = writes.reported();
+            command.flushNumber = writes.beginFlush();
+        } else {
+            command.lossesBefore = writes.losses();
         }
     }
 
@@ -216,6 +251,9 @@ public final class LunDevice implements BlockDevice {
                     && command.attempts < MAX_UNIT_ATTENTIONS) {
                 command.attempts++;
                 noteAttention(command.sense);
+                if (request.operation() != Operation.FLUSH && !command.flushing) {
+                    command.lossesBefore = writes.losses(); // it was not looked at, so nothing of it is lost
+                }
                 tasks.submit(command);
                 return;
             }
@@ -231,8 +269,42 @@ public final class LunDevice implements BlockDevice {
             tasks.submit(command);
             return;
         }
-        finish(command, request, failure);
+        finish(command, request, failure == null ? vouch(command, request) : failure);
     }
+
+    /** Notes a write that the target has acknowledged; the failure of a flush or FUA write that cannot vouch. */
+    private @Nullable StorageException vouch(Command command, BlockRequest request) {
+        if (request.operation() == Operation.READ || !hasVolatileCache()) {
+            return null;
+        }
+        boolean isLost;
+        if (request.operation() == Operation.FLUSH) {
+            command.lossToReport = writes.endFlush(command.flushNumber, command.lossesBefore);
+            isLost = command.lossToReport != 0;
+        } else if (request.fua()) { // a flush after it vouches for it alone
+            isLost = command.flushing && writes.losses() != command.lossesBefore;
+        } else {
+            writes.acknowledged(command.lossesBefore);
+            isLost = false;
+        }
+        return isLost ? writes.failure(tasks.describe(command)) : null;
+    }
+
+    /** The same for a command that was passed through: a flush of some blocks makes nothing known to be stable. */
+    private void vouch(byte opcode, long lossesBefore, long reportedBefore)
+            throws LostWritesException {
+        if (BlockCommands.changesBlocks(opcode)) {
+            writes.acknowledged(lossesBefore);
+        } else if (BlockCommands.synchronizesCache(opcode)) {
+            long loss = writes.endFlush(0, reportedBefore);
+            if (loss != 0) {
+                writes.report(loss);
+                throw writes.failure(this + ": SYNCHRONIZE CACHE");
+            }
+        }
+    }
+
+    private boolean hasVolatileCache() { return traits.hasVolatileCache() && !hasNoCache; }
 
     private @Nullable StorageException judge(Command command, BlockRequest request) {
         if (command.response != ScsiResponse.COMPLETED) {
@@ -280,6 +352,7 @@ public final class LunDevice implements BlockDevice {
         if (failure == null && request.operation() == Operation.READ) {
             Bounces.copyBack(command.dataIn, request.buffer());
         }
+        writes.report(command.lossToReport); // before the owner can ask for the next flush
         commands.giveBack(command, request);
         tasks.give(command);
         try {
@@ -370,6 +443,7 @@ public final class LunDevice implements BlockDevice {
                 Thread.currentThread().interrupt();
             }
         }
+        tasks.resets().closed(lun, writes);
         session.forget(this);
         whenClosed.run();
     }

@@ -1,9 +1,12 @@
 package lunar.initiator;
 
 import java.util.List;
+import lunar.block.DeadlineException;
+import lunar.block.DeviceGoneException;
 import lunar.block.Extent;
 import lunar.block.InvalidRequestException;
 import lunar.block.NotSupportedException;
+import lunar.block.OutOfRangeException;
 import lunar.block.StorageException;
 import lunar.scsi.GetLbaStatus;
 import lunar.scsi.LbaStatusList;
@@ -31,14 +34,22 @@ final class LunExtents {
         if (!asks) {
             return rest;
         }
+        var command = new GetLbaStatus(rest.lba(), STATUS_BYTES, ALL_REPORTS);
         try {
-            var command = new GetLbaStatus(rest.lba(), STATUS_BYTES, ALL_REPORTS);
-            return first(rest, LbaStatusList.decode(probe.ask(command, STATUS_BYTES)).extents());
-        } catch (InvalidRequestException | NotSupportedException | MalformedDataException e) {
+            return first(rest, LbaStatusList.decode(probe.askBriefly(command, STATUS_BYTES))
+                    .extents());
+        } catch (InvalidRequestException | NotSupportedException | DeadlineException
+                | MalformedDataException e) {
             asks = false;
             LOG.log(System.Logger.Level.DEBUG, "{0} will not be asked for holes: {1}",
                     probe.name(), e.getMessage());
             return rest;
+        } catch (OutOfRangeException | DeviceGoneException e) {
+            throw e; // what is asked about is not there
+        } catch (StorageException e) {
+            LOG.log(System.Logger.Level.DEBUG, "{0} does not tell its holes this time: {1}",
+                    probe.name(), e.getMessage());
+            return rest; // a read will tell what is wrong
         }
     }
 

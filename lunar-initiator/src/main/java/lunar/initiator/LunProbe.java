@@ -12,16 +12,18 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import lunar.block.BusyException;
 import lunar.block.Capability;
+import lunar.block.DeadlineException;
 import lunar.block.DeviceGoneException;
 import lunar.block.Geometry;
 import lunar.block.Identity;
 import lunar.block.InvalidRequestException;
 import lunar.block.Limits;
 import lunar.block.NotSupportedException;
+import lunar.block.ReservationConflictException;
 import lunar.block.StorageException;
-import lunar.block.WriteProtectedException;
 import lunar.scsi.BlockLimits;
 import lunar.scsi.Bytes;
+import lunar.scsi.CachingModePage;
 import lunar.scsi.CapacityData10;
 import lunar.scsi.CapacityData16;
 import lunar.scsi.Cdb;
@@ -46,6 +48,7 @@ import lunar.scsi.SupportedVpdPages;
 import lunar.scsi.TestUnitReady;
 import lunar.scsi.UnitSerialNumber;
 import lunar.scsi.VpdPage;
+import lunar.scsi.WriteVerifier;
 
 /** Finds out what a LUN is. Old and small targets tell little: what is not told gets a value that is safe. */
 final class LunProbe {
@@ -66,11 +69,16 @@ final class LunProbe {
     private static final long MAX_UNMAP_BLOCKS = 0xffff_ffffL;
     private static final int WRITE_SAME_16 = 0x93;
     private static final int BUFFER_ALIGNMENT_BYTES = 1;
+
+    /** Time for a command that a device need not know: some drop it, and answer what comes after it. */
+    private static final int OPTIONAL_MS = 5_000;
+    private static final long BEYOND_READ_CAPACITY_10 = 0xffff_ffffL;
     private static final int NO_NAME = 9;
 
     private final Session session;
     private final Lun lun;
     private final Consumer<Bytes> attention;
+    private boolean silent;
 
     LunProbe(Session session, Lun lun) { this(session, lun, _ -> {}); }
 
@@ -100,9 +108,9 @@ final class LunProbe {
         Set<Integer> pages = pages();
         CapacityData16 capacity = capacity();
         Geometry geometry = geometry(capacity);
-        BlockLimits told = page(pages, BlockLimits.CODE, BlockLimits.class)
+        BlockLimits told = limitsPage(pages, BlockLimits.CODE, BlockLimits.class)
                 .orElse(new BlockLimits(false, 0, 0, 0, 0, 0, 0, 0, 0, OptionalLong.empty(), 0, 0));
-        Optional<LogicalBlockProvisioning> provisioning = page(pages,
+        Optional<LogicalBlockProvisioning> provisioning = limitsPage(pages,
                 LogicalBlockProvisioning.CODE, LogicalBlockProvisioning.class);
         Optional<ModeParameters> mode = mode();
 
@@ -127,7 +135,16 @@ final class LunProbe {
         return new LunTraits(geometry, limits(geometry, told, capabilities, unmapByWriteSame),
                 capabilities, identity(inquiry, pages),
                 mode.map(ModeParameters::isWriteProtected).orElse(false), unmapByWriteSame,
-                writeSameUnmaps, capacity.provisioned() && zeroes);
+                writeSameUnmaps, capacity.provisioned() && zeroes, hasVolatileCache(mode),
+                page(pages, WriteVerifier.CODE, WriteVerifier.class)
+                        .map(WriteVerifier::value));
+    }
+
+    /** Whether WCE is set; a device that has no Caching mode page may have a cache all the same (SBC-4 4.15). */
+    private static boolean hasVolatileCache(Optional<ModeParameters> mode) {
+        return !(mode.flatMap(pages -> pages.page(CachingModePage.CODE))
+                .orElse(null) instanceof CachingModePage caching)
+                || caching.writeCacheEnabled();
     }
 
     private StandardInquiry requireDisk() throws StorageException, MalformedDataException {
@@ -161,7 +178,10 @@ final class LunProbe {
                 : Optional.empty();
     }
 
-    /** A page, or nothing where the device refuses it or answers another. */
+    /**
+     * A page, or nothing where the device refuses it or answers another. That it does not answer is a failure: by these
+     * pages a device is told from others, which must not depend on how busy it was.
+     */
     private Optional<VpdPage> vpd(int code) throws StorageException {
         try {
             return Optional.of(VpdPage.decode(ask(new Inquiry(true, code, VPD_BYTES), VPD_BYTES)));
@@ -172,13 +192,29 @@ final class LunProbe {
         }
     }
 
+    /** A page of limits, if the device has it and answers. */
+    private <P extends VpdPage> Optional<P> limitsPage(Set<Integer> supported, int code,
+            Class<P> type) throws StorageException {
+        return supported.contains(code)
+                ? askOptional(new Inquiry(true, code, VPD_BYTES), VPD_BYTES, VpdPage::decode)
+                        .filter(type::isInstance).map(type::cast)
+                : Optional.empty();
+    }
+
     private CapacityData16 capacity() throws StorageException, MalformedDataException {
-        try {
-            return CapacityData16.decode(ask(new ReadCapacity16(32), 32));
-        } catch (InvalidRequestException | NotSupportedException _) {
-            CapacityData10 small = CapacityData10.decode(ask(new ReadCapacity10(), 8));
-            return new CapacityData16(small.lastLba(), small.blockSize(), 0, 0, false, false, 0);
+        Optional<CapacityData16> large = askOptional(new ReadCapacity16(32), 32,
+                CapacityData16::decode);
+        if (large.isPresent()) {
+            return large.get();
         }
+        CapacityData10 small = CapacityData10.decode(ask(new ReadCapacity10(), 8));
+        if (small.lastLba() == BEYOND_READ_CAPACITY_10) {
+            throw new NotSupportedException(
+                    name() + " has more blocks than READ CAPACITY(10) tells,"
+                            + " and does not answer READ CAPACITY(16)",
+                    null);
+        }
+        return new CapacityData16(small.lastLba(), small.blockSize(), 0, 0, false, false, 0);
     }
 
     /** The shape of a device, if it is one that a block device can have. */
@@ -196,14 +232,12 @@ final class LunProbe {
     /** Write protection and FUA; nothing where the device has no mode pages. */
     private Optional<ModeParameters> mode() throws StorageException {
         for (int page : new int[]{ModeSense.ALL_PAGES, 0x08}) {
-            try {
-                var sense = new ModeSense(CdbForm.CDB6, false, true,
-                        ModeSense.PageControl.CURRENT, page, 0, MODE_BYTES);
-                return Optional.of(
-                        ModeParameters.decodeSense(CdbForm.CDB6, ask(sense, MODE_BYTES)));
-            } catch (InvalidRequestException | NotSupportedException | MalformedDataException e) {
-                LOG.log(System.Logger.Level.DEBUG, "{0}: no mode pages: {1}", name(),
-                        e.getMessage());
+            var sense = new ModeSense(CdbForm.CDB6, false, true, ModeSense.PageControl.CURRENT,
+                    page, 0, MODE_BYTES);
+            Optional<ModeParameters> told = askOptional(sense, MODE_BYTES,
+                    bytes -> ModeParameters.decodeSense(CdbForm.CDB6, bytes));
+            if (told.isPresent()) {
+                return told;
             }
         }
         return Optional.empty();
@@ -211,30 +245,34 @@ final class LunProbe {
 
     /** Whether a command is there; {@code otherwise} where the device does not say. */
     private boolean supports(int opcode, boolean otherwise) throws StorageException {
-        try {
-            var ask = new ReportSupportedOperationCodes(false,
-                    ReportSupportedOperationCodes.ONE_OPCODE, opcode, 0, 64);
-            return switch (SupportedOperationCode.decode(ask(ask, 64)).support()) {
-                case STANDARD -> true;
-                case NOT_SUPPORTED -> false;
-                case UNKNOWN, VENDOR -> otherwise;
-            };
-        } catch (InvalidRequestException | NotSupportedException | MalformedDataException _) {
-            return otherwise;
-        }
+        var ask = new ReportSupportedOperationCodes(false,
+                ReportSupportedOperationCodes.ONE_OPCODE, opcode, 0, 64);
+        return askOptional(ask, 64, SupportedOperationCode::decode)
+                .map(told -> switch (told.support()) {
+                    case STANDARD -> true;
+                    case NOT_SUPPORTED -> false;
+                    case UNKNOWN, VENDOR -> otherwise;
+                }).orElse(otherwise);
     }
 
     /**
      * Whether COMPARE AND WRITE is there, by one of no blocks, which does nothing: tgtd lists the command in its limits
-     * and in its operation codes, and refuses it.
+     * and in its operation codes, and refuses it. The W bit goes with it, without which istgt does not answer.
      */
     private boolean comparesAndWrites() throws StorageException {
+        if (silent) {
+            return false;
+        }
         try {
-            MemorySegment _ = ask(new CompareAndWrite(0, 0, 0, false, false, 0), 0);
+            MemorySegment _ = ask(new CompareAndWrite(0, 0, 0, false, false, 0), 0, true,
+                    optionalMs());
             return true;
         } catch (InvalidRequestException _) {
             return true; // the number of blocks is not to its taste
-        } catch (NotSupportedException | WriteProtectedException _) {
+        } catch (ReservationConflictException _) {
+            return true; // reserved by another host, which says nothing about the command
+        } catch (StorageException e) {
+            doWithout("COMPARE AND WRITE", e);
             return false;
         }
     }
@@ -303,12 +341,68 @@ final class LunProbe {
 
     // --- asking ---
 
+    /** Takes data apart that a device has sent. */
+    @FunctionalInterface
+    private interface Decoder<T> {
+        T decode(MemorySegment bytes) throws MalformedDataException;
+    }
+
+    /**
+     * Asks what a device need not know: nothing where it fails in whatever way, answers with nonsense, or not within a
+     * short time. After one silence nothing more is asked that way, so that a device costs that time once.
+     *
+     * @throws StorageException when the session has ended
+     */
+    private <T> Optional<T> askOptional(Cdb cdb, int maxBytes, Decoder<T> decoder)
+            throws StorageException {
+        if (silent) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(decoder.decode(askBriefly(cdb, maxBytes)));
+        } catch (MalformedDataException e) {
+            LOG.log(System.Logger.Level.DEBUG, "{0} answers {1} with nonsense: {2}", name(), cdb,
+                    e.getMessage());
+        } catch (StorageException e) {
+            doWithout(cdb.toString(), e);
+        }
+        return Optional.empty();
+    }
+
+    /** The same as {@link #ask}, where each answer is to come within the short time of what is optional. */
+    MemorySegment askBriefly(Cdb cdb, int maxBytes) throws StorageException {
+        return ask(cdb, maxBytes, false, optionalMs());
+    }
+
+    private int optionalMs() {
+        return Math.min(session.options().timeouts().commandMs(), OPTIONAL_MS);
+    }
+
+    private void doWithout(String what, StorageException why) throws StorageException {
+        if (!session.isOpen()) {
+            throw why;
+        }
+        if (why instanceof DeadlineException) {
+            silent = true;
+            LOG.log(System.Logger.Level.INFO, "{0} does not answer {1}: taken as not having it,"
+                    + " and asked for no other option", name(), what);
+        } else {
+            LOG.log(System.Logger.Level.DEBUG, "{0} does without {1}: {2}", name(), what,
+                    why.getMessage());
+        }
+    }
+
     /**
      * Sends a command that reads, again and again where the unit has something else to tell first, or is busy.
      *
      * @return what came, to {@code maxBytes}
      */
     MemorySegment ask(Cdb cdb, int maxBytes) throws StorageException {
+        return ask(cdb, maxBytes, false, session.options().timeouts().commandMs());
+    }
+
+    private MemorySegment ask(Cdb cdb, int maxBytes, boolean saysWrite, int timeoutMs)
+            throws StorageException {
         MemorySegment data = maxBytes == 0
                 ? MemorySegment.NULL
                 : MemorySegment.ofArray(new byte[maxBytes]);
@@ -317,7 +411,8 @@ final class LunProbe {
         long pauseMs = FIRST_PAUSE_MS;
         long waitedMs = 0;
         while (true) {
-            ScsiResult result = session.execute(lun, cdb.bytes(), data, MemorySegment.NULL);
+            ScsiResult result = session.execute(lun, cdb.bytes(), data, MemorySegment.NULL,
+                    saysWrite, timeoutMs);
             if (SenseMapping.isSuccess(result.status(), result.senseData())) {
                 return data.asSlice(0, result.dataInBytes());
             }

@@ -12,7 +12,8 @@ import lunar.scsi.Status;
  *
  * @param status the SCSI status byte
  * @param senseData the sense data as they came; empty where there were none
- * @param residual how far the transfer missed the length of the buffers
+ * @param residual how far the transfer missed the length of the buffers: what the target tells, or what was seen where
+ *        it tells nothing
  * @param bidirectionalReadResidual the same for what a command with data in both directions read
  * @param dataInBytes bytes that came into the data-in buffer
  */

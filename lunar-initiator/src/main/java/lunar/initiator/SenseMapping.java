@@ -32,7 +32,10 @@ final class SenseMapping {
 
     private SenseMapping() {}
 
-    /** Whether a command has done what it was to do, whatever it has to tell beside. */
+    /**
+     * Whether a command has done what it was to do, whatever it has to tell beside. One that ends with a deferred error
+     * was not performed (SPC-5 section 4.4.7.5), and sense data of an unknown format tell nothing good.
+     */
     static boolean isSuccess(int status, Bytes senseData) {
         if (status == Status.GOOD.code() || status == Status.CONDITION_MET.code()) {
             return true;
@@ -40,8 +43,10 @@ final class SenseMapping {
         if (status != Status.CHECK_CONDITION.code() || senseData.length() == 0) {
             return false;
         }
-        return switch (sense(senseData).key()) {
-            case NO_SENSE, RECOVERED_ERROR, COMPLETED -> true;
+        Sense sense = sense(senseData);
+        return !sense.deferred() && switch (sense.key()) {
+            case NO_SENSE -> Sense.isKnownFormat(senseData.segment());
+            case RECOVERED_ERROR, COMPLETED -> true;
             default -> false;
         };
     }
@@ -50,8 +55,11 @@ final class SenseMapping {
 
     /** Whether the unit only tells what happened before, and has not looked at the command yet. */
     static boolean isUnitAttention(int status, Bytes senseData) {
-        return status == Status.CHECK_CONDITION.code() && senseData.length() > 0
-                && sense(senseData).key() == SenseKey.UNIT_ATTENTION;
+        if (status != Status.CHECK_CONDITION.code() || senseData.length() == 0) {
+            return false;
+        }
+        Sense sense = sense(senseData);
+        return sense.key() == SenseKey.UNIT_ATTENTION || sense.deferred();
     }
 
     /**

@@ -120,7 +120,9 @@ public final class Session implements AutoCloseable {
 
     /** Logs in the connections beside the first; those that fail now come later. */
     void addConnections() {
-        int wanted = Math.min(options.connections(), parameters().maxConnections());
+        int wanted = result.tsih() == 0
+                ? 1
+                : Math.min(options.connections(), parameters().maxConnections());
         if (wanted < options.connections()) {
             LOG.log(System.Logger.Level.INFO, "{0} allows {1} connections of {2}", targetName(),
                     wanted, options.connections());
@@ -155,6 +157,7 @@ public final class Session implements AutoCloseable {
     private void tell(SessionNotice notice) {
         if (notice instanceof SessionNotice.MessageCame(var event, var lun, var sense)
                 && event == AsyncEvent.SCSI_EVENT.code() && sense.isPresent()) {
+            tasks.resets().heard(lun.value(), sense.get().additional());
             devices.stream().filter(device -> device.lun().equals(lun))
                     .forEach(device -> device.attention(sense.get().additional()));
             lunsMayHaveChanged(sense.get().additional());
@@ -247,6 +250,13 @@ public final class Session implements AutoCloseable {
         var _ = connections.over().thenRun(what);
     }
 
+    /**
+     * Whether the session ended with commands at the target that change blocks and whose end it has not confirmed.
+     * They may be performed as long as the target has the session; a login with its ISID ends it there (RFC 7143
+     * section 6.3.5). False while the session is open.
+     */
+    public boolean leftUnanswered() { return tasks.leftUnanswered(); }
+
     Tasks tasks() { return tasks; }
 
     EventLoop loop() { return loop; }
@@ -262,9 +272,26 @@ public final class Session implements AutoCloseable {
      */
     public LunDevice open(Lun lun) throws StorageException { return open(lun, () -> {}); }
 
+    /**
+     * Opens a LUN that other sessions have opened, or will.
+     *
+     * @param writes what is known of the unit's unflushed writes over all its sessions; the caller is to tell it that
+     *        the unit was {@link UnflushedWrites#reopened}
+     */
+    public LunDevice open(Lun lun, UnflushedWrites writes) throws StorageException {
+        return open(lun, writes, () -> {});
+    }
+
     /** Opens a LUN, and says what else is to be closed with it. */
     LunDevice open(Lun lun, Runnable whenDeviceClosed) throws StorageException {
-        var device = new LunDevice(this, lun, LunProbe.probe(this, lun), whenDeviceClosed);
+        return open(lun, new UnflushedWrites(), whenDeviceClosed);
+    }
+
+    private LunDevice open(Lun lun, UnflushedWrites writes, Runnable whenDeviceClosed)
+            throws StorageException {
+        LunTraits traits = LunProbe.probe(this, lun);
+        tasks.resets().opened(lun, writes);
+        var device = new LunDevice(this, lun, traits, writes, whenDeviceClosed);
         devices.add(device);
         return device;
     }
@@ -297,6 +324,16 @@ public final class Session implements AutoCloseable {
      */
     public ScsiResult execute(Lun lun, byte[] cdb, MemorySegment dataIn, MemorySegment dataOut)
             throws StorageException {
+        return execute(lun, cdb, dataIn, dataOut, false, options.timeouts().commandMs());
+    }
+
+    /**
+     * The same with a time of its own.
+     *
+     * @param saysWrite whether the PDU has the W bit without any data-out, which RFC 7143 section 11.3.1 allows
+     */
+    ScsiResult execute(Lun lun, byte[] cdb, MemorySegment dataIn, MemorySegment dataOut,
+            boolean saysWrite, int timeoutMs) throws StorageException {
         if (cdb.length < 6 || cdb.length > Command.MAX_CDB_BYTES) {
             throw new InvalidRequestException("a CDB of " + cdb.length + " bytes");
         }
@@ -309,6 +346,8 @@ public final class Session implements AutoCloseable {
             command.cdb.fill((byte) 0);
             MemorySegment.copy(MemorySegment.ofArray(cdb), 0, command.cdb, 0, cdb.length);
             command.cdbLength = cdb.length;
+            command.saysWrite = saysWrite;
+            command.patienceMs = timeoutMs;
             command.waiter = Thread.currentThread();
             tasks.submit(command);
             tasks.audience().await(command);

@@ -34,6 +34,7 @@ final class Tasks {
     private final int maxSendBytes;
     private final CommandNumbering numbering;
     private final Audience audience;
+    private final ResetWatch resets;
     /** Connections that are there; replaced as a whole. */
     private volatile List<Connection> connections = List.of();
     private int turn;
@@ -50,6 +51,7 @@ final class Tasks {
     /** Why nothing is taken any more. */
     private @Nullable String refusal;
     private @Nullable IOException refusalCause;
+    private volatile boolean unanswered;
 
     /** @param gauge hears of each command; null for none */
     Tasks(EventLoop loop, OperationalParameters parameters, CommandNumbering numbering,
@@ -57,6 +59,7 @@ final class Tasks {
         this.loop = loop;
         audience = new Audience(loop, gauge, this::isIdle);
         this.target = target;
+        resets = new ResetWatch(target);
         this.commandMs = commandMs;
         this.numbering = numbering;
         rules = new BurstRules(parameters.firstBurstLength(), parameters.maxBurstLength(),
@@ -75,6 +78,9 @@ final class Tasks {
 
     /** Those who hear how commands end. */
     Audience audience() { return audience; }
+
+    /** Sees all unit attentions. */
+    ResetWatch resets() { return resets; }
 
     /** For commands whose end is not their answer. */
     Allegiance allegiance() { return allegiance; }
@@ -190,7 +196,7 @@ final class Tasks {
         lock.lock();
         try {
             if (command.deadlineMs == 0) {
-                command.deadlineMs = loop.nowMs() + commandMs;
+                command.deadlineMs = loop.nowMs() + patienceMs(command);
             }
             refused = refuse(command);
             if (!refused) {
@@ -212,6 +218,11 @@ final class Tasks {
             flush(by);
             audience.sent(command);
         }
+    }
+
+    /** How long a command may take, from its submission on. */
+    int patienceMs(Command command) {
+        return command.patienceMs == 0 ? commandMs : command.patienceMs;
     }
 
     private boolean isIdle() {
@@ -393,7 +404,7 @@ final class Tasks {
             late = waiting.pollLate(nowMs);
             for (Command each : late) {
                 each.failure = new DeadlineException(describe(each) + ": not sent within "
-                        + commandMs + " ms, since the target is busy with others");
+                        + patienceMs(each) + " ms, since the target is busy with others");
                 retire(each);
             }
         } finally {
@@ -490,15 +501,26 @@ final class Tasks {
 
     /** Takes no more commands, and ends those that were not sent yet. */
     void refuse(String why, @Nullable IOException cause) {
-        end(why, cause, false);
+        end(why, cause, false, false);
     }
 
-    /** No connection is left, and none comes: ends every command. */
-    void lost(String why, @Nullable IOException cause) {
-        end(why, cause, true);
+    /**
+     * No connection is left, and none comes: ends every command.
+     *
+     * @param loggedOut whether the target has confirmed the end of the session, and with it of all commands (RFC 7143
+     *        section 11.15)
+     */
+    void lost(String why, @Nullable IOException cause, boolean loggedOut) {
+        end(why, cause, true, loggedOut);
     }
 
-    private void end(String why, @Nullable IOException cause, boolean sentToo) {
+    /** Whether commands were at the target when the session ended that may still change blocks there. */
+    boolean leftUnanswered() {
+        return unanswered;
+    }
+
+    private void end(String why, @Nullable IOException cause, boolean sentToo,
+            boolean loggedOut) {
         List<Command> ended;
         lock.lock();
         try {
@@ -516,7 +538,13 @@ final class Tasks {
             if (sentToo) {
                 for (Command each : slots.all()) {
                     if (each != null) {
-                        each.failure = new DeviceGoneException(describe(each) + ": " + why, cause);
+                        String message = describe(each) + ": " + why;
+                        each.failure = loggedOut
+                                ? new DeviceGoneException(message, cause)
+                                : DeviceGoneException.unanswered(message, cause);
+                        if (!loggedOut && !each.reads()) {
+                            unanswered = true;
+                        }
                         if (finish(each)) {
                             ended.add(each);
                         }

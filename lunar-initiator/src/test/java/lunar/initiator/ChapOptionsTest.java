@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -42,6 +43,22 @@ class ChapOptionsTest {
         assertThat(login.algorithms()).containsExactly(SHA3_256, SHA256);
         assertThat(ChapOptions.of(OWN).authenticate(BARE).algorithms())
                 .isEqualTo(ChapAlgorithm.DEFAULT_ORDER).endsWith(SHA256);
+    }
+
+    @Test
+    void shouldRefuseShortSecretsOffTheLoopback() throws Exception {
+        InetAddress here = InetAddress.ofLiteral("127.0.0.1");
+        InetAddress there = InetAddress.ofLiteral("192.0.2.1");
+        ChapCredentials tooShort = credentials("me", "eleven byte");
+        ChapOptions.requireLongSecrets(BARE.withChap(tooShort), here, "login");
+        ChapOptions.requireLongSecrets(BARE.withMutualChap(OWN, THEIRS), there, "login");
+        ChapOptions.requireLongSecrets(BARE, there, "login");
+        for (Settings refused : List.of(BARE.withChap(tooShort),
+                BARE.withMutualChap(OWN, tooShort))) {
+            assertThatThrownBy(() -> ChapOptions.requireLongSecrets(refused, there, "login"))
+                    .isInstanceOf(IOException.class).hasMessageContaining("12 bytes")
+                    .message().doesNotContain("eleven");
+        }
     }
 
     @Test

@@ -52,6 +52,13 @@ class IscsiUriTest {
     }
 
     @Test
+    void shouldReadTimeouts() {
+        assertThat(IscsiUri.parse("iscsi://host/" + TARGET + "?keep-alive=500ms&command-timeout=5s")
+                .sessionOptions().timeouts())
+                .isEqualTo(Timeouts.DEFAULT.withKeepAliveMs(500).withCommandMs(5_000));
+    }
+
+    @Test
     void shouldReadSecretsFromFiles() throws Exception {
         Path own = Files.writeString(folder.resolve("own"), "secret of the initiator\n");
         Path theirs = Files.writeString(folder.resolve("theirs"), " secret of the target");
@@ -105,6 +112,9 @@ class IscsiUriTest {
             "iscsi://host/" + TARGET + "?no-path-retry=soon",
             "iscsi://host/" + TARGET + "?connections=33",
             "iscsi://host/" + TARGET + "?error-recovery-level=3",
+            "iscsi://host/" + TARGET + "?keep-alive=10", "iscsi://host/" + TARGET
+                    + "?keep-alive=0s",
+            "iscsi://host/" + TARGET + "?command-timeout=1000000s",
             "iscsi://host/" + TARGET + "?sessions=x",
             "iscsi://host/" + TARGET + "?secret-file=/etc/hosts",
             "iscsi://u@host/" + TARGET + "?secret-file=/no/such/file",

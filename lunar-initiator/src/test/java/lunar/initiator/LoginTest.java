@@ -117,6 +117,30 @@ class LoginTest {
     }
 
     @Test
+    void shouldWorkInASessionWithoutHandle() throws Exception {
+        var disk = new ScriptedDisk();
+        try (var loopback = new Loopback(peer -> {
+            var request = peer.receive(LoginRequest.class);
+            LoginResponse good = peer.loginResponse(request, true, 0, 0);
+            peer.send(new LoginResponse(true, false, good.currentStage(), good.nextStage(), 0, 0,
+                    good.isid(), 0, request.itt(), good.statSn(), good.expCmdSn(), good.maxCmdSn(),
+                    0, 0),
+                    text("HeaderDigest=None", "DataDigest=None", "MaxConnections=4",
+                            "InitialR2T=Yes", "ImmediateData=Yes", "MaxBurstLength=16384",
+                            "FirstBurstLength=8192", "DefaultTime2Wait=2", "DefaultTime2Retain=0",
+                            "MaxOutstandingR2T=1", "DataPDUInOrder=Yes", "DataSequenceInOrder=Yes",
+                            "ErrorRecoveryLevel=0"));
+            disk.serveLoggedIn(peer, (_, _, _) -> false);
+        });
+                var session = loopback.initiator.login(loopback.options().withConnections(4));
+                LunDevice device = session.open(Lun.ZERO)) {
+            assertThat(session.loginResult().tsih()).isZero();
+            assertThat(session.connectionCount()).as("none can join").isEqualTo(1);
+            device.write(1, Loopback.blocks(1));
+        }
+    }
+
+    @Test
     void shouldFailWhereNobodyListens() throws Exception {
         int port;
         try (var socket = new ServerSocket()) {

@@ -16,6 +16,7 @@ import lunar.block.BlockRequest;
 import lunar.block.BusyException;
 import lunar.block.DeviceGoneException;
 import lunar.block.InvalidRequestException;
+import lunar.block.LostWritesException;
 import lunar.block.MediumException;
 import lunar.block.NotSupportedException;
 import lunar.block.OutOfRangeException;
@@ -95,6 +96,27 @@ class LunDeviceTest {
         }); LunDevice device = loopback.open()) {
             assertThat(told).hasValue(4);
             assertThat(device.blockCount()).isEqualTo(ScriptedDisk.BLOCK_COUNT);
+        }
+    }
+
+    /** The read is sent again and goes well; the flush after it must not vouch for the write before it. */
+    @Test
+    void shouldFailTheFlushAfterAPowerOnThatAnotherCommandHeardOf() throws Exception {
+        try (var loopback = Loopback.disk((peer, command, cdb) -> {
+            if (cdb instanceof SynchronizeCache) {
+                ScriptedDisk.status(peer, command, Status.GOOD);
+                return true;
+            }
+            return cdb instanceof ReadBlocks read && read.lba() == 1
+                    && sense(UNIT_ATTENTION).handled(peer, command, cdb);
+        }); LunDevice device = loopback.open()) {
+            device.write(0, Loopback.blocks(1));
+            assertThatThrownBy(() -> device.read(1, Loopback.blocks(1)))
+                    .isInstanceOf(StorageException.class);
+            assertThat(device.writeLosses()).isPositive();
+            assertThatThrownBy(device::flush).isInstanceOf(LostWritesException.class)
+                    .hasMessageContaining("power on occurred");
+            device.flush();
         }
     }
 

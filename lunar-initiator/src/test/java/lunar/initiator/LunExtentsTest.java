@@ -108,6 +108,16 @@ class LunExtentsTest {
     }
 
     @Test
+    void shouldTakeAllForDataWhereAskingFails() throws Exception {
+        Answer answer = sense(Sense.of(SenseKey.ABORTED_COMMAND, AdditionalSense.NONE));
+        with(true, answer, device -> {
+            assertThat(device.extent(3)).isEqualTo(new Extent(3, 253, true));
+            assertThat(device.extent(3)).isEqualTo(new Extent(3, 253, true));
+        });
+        assertThat(asked).as("it may work the next time").hasSize(2);
+    }
+
+    @Test
     void shouldNoteThatTheDeviceHasGrownWhenToldInBetween() throws Exception {
         Answer answer = (peer, command, _) -> {
             if (asked.size() == 1) {

@@ -16,6 +16,9 @@ import lunar.iscsi.R2t;
 import lunar.iscsi.Residual;
 import lunar.iscsi.ScsiCommand;
 import lunar.iscsi.ScsiResponse;
+import lunar.iscsi.TaskManagementRequest;
+import lunar.iscsi.TaskManagementResponse;
+import lunar.iscsi.TaskManagementResponseCode;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.CapacityData16;
 import lunar.scsi.Cdb;
@@ -72,6 +75,9 @@ final class ScriptedDisk {
                 }
                 case NopOut nop when nop.isPing() -> peer.send(new NopIn(Lun.ZERO, nop.itt(),
                         Bhs.NO_TAG, peer.statSn(), peer.expCmdSn(), peer.maxCmdSn()));
+                case TaskManagementRequest manage -> peer.send(new TaskManagementResponse(
+                        TaskManagementResponseCode.FUNCTION_COMPLETE.code(), 0, manage.itt(),
+                        peer.statSn(), peer.expCmdSn(), peer.maxCmdSn()));
                 case LogoutRequest logout -> {
                     peer.send(new LogoutResponse(0, logout.itt(), peer.statSn(), peer.expCmdSn(),
                             peer.maxCmdSn(), 0, 0));
@@ -107,7 +113,7 @@ final class ScriptedDisk {
         }
     }
 
-    private static void data(ScriptedPeer peer, ScsiCommand command, ParameterData data,
+    static void data(ScriptedPeer peer, ScsiCommand command, ParameterData data,
             long allocationLength) throws IOException {
         byte[] bytes = data.bytes();
         dataIn(peer, command,

@@ -24,6 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class SenseMappingTest {
     private static final int CHECK = Status.CHECK_CONDITION.code();
@@ -109,5 +110,19 @@ class SenseMappingTest {
     void shouldMapStatus(int status, Class<?> expected) {
         assertThat(SenseMapping.isSuccess(status, Bytes.EMPTY)).isFalse();
         assertThat(SenseMapping.failure(status, Bytes.EMPTY, "x")).isInstanceOf(expected);
+    }
+
+    /** Deferred errors are of earlier commands, and the one that gets them was not performed. */
+    @ParameterizedTest
+    @ValueSource(ints = {0x71, 0x73, 0x7f, 0x00})
+    void shouldTakeNoDeferredErrorAndNoUnknownSenseForSuccess(int response) {
+        byte[] sense = Sense.of(SenseKey.RECOVERED_ERROR, AdditionalSense.NONE).encodeFixed();
+        if (response == 0x73) {
+            sense = new byte[]{0x73, (byte) SenseKey.RECOVERED_ERROR.code(), 0, 0, 0, 0, 0, 0};
+        }
+        sense[0] = (byte) response;
+        assertThat(SenseMapping.isSuccess(CHECK, Bytes.of(sense))).isFalse();
+        assertThat(SenseMapping.isUnitAttention(CHECK, Bytes.of(sense)))
+                .isEqualTo(response == 0x71 || response == 0x73);
     }
 }

@@ -20,6 +20,7 @@ final class AdmittedLogin {
     private final Optional<TargetChap> chap;
     private boolean methodAgreed;
     private boolean declared;
+    private boolean methodTooLate;
 
     AdmittedLogin(Applicant who, Admission.Accept terms, ChallengeSource challenges) {
         this.who = who;
@@ -138,12 +139,29 @@ final class AdmittedLogin {
         if (!isReady(LoginStage.SECURITY)) {
             throw skipped();
         }
-        var answers = new ArrayList<>(negotiation.receive(others(keys.pairs())));
+        var answers = new ArrayList<KeyValue>();
+        var operational = new ArrayList<KeyValue>();
+        for (var pair : others(keys.pairs())) {
+            if (pair.key().equals(Key.AUTH_METHOD.text()) && chap.isEmpty() && !methodAgreed) {
+                // It belongs into the security stage; some initiators name the method in the only stage they have.
+                answers.add(agree(pair));
+                methodAgreed = true;
+                methodTooLate = true;
+            } else {
+                operational.add(pair);
+            }
+        }
+        answers.addAll(negotiation.receive(operational));
         if (!declared) {
             declared = true;
             answers.addAll(negotiation.declarations());
         }
         return answers;
+    }
+
+    /** Whether AuthMethod came in the operational stage, and was answered since no authentication is asked for. */
+    boolean isMethodTooLate() {
+        return methodTooLate;
     }
 
     private LoginException skipped() {

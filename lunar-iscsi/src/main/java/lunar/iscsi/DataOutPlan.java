@@ -18,6 +18,7 @@ public final class DataOutPlan {
     private int maxPduBytes;
 
     private int bytes;
+    private int sentBytes;
     private int nextR2tSn;
     /** Numbers of R2Ts that were lost with a connection may be missing before the next one. */
     private boolean mayMissR2ts;
@@ -51,6 +52,7 @@ public final class DataOutPlan {
             throw new IllegalArgumentException(expectedBytes + " bytes");
         }
         bytes = expectedBytes;
+        sentBytes = immediateBytes();
         nextR2tSn = 0;
         mayMissR2ts = false;
         aim(0, 0);
@@ -115,6 +117,11 @@ public final class DataOutPlan {
         length = Math.min(maxPduBytes, end - offset);
         nextOffset += length;
         nextDataSn++;
+        if (!rules.dataSequenceInOrder()) {
+            sentBytes = Math.min(bytes, sentBytes + length);
+        } else if (offset <= sentBytes) {
+            sentBytes = Math.max(sentBytes, nextOffset);
+        }
         return true;
     }
 
@@ -133,6 +140,13 @@ public final class DataOutPlan {
     public boolean isFinal() {
         return nextOffset == end;
     }
+
+    /**
+     * Bytes that have gone to the target, those that it has asked for twice counted once: up to the first that it has
+     * not asked for, where sequences are in order. Less than the whole when the command ends means that the target has
+     * not taken all.
+     */
+    public int sentBytes() { return sentBytes; }
 
     private int firstBurstBytes() { return Math.min(rules.firstBurstBytes(), bytes); }
 

@@ -42,12 +42,14 @@ public final class InitiatorLogin {
      * @param tsih 0 for a new session, else the session to join
      * @param session parameters of the session to join; empty for a new session
      * @param limits how much the target may say
+     * @param inStages whether a login without authentication passes the security stage, too (AuthMethod=None, RFC 7143
+     *        section 6.3.2), for targets that look for the session to reinstate in that stage alone, as tgtd does
      */
     public record Settings(String initiatorName, Optional<String> initiatorAlias,
             Optional<String> targetName, Isid isid, int cid, Offer offer,
             Optional<ChapCredentials> credentials, Optional<ChapCredentials> targetCredentials,
             List<ChapAlgorithm> algorithms, int tsih, Optional<OperationalParameters> session,
-            LoginLimits limits) {
+            LoginLimits limits, boolean inStages) {
         public Settings {
             algorithms = List.copyOf(algorithms);
             if (!KeyValue.isName(initiatorName) || !targetName.map(KeyValue::isName).orElse(true)) {
@@ -77,50 +79,61 @@ public final class InitiatorLogin {
                 Offer offer) {
             return new Settings(initiatorName, Optional.empty(), Optional.of(targetName), isid, 0,
                     offer, Optional.empty(), Optional.empty(), ChapAlgorithm.DEFAULT_ORDER, 0,
-                    Optional.empty(), LoginLimits.DEFAULT);
+                    Optional.empty(), LoginLimits.DEFAULT, false);
         }
 
         /** A discovery session without authentication. */
         public static Settings discovery(String initiatorName, Isid isid, Offer offer) {
             return new Settings(initiatorName, Optional.empty(), Optional.empty(), isid, 0, offer,
                     Optional.empty(), Optional.empty(), ChapAlgorithm.DEFAULT_ORDER, 0,
-                    Optional.empty(), LoginLimits.DEFAULT);
+                    Optional.empty(), LoginLimits.DEFAULT, false);
         }
 
         /** The same with CHAP. */
         public Settings withChap(ChapCredentials own) {
             return new Settings(initiatorName, initiatorAlias, targetName, isid, cid, offer,
-                    Optional.of(own), targetCredentials, algorithms, tsih, session, limits);
+                    Optional.of(own), targetCredentials, algorithms, tsih, session, limits,
+                    inStages);
         }
 
         /** The same with CHAP in both directions. */
         public Settings withMutualChap(ChapCredentials own, ChapCredentials target) {
             return new Settings(initiatorName, initiatorAlias, targetName, isid, cid, offer,
-                    Optional.of(own), Optional.of(target), algorithms, tsih, session, limits);
+                    Optional.of(own), Optional.of(target), algorithms, tsih, session, limits,
+                    inStages);
         }
 
         /** The same with other algorithms. */
         public Settings withAlgorithms(List<ChapAlgorithm> offered) {
             return new Settings(initiatorName, initiatorAlias, targetName, isid, cid, offer,
-                    credentials, targetCredentials, offered, tsih, session, limits);
+                    credentials, targetCredentials, offered, tsih, session, limits,
+                    inStages);
         }
 
         /** The same with an alias. */
         public Settings withInitiatorAlias(String alias) {
             return new Settings(initiatorName, Optional.of(alias), targetName, isid, cid, offer,
-                    credentials, targetCredentials, algorithms, tsih, session, limits);
+                    credentials, targetCredentials, algorithms, tsih, session, limits,
+                    inStages);
         }
 
-        /** One more connection of a session that is there. */
+        /** The same, by way of the security stage in any case. */
+        public Settings withAllStages() {
+            return new Settings(initiatorName, initiatorAlias, targetName, isid, cid, offer,
+                    credentials, targetCredentials, algorithms, tsih, session, limits, true);
+        }
+
+        /** One more connection of a session that is there. It reinstates nothing, so it takes the short way. */
         public Settings joining(LoginResult leading, int connection) {
             return new Settings(initiatorName, initiatorAlias, targetName, leading.isid(),
                     connection,
                     offer, credentials, targetCredentials, algorithms, leading.tsih(),
-                    Optional.of(leading.parameters()), limits);
+                    Optional.of(leading.parameters()), limits, false);
         }
     }
 
     private static final int VERSION = 0;
+    private static final String NO_AUTHENTICATION = "None";
 
     /** Longest data segment in either direction until the login is over (section 13.12's default). */
     private static final int MAX_SEGMENT_BYTES = OperationalParameters.DEFAULT
@@ -146,7 +159,9 @@ public final class InitiatorLogin {
                 : SessionType.DISCOVERY;
         this.chap = settings.credentials().map(own -> new InitiatorChap(own,
                 settings.targetCredentials(), settings.algorithms(), challenges));
-        this.stage = chap.isPresent() ? LoginStage.SECURITY : LoginStage.OPERATIONAL;
+        this.stage = chap.isPresent() || settings.inStages()
+                ? LoginStage.SECURITY
+                : LoginStage.OPERATIONAL;
         this.negotiation = new Negotiation(Key.Sender.INITIATOR, settings.offer(), sessionType,
                 settings.session());
         this.texts = new TextAssembler(settings.limits().textBytes(), settings.limits().keys());
@@ -161,7 +176,13 @@ public final class InitiatorLogin {
         settings.targetName()
                 .ifPresent(name -> pairs.add(new KeyValue(Key.TARGET_NAME.text(), name)));
         pairs.add(new KeyValue(Key.SESSION_TYPE.text(), sessionType.text()));
-        pairs.addAll(chap.map(each -> List.of(each.method())).orElseGet(negotiation::proposals));
+        if (chap.isPresent()) {
+            pairs.add(chap.get().method());
+        } else if (stage == LoginStage.SECURITY) {
+            pairs.add(new KeyValue(Key.AUTH_METHOD.text(), NO_AUTHENTICATION));
+        } else {
+            pairs.addAll(negotiation.proposals());
+        }
         return say(pairs, true);
     }
 
@@ -240,7 +261,6 @@ public final class InitiatorLogin {
 
     private Step secure(LoginAnswer answer, TextKeys keys, List<KeyValue> pairs)
             throws ProtocolException {
-        var authentication = chap.orElseThrow();
         var others = new ArrayList<KeyValue>();
         for (var pair : pairs) {
             var use = Key.of(pair.key()).map(Key::use).orElse(Key.Use.ALL);
@@ -251,18 +271,38 @@ public final class InitiatorLogin {
                         pair + " in the security stage (RFC 7143 section 6.3.2)");
             }
         }
-        var say = new ArrayList<>(authentication.receive(keys));
+        var say = new ArrayList<KeyValue>();
+        if (chap.isPresent()) {
+            say.addAll(chap.get().receive(keys));
+        } else {
+            requireNoAuthentication(keys);
+        }
         say.addAll(negotiation.receive(others));
         if (!answer.transit()) {
-            return new Send(say(say, authentication.isLastRequest()));
+            return new Send(
+                    say(say, chap.map(InitiatorChap::isLastRequest).orElse(true)));
         }
-        if (!authentication.isDone()) {
+        if (!chap.map(InitiatorChap::isDone).orElse(true)) {
             throw new ProtocolException(
                     "the target ends authentication before its end (RFC 7143 section 12.1)");
         }
         stage = LoginStage.OPERATIONAL;
         say.addAll(negotiation.proposals());
         return new Send(say(say, true));
+    }
+
+    /** Whether the target was just asked to do without authentication; LIO closes the connection if it will not. */
+    public boolean isWithoutAuthentication() {
+        return stage == LoginStage.SECURITY && chap.isEmpty();
+    }
+
+    private static void requireNoAuthentication(TextKeys keys) throws ProtocolException {
+        String method = keys.first(Key.AUTH_METHOD.text()).map(KeyValue::value)
+                .orElse(NO_AUTHENTICATION);
+        if (!method.equals(NO_AUTHENTICATION)) {
+            throw new ProtocolException("the target answers AuthMethod=None with "
+                    + KeyValue.printable(method) + "; it may want CHAP: give a user and a secret");
+        }
     }
 
     private Step operate(LoginAnswer answer, List<KeyValue> pairs) throws ProtocolException {
@@ -276,7 +316,10 @@ public final class InitiatorLogin {
         }
         negotiation.finish();
         int tsih = answer.tsih();
-        if (tsih == 0 || (settings.tsih() != 0 && tsih != settings.tsih())) {
+        // Without a handle no connection can join, and nothing else is lost; targets are known to give none.
+        boolean mayLackHandle = settings.tsih() == 0 && settings.credentials().isEmpty();
+        if ((tsih == 0 && !mayLackHandle)
+                || (settings.tsih() != 0 && tsih != settings.tsih())) {
             throw new ProtocolException("the target ends the login with TSIH " + tsih
                     + " (RFC 7143 section 11.13.4)");
         }

@@ -30,6 +30,18 @@ public record LoginAnswer(boolean transit, boolean more, LoginStage stage, Login
                 text);
     }
 
+    /** With the TSIH of a new session. */
+    public LoginAnswer withTsih(int given) {
+        return new LoginAnswer(transit, more, stage, nextStage, versionMax, versionActive, isid,
+                given, statusClass, statusDetail, text);
+    }
+
+    /** With another text. */
+    public LoginAnswer withText(MemorySegment other) {
+        return new LoginAnswer(transit, more, stage, nextStage, versionMax, versionActive, isid,
+                tsih, statusClass, statusDetail, other);
+    }
+
     /** The header to send. */
     public LoginResponse response(int itt, int statSn, int expCmdSn, int maxCmdSn) {
         return new LoginResponse(transit, more, stage, nextStage, versionMax, versionActive, isid,

@@ -28,7 +28,8 @@ public interface LoginPolicy {
          * @param chap how the initiator proves itself; empty lets everybody in
          * @param targetAlias TargetAlias to declare
          * @param portalGroupTag TargetPortalGroupTag of the portal, 0 to 65535
-         * @param tsih the TSIH of the session if the login succeeds: the one asked for, or a new one; not 0
+         * @param tsih the TSIH that the request names; 0 for a new session, to which the shell gives one when the login
+         *        is complete, so that no login that fails or takes its time holds a number
          * @param session parameters of the session that the connection joins; empty for a new session
          */
         record Accept(Offer offer, Optional<ChapPolicy> chap, Optional<String> targetAlias,
@@ -36,7 +37,7 @@ public interface LoginPolicy {
                 implements
                 Admission {
             public Accept {
-                if (tsih < 1 || tsih > 0xffff || portalGroupTag < 0 || portalGroupTag > 0xffff) {
+                if (tsih < 0 || tsih > 0xffff || portalGroupTag < 0 || portalGroupTag > 0xffff) {
                     throw new IllegalArgumentException(
                             "TSIH " + tsih + ", portal group tag " + portalGroupTag);
                 }

@@ -1,7 +1,8 @@
 package lunar.iscsi;
 
 /**
- * Login Request (RFC 7143 section 11.12). Always immediate.
+ * Login Request (RFC 7143 section 11.12). Always immediate when it is ours; one that lacks the I bit is decoded all the
+ * same, since some initiators leave it out, and takes up its CmdSN.
  *
  * <pre>
  * Byte/     0       |       1       |       2       |       3       |
@@ -41,7 +42,6 @@ public record LoginRequest(boolean transit, boolean continues, LoginStage curren
     }
 
     public static LoginRequest decode(Bhs bhs) throws ProtocolException {
-        HeaderRule.require(bhs.immediate(), "Login Request must be immediate", "11.12");
         HeaderRule.requireTask(bhs, "Login Request", "11.2.1.8");
         LoginFlags flags = LoginFlags.decode(bhs);
         flags.requireTransition();

@@ -32,7 +32,9 @@ final class Negotiation {
             Optional<OperationalParameters> session) {
         assert self != Sender.BOTH;
         this.self = self;
-        this.terms = new Terms(offer);
+        this.terms = new Terms(sessionType == SessionType.DISCOVERY
+                ? offer.with(own -> own.maxConnections(1))
+                : offer);
         this.sessionType = sessionType;
         this.session = session;
     }
@@ -168,7 +170,7 @@ final class Negotiation {
         if (pair.declines()) {
             throw new ProtocolException(pair + " answers nothing (RFC 7143 section 6.2)");
         }
-        if (!isUsable(key) || (key.needsRdma() && !isRdma())) {
+        if (!hasAnswer(key)) {
             if (!declarative) {
                 answers.put(key,
                         key.use() == Key.Use.LEADING && session.isPresent()
@@ -276,6 +278,18 @@ final class Negotiation {
     private boolean isUsable(Key key) {
         return !(sessionType == SessionType.DISCOVERY && key.isIrrelevantInDiscovery())
                 && !(key.use() == Key.Use.LEADING && session.isPresent());
+    }
+
+    /**
+     * Whether a proposal of the peer gets a value. In discovery most keys mean nothing, and might be called Irrelevant;
+     * initiators are known to fail at that, and no value does any harm there. A target that proposes such a key in its
+     * last response has no use for a value, and is told that it is irrelevant.
+     */
+    private boolean hasAnswer(Key key) {
+        if (self == Sender.INITIATOR || key.needsRdma() || key == Key.RDMA_EXTENSIONS) {
+            return isUsable(key) && (!key.needsRdma() || isRdma());
+        }
+        return key.use() != Key.Use.LEADING || session.isEmpty();
     }
 
     private static boolean isLeader(KeyValue pair) {

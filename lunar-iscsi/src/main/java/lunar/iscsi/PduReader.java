@@ -60,10 +60,12 @@ public final class PduReader {
     /** The data where the network is to write the rest of them, or null: a short one, or on the heap. */
     private @Nullable ByteBuffer destination;
 
-    /** What the last turn left over: less than a header, or less than padding and digest. */
-    private final byte[] kept = new byte[MAX_HEADER];
+    /** What the last turn left over: less than a header, or less than padding and digest; more after a pause. */
+    private byte[] kept = new byte[MAX_HEADER];
     private int keptLength;
     private boolean stopped;
+    private boolean paused;
+    private boolean holding;
 
     public PduReader(PduReceiver receiver) { this.receiver = receiver; }
 
@@ -77,6 +79,17 @@ public final class PduReader {
         stopped = true;
         destination = null;
         data = MemorySegment.NULL;
+    }
+
+    /**
+     * Delivers no further PDU, not even one that has come whole, until this is called with false. What has come is kept
+     * for the next turn, which needs nothing from the network then. Callable from inside a call to the receiver.
+     */
+    public void pause(boolean on) { paused = on; }
+
+    /** Whether a turn may have PDUs to deliver without anything from the network, since a pause held them back. */
+    public boolean isHolding() {
+        return holding;
     }
 
     /** Whether the stream stands inside a PDU: bytes of it have come, and it is not complete. */
@@ -98,6 +111,9 @@ public final class PduReader {
     /** Puts what the last turn left over at the front of the staging buffer; returns its length. */
     public int restore(MemorySegment staging) {
         MemorySegment.copy(kept, 0, staging, ValueLayout.JAVA_BYTE, 0, keptLength);
+        if (kept.length > MAX_HEADER) {
+            kept = new byte[MAX_HEADER];
+        }
         return keptLength;
     }
 
@@ -111,7 +127,7 @@ public final class PduReader {
     public void consume(MemorySegment staging, int length) throws IscsiException {
         staged = null;
         int at = 0;
-        while (!stopped) {
+        while (!stopped && !(paused && phase == Phase.HEADER)) {
             int used = switch (phase) {
                 case HEADER -> header(staging, at, length - at);
                 case DATA -> data(staging, at, length - at);
@@ -123,7 +139,11 @@ public final class PduReader {
             at += used;
         }
         keptLength = stopped ? 0 : length - at;
-        assert keptLength < MAX_HEADER : keptLength;
+        holding = paused && phase == Phase.HEADER && keptLength > 0;
+        assert holding || keptLength < MAX_HEADER : keptLength;
+        if (keptLength > kept.length) {
+            kept = new byte[keptLength];
+        }
         MemorySegment.copy(staging, ValueLayout.JAVA_BYTE, at, kept, 0, keptLength);
     }
 

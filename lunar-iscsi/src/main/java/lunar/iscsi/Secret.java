@@ -6,8 +6,11 @@ import org.jspecify.annotations.Nullable;
 
 /** A CHAP secret, which does not show itself in logs. Compares in constant time. */
 public final class Secret {
-    /** What RFC 7143 section 12.1.3 asks for without IPsec: 96 bits. Shorter ones work; whoever configures warns. */
-    public static final int RECOMMENDED_BYTES = 12;
+    /**
+     * What RFC 7143 section 9.2.1 asks for without IPsec: 96 bits. A shorter one can be found from what is heard of a
+     * login, and is for the loopback only.
+     */
+    public static final int REQUIRED_BYTES = 12;
 
     private final byte[] bytes;
 
@@ -30,7 +33,7 @@ public final class Secret {
 
     /** Whether it is shorter than the RFC asks for. */
     public boolean isShort() {
-        return bytes.length < RECOMMENDED_BYTES;
+        return bytes.length < REQUIRED_BYTES;
     }
 
     void update(MessageDigest digest) { digest.update(bytes); }

@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import lunar.iscsi.LoginPolicy.Admission;
 import org.jspecify.annotations.Nullable;
@@ -86,6 +87,14 @@ public final class TargetLogin {
      */
     public Fail fail(LoginStatus status, String reason) {
         return failure(status, reason, MemorySegment.NULL);
+    }
+
+    /** What the initiator has done against the RFC that is let pass, since nothing is weakened by it; for the log. */
+    public Optional<String> tolerated() {
+        var known = admitted;
+        return known != null && known.isMethodTooLate()
+                ? Optional.of("AuthMethod in the operational stage (RFC 7143 section 6.3.3)")
+                : Optional.empty();
     }
 
     private Step step(LoginAsk ask) throws ProtocolException, LoginException {

@@ -15,6 +15,7 @@ import java.util.function.Function;
 public final class TargetText {
     private final LoginResult result;
     private final Function<SendTargets, List<DiscoveredTarget>> targets;
+    private final SessionEnd.Server ends;
     private final LoginLimits limits;
     private final TextAssembler texts;
     private final Deque<MemorySegment> unsent = new ArrayDeque<>();
@@ -24,12 +25,14 @@ public final class TargetText {
     /**
      * @param result the login of the connection
      * @param targets answers SendTargets: which targets and portals this initiator may see
+     * @param ends ends another session of this initiator; asked of normal sessions only
      * @param limits how much the initiator may say
      */
     public TargetText(LoginResult result, Function<SendTargets, List<DiscoveredTarget>> targets,
-            LoginLimits limits) {
+            SessionEnd.Server ends, LoginLimits limits) {
         this.result = result;
         this.targets = targets;
+        this.ends = ends;
         this.limits = limits;
         this.texts = new TextAssembler(limits.textBytes(), limits.keys());
     }
@@ -71,7 +74,10 @@ public final class TargetText {
         for (var pair : keys.pairs()) {
             switch (Key.of(pair.key()).orElse(null)) {
                 case null -> {
-                    if (!pair.declines()) {
+                    if (pair.key().equals(SessionEnd.KEY)
+                            && result.sessionType() == SessionType.NORMAL) {
+                        pairs.add(SessionEnd.respond(pair, ends));
+                    } else if (!pair.declines()) {
                         pairs.add(new KeyValue(pair.key(), KeyValue.NOT_UNDERSTOOD));
                     }
                 }

@@ -61,6 +61,34 @@ class InitiatorLoginTest {
                 .endsWith("AuthMethod=CHAP");
     }
 
+    /** tgtd looks for the session to reinstate in the security stage alone. */
+    @Test
+    void shouldPassTheSecurityStageWithoutCredentialsWhereAllStagesAreWanted() throws Exception {
+        var login = login(NORMAL.withAllStages());
+        var ask = login.first();
+        assertThat(ask.stage()).isEqualTo(LoginStage.SECURITY);
+        assertThat(ask.nextStage()).isEqualTo(LoginStage.OPERATIONAL);
+        assertThat(ask.transit()).isTrue();
+        assertThat(said(ask.text())).endsWith("SessionType=Normal", "AuthMethod=None");
+        var next = (InitiatorLogin.Send) login.receive(answer(LoginStage.SECURITY, true, 0,
+                "AuthMethod=None"));
+        assertThat(next.ask().stage()).isEqualTo(LoginStage.OPERATIONAL);
+        assertThat(login.receive(answer(LoginStage.OPERATIONAL, true, 9, ANSWERS)))
+                .isInstanceOf(InitiatorLogin.Complete.class);
+        assertThat(LoginFixture.talk(login(NORMAL.withAllStages()),
+                LoginFixture.target(LoginFixture.ACCEPT)).initiator())
+                .isInstanceOf(InitiatorLogin.Complete.class);
+    }
+
+    @Test
+    void shouldFailWhereATargetInsistsOnAuthentication() {
+        var login = login(NORMAL.withAllStages());
+        var _ = login.first();
+        assertThat(login.receive(answer(LoginStage.SECURITY, true, 0, "AuthMethod=Reject")))
+                .isInstanceOfSatisfying(InitiatorLogin.Fail.class,
+                        fail -> assertThat(fail.failure()).hasMessageContaining("CHAP"));
+    }
+
     @Test
     void shouldAskOnlyForItsOwnConnectionWhenItJoinsASession() throws Exception {
         var leading = complete(ANSWERS);
@@ -185,10 +213,27 @@ class InitiatorLoginTest {
     }
 
     @Test
-    void shouldRefuseSessionsWithoutHandle() {
+    void shouldTakeASessionWithoutHandleWhereNothingDependsOnIt() {
         var login = login(NORMAL);
         login.first();
-        assertFailure(login.receive(answer(LoginStage.OPERATIONAL, true, 0, ANSWERS)), "TSIH 0");
+        assertThat(login.receive(answer(LoginStage.OPERATIONAL, true, 0, ANSWERS)))
+                .isInstanceOfSatisfying(InitiatorLogin.Complete.class,
+                        complete -> assertThat(complete.result().tsih()).isZero());
+    }
+
+    @Test
+    void shouldRefuseAnotherHandleThanThatOfTheSessionToJoin() {
+        var leading = login(NORMAL);
+        leading.first();
+        var made = (InitiatorLogin.Complete) leading
+                .receive(answer(LoginStage.OPERATIONAL, true, 9, ANSWERS));
+        for (int tsih : new int[]{0, 8}) {
+            var login = login(NORMAL.joining(made.result(), 1));
+            login.first();
+            assertFailure(login.receive(answer(LoginStage.OPERATIONAL, true, tsih,
+                    "HeaderDigest=None,DataDigest=None,MaxRecvDataSegmentLength=65536")),
+                    "TSIH " + tsih);
+        }
     }
 
     @Test

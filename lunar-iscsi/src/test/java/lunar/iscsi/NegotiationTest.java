@@ -49,14 +49,21 @@ class NegotiationTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"MaxConnections=1", "InitialR2T=No", "ImmediateData=Yes", "MaxBurstLength=512",
-            "FirstBurstLength=512", "MaxOutstandingR2T=1", "DataPDUInOrder=Yes",
-            "DataSequenceInOrder=Yes", "TaskReporting=RFC3720", "iSCSIProtocolLevel=1",
-            "RDMAExtensions=Yes"})
-    void shouldCallKeysIrrelevantInDiscovery(String proposal) throws Exception {
+    @CsvSource(delimiter = '|', value = {"MaxConnections=8|1", "InitialR2T=Yes|Yes",
+            "ImmediateData=No|No", "MaxBurstLength=512|512", "FirstBurstLength=512|512",
+            "MaxOutstandingR2T=1|1", "DataPDUInOrder=Yes|Yes", "DataSequenceInOrder=Yes|Yes",
+            "TaskReporting=RFC3720|RFC3720", "iSCSIProtocolLevel=1|1"})
+    void shouldAnswerKeysWithAValueInDiscovery(String proposal, String answer) throws Exception {
         var pairs = LoginFixture.keys(proposal).pairs();
         assertThat(target(SessionType.DISCOVERY).receive(pairs))
-                .containsExactly(new KeyValue(pairs.getFirst().key(), "Irrelevant"));
+                .containsExactly(new KeyValue(pairs.getFirst().key(), answer));
+    }
+
+    @Test
+    void shouldCallRdmaIrrelevantInDiscovery() throws Exception {
+        assertThat(target(SessionType.DISCOVERY)
+                .receive(LoginFixture.keys("RDMAExtensions=Yes").pairs()))
+                .containsExactly(new KeyValue("RDMAExtensions", "Irrelevant"));
     }
 
     @Test

@@ -48,6 +48,51 @@ class PduReaderTest {
     }
 
     @Test
+    void shouldDeliverTheSameThroughPauses() throws IscsiException {
+        long seed = Long.getLong("lunar.seed", System.nanoTime());
+        var random = new Random(seed);
+        int pauses = 0;
+        for (int round = 0; round < 50; round++) {
+            var framing = new Framing(random.nextBoolean(), random.nextBoolean(), 1 << 20, 1020);
+            List<FramedPdu> sent = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                sent.add(randomPdu(random));
+            }
+            byte[] stream = stream(sent, framing);
+            var shell = new ReaderShell(2048 + random.nextInt(64 * 1024));
+            shell.reader.framing(framing);
+            shell.afterReceived = () -> shell.reader.pause(random.nextBoolean());
+            int longest = 1 << random.nextInt(4, 18);
+            for (int at = 0; at < stream.length;) {
+                int to = Math.min(stream.length, at + random.nextInt(1, longest + 1));
+                shell.feed(stream, at, to);
+                at = to;
+            }
+            assertThat(shell.received).as("seed %d, %s", seed, framing).isEqualTo(sent);
+            pauses += shell.pausedTurns;
+        }
+        assertThat(pauses).as("seed %d", seed).isPositive();
+    }
+
+    @Test
+    void shouldDeliverNothingAfterThePduThatPausesIt() throws IscsiException {
+        var shell = shell(NONE);
+        List<FramedPdu> sent = List.of(pdu(1, 0, 0), pdu(2, 0, 100), pdu(3, 0, 0));
+        byte[] stream = stream(sent, NONE);
+        MemorySegment staging = Arena.ofAuto().allocate(64 * 1024);
+        staging.copyFrom(MemorySegment.ofArray(stream));
+        shell.afterReceived = () -> shell.reader.pause(true);
+        shell.reader.consume(staging, stream.length);
+        for (int i = 1; i <= 3; i++) {
+            assertThat(shell.received).isEqualTo(sent.subList(0, i));
+            assertThat(shell.reader.isHolding()).isEqualTo(i < 3);
+            shell.reader.pause(false);
+            shell.reader.consume(staging, shell.reader.restore(staging));
+        }
+        assertThat(shell.reader.inPdu()).isFalse();
+    }
+
+    @Test
     void shouldRefuseAWrongHeaderDigest() throws IscsiException {
         FramedPdu pdu = pdu(3, 0, 100);
         byte[] wire = pdu.wire(BOTH);

@@ -111,8 +111,9 @@ class PduRulesTest {
     }
 
     @Test
-    void shouldRejectLoginRequestsWhichAreNotImmediate() {
-        assertRejected(bhs(0x03, 0x87), "must be immediate");
+    void shouldDecodeLoginRequestsWithoutTheImmediateBit() throws ProtocolException {
+        assertThat(LoginRequest.decode(bhs(0x03, 0x87)).nextStage())
+                .isEqualTo(LoginStage.FULL_FEATURE);
     }
 
     @Test

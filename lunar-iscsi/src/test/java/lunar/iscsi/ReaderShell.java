@@ -17,6 +17,8 @@ final class ReaderShell implements PduReceiver {
     final List<FramedPdu> received = new ArrayList<>();
     final List<FramedPdu> digestErrors = new ArrayList<>();
     int destinationsAsked;
+    /** Turns that a pause had left something for. */
+    int pausedTurns;
     /** Where the data of a PDU go; its own buffer is the reader's business by default. */
     IntFunction<MemorySegment> destinations = _ -> MemorySegment.NULL;
     /** Called when a PDU was noted. */
@@ -46,6 +48,13 @@ final class ReaderShell implements PduReceiver {
             MemorySegment.copy(bytes, at, staging, ValueLayout.JAVA_BYTE, restored, length);
             at += length;
             reader.consume(staging, restored + length);
+            while (reader.isHolding()) {
+                staging.fill((byte) 0xee);
+                pausedTurns++;
+                reader.pause(false);
+                reader.consume(staging, reader.restore(staging));
+            }
+            reader.pause(false);
             // A buffer that many connections share holds another's bytes by the next turn.
             staging.fill((byte) 0xee);
         }

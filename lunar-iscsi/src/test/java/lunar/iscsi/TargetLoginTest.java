@@ -231,10 +231,33 @@ class TargetLoginTest {
         assertFailure(fail, LoginStatus.INVALID_DURING_LOGIN, "SCSI Command");
     }
 
+    @Test
+    void shouldTakeTheMethodInTheOperationalStageWhereNoneIsAskedFor() throws Exception {
+        var login = target(ACCEPT);
+        var step = login.receive(last(names("AuthMethod=CHAP;None", "InitialR2T=No")));
+        assertThat(step).isInstanceOf(TargetLogin.Complete.class);
+        assertThat(said(step)).contains("AuthMethod=None", "InitialR2T=No");
+        assertThat(login.tolerated()).hasValueSatisfying(
+                what -> assertThat(what).contains("AuthMethod"));
+
+        var plain = target(ACCEPT);
+        plain.receive(last(names()));
+        assertThat(plain.tolerated()).isEmpty();
+    }
+
+    @Test
+    void shouldNotTakeTheMethodInTheOperationalStageForAProof() {
+        assertFailure(target(ACCEPT.withChap(ChapPolicy.of(USER)))
+                .receive(last(names("AuthMethod=None"))), LoginStatus.AUTHENTICATION_FAILURE,
+                "skips authentication");
+        assertFailure(target(ACCEPT).receive(last(names("AuthMethod=CHAP"))),
+                LoginStatus.AUTHENTICATION_FAILURE, "the target wants None");
+    }
+
     // Errors of the initiator.
 
     @ParameterizedTest
-    @ValueSource(strings = {"AuthMethod=None", "CHAP_A=5", "TargetAlias=a",
+    @ValueSource(strings = {"CHAP_A=5", "TargetAlias=a",
             "TargetPortalGroupTag=1",
             "HeaderDigest=Reject", "MaxRecvDataSegmentLength=511",
             "MaxRecvDataSegmentLength=16777216", "MaxRecvDataSegmentLength=many",

@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Random;
+import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -205,6 +207,38 @@ class TextNegotiationTest {
         }
     }
 
+    @Test
+    void shouldEndASessionOnlyWhereTheServerIsMeant() throws Exception {
+        var server = new Ends();
+        assertThat(SessionEnd.instance(
+                exchange(target(SessionType.NORMAL, 8192, server), SessionEnd.question())))
+                .contains(server.instance());
+        var own = new SessionEnd(server.instance(), new Isid(0x8000_1234_5678L), 3,
+                "iqn.2026-11.org.lunar:disk");
+        assertThat(SessionEnd
+                .answer(exchange(target(SessionType.NORMAL, 8192, server), own.request())))
+                .contains(SessionEnd.Answer.ENDING);
+        assertThat(server.asked).containsExactly(own);
+        var forbidden = new SessionEnd(own.server(), own.isid(), Ends.FORBIDDEN, own.targetName());
+        assertThat(exchange(target(SessionType.NORMAL, 8192, server), forbidden.request())
+                .first(SessionEnd.KEY).orElseThrow().value()).isEqualTo("Reject");
+        server.asked.clear();
+        var others = new SessionEnd(new UUID(3, 4), own.isid(), 3, own.targetName());
+        TextKeys refused = exchange(target(SessionType.NORMAL, 8192, server), others.request());
+        assertThat(SessionEnd.answer(refused)).isEmpty();
+        assertThat(refused.first(SessionEnd.KEY).orElseThrow().value()).isEqualTo("Reject");
+        assertThat(server.asked).isEmpty();
+        assertThat(SessionEnd
+                .answer(exchange(target(SessionType.DISCOVERY, 8192, server), own.request())))
+                .isEmpty();
+        for (String nonsense : List.of("x", own.server() + ",800012345678,70000,iqn.x",
+                own.server() + ",80001234567,1,iqn.x", own.server() + ",800012345678,1,")) {
+            assertThatThrownBy(() -> exchange(target(SessionType.NORMAL, 8192, server),
+                    TextKeys.of(new KeyValue(SessionEnd.KEY, nonsense))))
+                    .isInstanceOf(ProtocolException.class);
+        }
+    }
+
     private static List<String> ask(SessionType type, String pairs) throws ProtocolException {
         return LoginFixture.said(target(type, 8192).receive(turn(pairs)).text());
     }
@@ -222,6 +256,10 @@ class TextNegotiationTest {
     }
 
     private static TargetText target(SessionType type, int maxSend) {
+        return target(type, maxSend, new Ends());
+    }
+
+    private static TargetText target(SessionType type, int maxSend, SessionEnd.Server ends) {
         var result = new LoginResult(
                 OperationalParameters.DEFAULT.withMaxSendDataSegmentLength(maxSend), "iqn.a:i",
                 Optional.empty(), type, Optional.of("iqn.a:disk"), Optional.empty(), 1,
@@ -232,6 +270,29 @@ class TextNegotiationTest {
                     ? List.of(DISK)
                     : List.of();
             case SendTargets.Current _ -> List.of(DISK);
-        }, LoginLimits.DEFAULT);
+        }, ends, LoginLimits.DEFAULT);
+    }
+
+    private static TextKeys exchange(TargetText text, TextKeys keys) throws ProtocolException {
+        return TextKeys.parse(text.receive(new TextTurn(true, false, keys.write())).text(), 10);
+    }
+
+    /** A server that is asked for the end of sessions. */
+    private static final class Ends implements SessionEnd.Server {
+        private static final int FORBIDDEN = 4;
+
+        private final UUID instance = new UUID(1, 2);
+        private final List<SessionEnd> asked = new ArrayList<>();
+
+        @Override
+        public UUID instance() { return instance; }
+
+        @Override
+        public Optional<SessionEnd.Answer> end(SessionEnd one) {
+            asked.add(one);
+            return one.portalGroupTag() == FORBIDDEN
+                    ? Optional.empty()
+                    : Optional.of(SessionEnd.Answer.ENDING);
+        }
     }
 }

@@ -30,6 +30,7 @@ final class FakeNameServer implements AutoCloseable {
     interface Behaviour extends BiFunction<Message.Request, byte[], byte[]> {}
 
     private final ServerSocket listener;
+    private final Thread acceptor;
     private final List<Socket> sockets = new CopyOnWriteArrayList<>();
     private final BlockingQueue<Message> heard = new LinkedBlockingQueue<>();
     private final Set<String> entities = ConcurrentHashMap.newKeySet();
@@ -54,7 +55,7 @@ final class FakeNameServer implements AutoCloseable {
                 }
             }
         }
-        Thread.ofVirtual().start(this::accept);
+        acceptor = Thread.ofVirtual().start(this::accept);
     }
 
     IsnsServer server() { return new IsnsServer("127.0.0.1", listener.getLocalPort()); }
@@ -163,8 +164,11 @@ final class FakeNameServer implements AutoCloseable {
         try {
             listener.close();
             dropConnections();
+            acceptor.join(); // the port is free only when nobody waits for connections to it
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
         }
     }
 }

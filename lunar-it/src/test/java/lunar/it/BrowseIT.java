@@ -23,6 +23,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import lunar.block.BlockDevice;
 import lunar.block.Devices;
+import lunar.block.KeyFile;
 import lunar.testkit.Seed;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -85,7 +86,9 @@ class BrowseIT {
 
     @Test
     void shouldShowFilesOfAnEncryptedImage() throws Exception {
-        String uri = "encrypt=" + folder.resolve("key") + ":file:" + folder.resolve("secret.img");
+        Path key = folder.resolve("key");
+        new KeyFile(key).create();
+        String uri = "encrypt=" + key + ":file:" + folder.resolve("secret.img");
         try (BlockDevice from = Devices.open("file:" + disk());
                 BlockDevice to = Devices.open(uri + "?size=" + DISK_MIB + "MiB")) {
             var buffer = MemorySegment.ofArray(new byte[MIB]);

@@ -1,9 +1,7 @@
 package lunar.it;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -36,7 +34,7 @@ final class Isnsd implements AutoCloseable {
         Peer.assume("isnsd", "isnsadm");
         this.folder = folder;
         this.period = period;
-        port = freePort();
+        port = Peer.freePort();
         Files.writeString(folder.resolve("isnsadm.conf"), """
                 SourceName = iqn.2026-11.org.lunar:admin
                 Control.SourceName = iqn.2026-11.org.lunar:control
@@ -45,13 +43,6 @@ final class Isnsd implements AutoCloseable {
                 Security = 0
                 """.formatted(HOST, port, folder));
         process = started();
-    }
-
-    private static int freePort() throws IOException {
-        try (var socket = new ServerSocket()) {
-            socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
-            return socket.getLocalPort();
-        }
     }
 
     private Peer started() throws IOException, InterruptedException {

@@ -69,7 +69,7 @@ class LibiscsiToolsIT {
         assertThat(page(0x00, 0).succeeded().lines()).map(line -> line.split(" ")[0])
                 .containsExactly("Page:0x00", "Page:0x80", "Page:0x83", "Page:0x85", "Page:0x86",
                         "Page:0x87", "Page:0x88", "Page:0x8f", "Page:0xb0", "Page:0xb1",
-                        "Page:0xb2", "Page:0xb3");
+                        "Page:0xb2", "Page:0xb3", "Page:0xc0");
     }
 
     @Test

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -29,12 +30,20 @@ final class ServeProcess implements AutoCloseable {
      * @param luns how many it will tell of
      */
     ServeProcess(Path folder, String text, int luns) throws IOException {
+        this(folder, text, luns, Map.of());
+    }
+
+    /** @param environment added to that of this process */
+    ServeProcess(Path folder, String text, int luns, Map<String, String> environment)
+            throws IOException {
         config = Files.writeString(folder.resolve("lunar.toml"), text);
         errors = folder.resolve("errors.txt");
-        process = new ProcessBuilder("env", "--default-signal=HUP",
+        var builder = new ProcessBuilder("env", "--default-signal=HUP",
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
                 System.getProperty("java.class.path"), "lunar.cli.Main", "serve", "--config",
-                config.toString()).redirectError(errors.toFile()).start();
+                config.toString()).redirectError(errors.toFile());
+        builder.environment().putAll(environment);
+        process = builder.start();
         out = process.inputReader(StandardCharsets.UTF_8);
         for (int lun = 0; lun < luns; lun++) {
             serving.add(line());
@@ -77,8 +86,24 @@ final class ServeProcess implements AutoCloseable {
         return lines;
     }
 
+    /** Kills it where it stands (SIGKILL). */
+    void kill() throws InterruptedException {
+        process.destroyForcibly();
+        assertThat(process.waitFor(END_SECONDS, TimeUnit.SECONDS)).isTrue();
+    }
+
+    /** Ends it as an operator would, and returns its exit status. */
+    int stop() throws InterruptedException {
+        process.destroy();
+        assertThat(process.waitFor(END_SECONDS, TimeUnit.SECONDS)).as("ends at SIGTERM").isTrue();
+        return process.exitValue();
+    }
+
     @Override
     public void close() throws IOException {
+        if (!process.isAlive()) {
+            return;
+        }
         process.destroy();
         try {
             assertThat(process.waitFor(END_SECONDS, TimeUnit.SECONDS)).as("ends at SIGTERM")

@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,7 +15,9 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
-/** A tgtd of our own, on free ports, ended by its process. LUN 1 of each target is a file; LUN 0 is tgtd's controller. */
+/**
+ * A tgtd of our own, on free ports, ended by its process. LUN 1 of each target is a file; LUN 0 is tgtd's controller.
+ */
 final class Tgtd implements AutoCloseable {
     private static final String NAME = "iqn.2026-11.org.lunar:";
     private static final int TRIES = 200;
@@ -43,7 +44,7 @@ final class Tgtd implements AutoCloseable {
         assumeTrue(missing.isEmpty(), missing);
         Files.createDirectories(Path.of("/var/run/tgtd"));
         int control = ThreadLocalRandom.current().nextInt(1_000, 32_000);
-        int port = freePort();
+        int port = Peer.freePort();
         Process process = new ProcessBuilder("tgtd", "-f", "-C", Integer.toString(control),
                 "--iscsi", "portal=127.0.0.1:" + port)
                 .redirectErrorStream(true)
@@ -69,13 +70,6 @@ final class Tgtd implements AutoCloseable {
         return Files.isWritable(Path.of("/var/run"))
                 ? ""
                 : "tgtd needs to write to /var/run, that is, to be root";
-    }
-
-    private static int freePort() throws IOException {
-        try (var socket = new ServerSocket()) {
-            socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
-            return socket.getLocalPort();
-        }
     }
 
     private void awaitReady() throws IOException, InterruptedException {

@@ -11,8 +11,10 @@ import java.util.function.LongPredicate;
 import lunar.block.BusyException;
 import lunar.block.DeadlineException;
 import lunar.block.DeviceGoneException;
+import lunar.block.LostWritesException;
 import lunar.block.MediumException;
 import lunar.block.MiscompareException;
+import lunar.block.NoSpaceException;
 import lunar.block.StorageException;
 import lunar.raid.layout.Layout;
 import lunar.raid.layout.Planner;
@@ -32,6 +34,7 @@ final class Engine {
     final StripeLocks locks = new StripeLocks();
     final Membership membership;
     final Losses losses;
+    private final LossCheck lossCheck;
     private final int blockSize;
     private final int changeBlocks;
     private final AtomicInteger walks = new AtomicInteger();
@@ -52,17 +55,19 @@ final class Engine {
     Engine(Layout layout, Planner planner, List<RaidMember> members, RaidOptions options,
             LongPredicate promise) {
         this(layout, planner, new Membership(promise,
-                Slots.of(members, options.stale(), layout, promise), options), options);
+                Slots.of(members, options.stale(), layout, promise), options), options, null);
     }
 
     /** One more over the same members, of which it may have the first ones only. */
-    Engine(Layout layout, Planner planner, Membership membership, RaidOptions options) {
+    Engine(Layout layout, Planner planner, Membership membership, RaidOptions options,
+            @Nullable LossCheck lossCheck) {
         this.layout = layout;
         this.planner = planner;
         this.options = options;
         this.membership = membership;
         this.blockSize = layout.shape().blockSize();
         losses = new Losses(layout, options.lost());
+        this.lossCheck = lossCheck == null ? new LossCheck(this) : lossCheck;
         changeBlocks = changeBlocks(options.guard().maxBytes());
     }
 
@@ -93,6 +98,13 @@ final class Engine {
     void close() {
         closed = true;
         membership.close(new DeviceGoneException("the volume is closed"));
+        Slots last = slots();
+        for (int slot = 0; slot < last.count(); slot++) {
+            Member member = last.member(slot);
+            if (member != null) {
+                member.queue.giveUp(gone(member));
+            }
+        }
     }
 
     StorageException gone(Object what) {
@@ -112,12 +124,53 @@ final class Engine {
         return failure instanceof MediumException || failure instanceof MiscompareException;
     }
 
+    /** What is done about members that lost writes. */
+    LossCheck lossCheck() { return lossCheck; }
+
     /** Gives a member up, if there is any redundancy; false where the volume cannot do without. */
     boolean fail(Member member, StorageException cause) {
         if (closed || !layout.shape().level().isRedundant()) {
             return false;
         }
-        return membership.fail(member, cause);
+        if (cause instanceof LostWritesException && slots().isUsed(member)) {
+            return false; // the volume goes on with what the member has: see LossCheck
+        }
+        boolean survives = membership.fail(member, cause);
+        member.queue.giveUp(cause);
+        return survives;
+    }
+
+    /** Whether a member has no space for a write: it is as good as before, and so is all that it has. */
+    static boolean isNoSpace(StorageException failure) {
+        return failure instanceof NoSpaceException;
+    }
+
+    /** The redundancy of a stripe is wrong until a resync; false where too many are so already. */
+    boolean noteHalfWritten(long stripe) {
+        HalfWritten all = slots().halfWritten();
+        boolean isFirst = all.isEmpty();
+        boolean isNoted = all.add(stripe);
+        if (isFirst) { // whoever keeps the state hears that a resync is due
+            membership.change(same -> same, () -> {});
+        }
+        return isNoted;
+    }
+
+    /** The resync that is due, of stripes that are stale or half written; null where none is. */
+    @Nullable
+    Progress dueResync() {
+        HalfWritten all = slots().halfWritten();
+        if (slots().resync() != null || all.isEmpty()) {
+            return slots().resync();
+        }
+        HalfWritten.Taken taken = all.take();
+        var progress = new Progress(taken, 0, true);
+        membership.change(slots -> slots.resyncing(progress), () -> {});
+        Progress now = slots().resync();
+        if (progress.equals(now)) {
+            all.remove(taken);
+        }
+        return now;
     }
 
     /** Counts a repair; too many of them are a failure. */

@@ -8,14 +8,35 @@ import lunar.block.BlockDevice;
 final class Member {
     final int slot;
     final BlockDevice device;
+    final MemberQueue queue;
     private final long dataOffset;
     private final AtomicInteger inFlight = new AtomicInteger();
     private final AtomicLong repairs = new AtomicLong();
+    /** Losses of the device that do not count: before it came, and those the volume goes on with. */
+    private volatile long acceptedLosses;
 
     Member(int slot, BlockDevice device, long dataOffset) {
         this.slot = slot;
         this.device = device;
         this.dataOffset = dataOffset;
+        queue = new MemberQueue(device.limits().queueDepth());
+        acceptedLosses = device.writeLosses();
+    }
+
+    /** Whether the device may have lost acknowledged writes since it came into the slot. */
+    boolean hasLostWrites() {
+        return device.writeLosses() != acceptedLosses;
+    }
+
+    /** Whether the volume goes on in spite of all that the device has lost: what fails because of it is no news. */
+    boolean areLossesAccepted() {
+        long losses = device.writeLosses();
+        return losses > 0 && losses == acceptedLosses;
+    }
+
+    /** What the device has lost so far is lost. */
+    void acceptLosses() {
+        acceptedLosses = device.writeLosses();
     }
 
     /** The device's block of a block of the data area. */

@@ -3,19 +3,24 @@ package lunar.raid;
 import java.lang.foreign.MemorySegment;
 import lunar.block.BlockRequest;
 import lunar.block.BlockRequest.Operation;
+import lunar.block.BusyException;
 import lunar.block.Limits;
+import lunar.block.LostWritesException;
 import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A request to a member, in as many pieces as the member's limits want, one after the other, each tried again where
- * that may help. Reused.
+ * that may help, and for as long as the member is busy ({@link MemberQueue}). Reused.
  */
 final class MemberIo implements BlockRequest.Completion, Runnable {
     /** Told when it has ended. */
     interface Owner {
         void ended(MemberIo io);
     }
+
+    /** Sends again after losses; a member that reports more vouches for nothing, such as a file whose sync failed. */
+    private static final int MAX_LOSSES = 3;
 
     private final Engine engine;
     private final BlockRequest request = new BlockRequest();
@@ -30,6 +35,8 @@ final class MemberIo implements BlockRequest.Completion, Runnable {
     private long done;
     private long piece;
     private int retriesLeft;
+    /** How often it is sent again where the volume goes on with a member that lost writes. */
+    private int lossesLeft;
     private @Nullable StorageException failure;
     /** What it is for its owner. */
     private long tag;
@@ -58,10 +65,22 @@ final class MemberIo implements BlockRequest.Completion, Runnable {
         done = 0;
         failure = null;
         retriesLeft = engine.policy().retries();
+        lossesLeft = MAX_LOSSES;
         member.began();
+        member.queue.enter(this);
+    }
+
+    /** It is its turn: {@link #run} follows. */
+    void admitted() {
         startTick = engine.now();
         isRunning = true;
-        run();
+    }
+
+    /** It ends without having had its turn. */
+    void refuse(StorageException why) {
+        failure = why;
+        member().ended();
+        owner.ended(this);
     }
 
     /** Submits the next piece, or the same again. */
@@ -112,14 +131,48 @@ final class MemberIo implements BlockRequest.Completion, Runnable {
                 Trampoline.run(this);
                 return;
             }
+        } else if (failure instanceof BusyException && !engine.isClosed()) {
+            isRunning = false;
+            if (member().queue.takesBack(this, engine.options.pauses(), engine.now(),
+                    engine.policy().stallTicks())) {
+                return;
+            }
         } else if (failure.retryable() && retriesLeft > 0 && !engine.isClosed()) {
             retriesLeft--;
             Trampoline.run(this);
             return;
         }
+        if (failure instanceof LostWritesException && member().areLossesAccepted()) {
+            decided(failure, false);
+        } else if (engine.lossCheck().concerns(this, failure)) {
+            engine.lossCheck().hold(this, failure);
+        } else if (failure == null && operation == Operation.READ && member().hasLostWrites()
+                && !engine.isClosed()) {
+            end(engine.lossCheck().lost(member())); // it has been failed meanwhile
+        } else {
+            end(failure);
+        }
+    }
+
+    /** The volume has decided what becomes of a member that lost writes; this request waited for that. */
+    void decided(@Nullable StorageException failure, boolean isFailed) {
+        boolean isFlush = operation == Operation.FLUSH;
+        if (isFailed) {
+            end(failure == null ? engine.lossCheck().lost(member()) : failure);
+        } else if (failure instanceof LostWritesException && !isFlush && !engine.isClosed()
+                && lossesLeft-- > 0) {
+            Trampoline.run(this);
+        } else {
+            end(failure);
+        }
+    }
+
+    private void end(@Nullable StorageException failure) {
         this.failure = failure;
         isRunning = false;
-        member().ended();
+        Member from = member();
+        from.ended();
+        from.queue.left(failure == null);
         owner.ended(this);
     }
 
@@ -130,6 +183,9 @@ final class MemberIo implements BlockRequest.Completion, Runnable {
         }
         return there;
     }
+
+    /** Whether it is this one's. */
+    boolean isOf(Owner other) { return owner.equals(other); }
 
     /** Why it failed; null where it did not. */
     @Nullable

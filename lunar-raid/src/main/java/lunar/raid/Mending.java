@@ -155,6 +155,9 @@ final class Mending implements Runnable, MemberIo.Owner {
         if (failure == null) {
             engine.repaired(io.member(), io.memberBlock(), io.blocks());
             nextGrain();
+        } else if (Engine.isNoSpace(failure)) { // it reads as before: others are asked
+            hopeless |= 1L << grain.unit;
+            nextGrain();
         } else {
             boolean _ = engine.fail(io.member(), failure); // it takes no writes: what is it good for?
             task.mended(hopeless);

@@ -35,7 +35,7 @@ final class Migration {
         this.map = map;
         this.after = after;
         before = new Engine(map.before(), Planner.of(map.before()), after.membership,
-                after.options);
+                after.options, after.lossCheck());
         rows = state.rows();
     }
 

@@ -3,11 +3,16 @@ package lunar.raid;
 /** How far a walk over a set of stripes has come. It goes forward while the stripes it passes are locked. */
 final class Progress {
     private final StripeSet stripes;
+    /** Whether the redundancy of each of them is known to be wrong, so that nothing can be computed from it. */
+    private final boolean isHalfWritten;
     private volatile long checkpoint;
     private volatile long stableCheckpoint;
 
-    Progress(StripeSet stripes, long checkpoint) {
+    Progress(StripeSet stripes, long checkpoint) { this(stripes, checkpoint, false); }
+
+    Progress(StripeSet stripes, long checkpoint, boolean isHalfWritten) {
         this.stripes = stripes;
+        this.isHalfWritten = isHalfWritten;
         this.checkpoint = checkpoint;
         stableCheckpoint = checkpoint;
     }
@@ -26,6 +31,8 @@ final class Progress {
     }
 
     void advance(long stripe) { checkpoint = stripe; }
+
+    boolean isHalfWritten() { return isHalfWritten; }
 
     /** The first stripe of the set from one on, or NONE. */
     long next(long from) {

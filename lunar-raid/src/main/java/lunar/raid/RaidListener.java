@@ -14,6 +14,11 @@ public interface RaidListener {
     /** More is lost than the level survives; no write is taken from now on. */
     default void volumeFailed(StorageException cause) {}
 
+    /** What a request to the volume fails with, where its members have made it fail. */
+    default StorageException answer(StorageException failure) {
+        return failure;
+    }
+
     /** Blocks of a member that could not be read have been computed from the others and written. */
     default void repaired(int slot, long memberBlock, long blocks) {}
 

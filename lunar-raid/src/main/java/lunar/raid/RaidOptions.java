@@ -1,6 +1,8 @@
 package lunar.raid;
 
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import lunar.block.Identity;
 
 /**
@@ -15,19 +17,24 @@ import lunar.block.Identity;
  * @param stale stripes whose redundancy may be wrong after a crash; {@link RaidVolume#resync} puts it right
  * @param stripeTasks stripes that are worked on at once; each takes memory of a stripe when it is first needed
  * @param closer runs what may block: closing a member that does not answer
+ * @param pauses runs work about {@value #PAUSE_MS} ms later: asks a member again that was busy, and has no other
+ *        request that could end
  */
 public record RaidOptions(Identity identity, FailurePolicy policy, WriteGuard guard,
         StateKeeper keeper, LostBlocks lost, RaidListener listener, StripeSet stale,
         int stripeTasks,
-        Executor closer) {
+        Executor closer, Executor pauses) {
     /** Stripes that are worked on at once where nobody says otherwise. */
     public static final int DEFAULT_STRIPE_TASKS = 64;
+    /** Milliseconds of the shortest pause. */
+    public static final int PAUSE_MS = 10;
 
     /** Nothing is kept anywhere. */
     public static RaidOptions of(Identity identity) {
         return new RaidOptions(identity, FailurePolicy.DEFAULT, WriteGuard.NONE, StateKeeper.NONE,
                 LostBlocks.NONE, RaidListener.NONE, StripeSet.EMPTY, DEFAULT_STRIPE_TASKS,
-                Runnable::run);
+                Runnable::run,
+                CompletableFuture.delayedExecutor(PAUSE_MS, TimeUnit.MILLISECONDS));
     }
 
     public RaidOptions {
@@ -38,41 +45,46 @@ public record RaidOptions(Identity identity, FailurePolicy policy, WriteGuard gu
 
     public RaidOptions withPolicy(FailurePolicy other) {
         return new RaidOptions(identity, other, guard, keeper, lost, listener, stale, stripeTasks,
-                closer);
+                closer, pauses);
     }
 
     public RaidOptions withGuard(WriteGuard other) {
         return new RaidOptions(identity, policy, other, keeper, lost, listener, stale, stripeTasks,
-                closer);
+                closer, pauses);
     }
 
     public RaidOptions withKeeper(StateKeeper other) {
         return new RaidOptions(identity, policy, guard, other, lost, listener, stale, stripeTasks,
-                closer);
+                closer, pauses);
     }
 
     public RaidOptions withLost(LostBlocks other) {
         return new RaidOptions(identity, policy, guard, keeper, other, listener, stale, stripeTasks,
-                closer);
+                closer, pauses);
     }
 
     public RaidOptions withListener(RaidListener other) {
         return new RaidOptions(identity, policy, guard, keeper, lost, other, stale, stripeTasks,
-                closer);
+                closer, pauses);
     }
 
     public RaidOptions withStale(StripeSet other) {
         return new RaidOptions(identity, policy, guard, keeper, lost, listener, other, stripeTasks,
-                closer);
+                closer, pauses);
     }
 
     public RaidOptions withStripeTasks(int other) {
         return new RaidOptions(identity, policy, guard, keeper, lost, listener, stale, other,
-                closer);
+                closer, pauses);
     }
 
     public RaidOptions withCloser(Executor other) {
         return new RaidOptions(identity, policy, guard, keeper, lost, listener, stale, stripeTasks,
-                other);
+                other, pauses);
+    }
+
+    public RaidOptions withPauses(Executor other) {
+        return new RaidOptions(identity, policy, guard, keeper, lost, listener, stale, stripeTasks,
+                closer, other);
     }
 }

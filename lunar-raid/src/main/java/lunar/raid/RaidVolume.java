@@ -29,7 +29,9 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Failures.</b> A member request that fails and may succeed is sent again. What a member cannot read is computed
  * from the others and written back. A member that takes no writes, or is gone, is failed: what needs it is computed
  * from the others, and once that state is stable ({@link StateKeeper}) writes go on without it. Where more is lost
- * than the level survives writes fail, and reads of what is still there go on.
+ * than the level survives writes fail, and reads of what is still there go on. A member that is busy is waited for. For
+ * a write that a member has no space for, the host hears so and the member stays in: the stripe is put back as it was,
+ * or, where that takes space, waits for a resync, and until then nothing is computed from its redundancy.
  *
  * <p><b>Order and atomicity.</b> As with any device requests in flight at once are unordered. Writes of one stripe
  * take turns, so parity is always that of the data. A write is not atomic beyond what each member makes of its part.
@@ -167,6 +169,9 @@ public final class RaidVolume implements BlockDevice {
     public boolean readOnly() { return body.readOnly; }
 
     @Override
+    public long writeLosses() { return engine().lossCheck().losses(); }
+
+    @Override
     public String toString() {
         return layout().shape().level() + " of " + layout().shape().members() + " members";
     }
@@ -223,7 +228,7 @@ public final class RaidVolume implements BlockDevice {
 
     private void ended(@Nullable VolumeRequest volumeRequest, BlockRequest request,
             @Nullable StorageException failure) {
-        request.end(failure);
+        request.end(failure == null ? null : engine().options.listener().answer(failure));
         BlockRequest next;
         Runnable told = null;
         synchronized (this) {
@@ -399,20 +404,21 @@ public final class RaidVolume implements BlockDevice {
     // --- members ---
 
     /**
-     * Gives the member of a slot up, as if it had failed. It stays open, so that it can be looked at, until the volume
-     * is closed or the slot gets another.
+     * Gives the member of a slot up, as if it had failed. It stays open until the volume is closed, or another comes.
      *
      * @return false where the volume cannot do without it; then it takes no writes from now on
      */
     public boolean fail(int slot, StorageException cause) {
         Slots slots = engine().slots();
         Member member = slots.member(slot);
+        engine().lossCheck().missed(slot, member, cause);
         if (slots.state(slot) == SlotState.FAILED && slots.isServing()) {
             // Whoever keeps the state may have begun to count on a member that is to come.
             engine().membership.change(same -> same, () -> {});
             return true;
         }
-        return member == null || engine().fail(member, cause);
+        return member == null || engine().lossCheck().takes(member, cause)
+                || engine().fail(member, cause);
     }
 
     /**
@@ -500,13 +506,14 @@ public final class RaidVolume implements BlockDevice {
     }
 
     /**
-     * Makes the redundancy of the stale stripes true ({@link RaidOptions#stale}); nothing where there are none. Of a
-     * volume whose blocks are to be moved, in both layouts.
+     * Makes the redundancy of the stale stripes true ({@link RaidOptions#stale}), or of those that writes have left
+     * half written since members had no space ({@link VolumeState#resyncedStripes} tells that there are any); nothing
+     * where there are none. Of a volume whose blocks are to be moved, in both layouts.
      *
      * @throws IllegalStateException while a reshape is under way
      */
     public Resync resync(WalkOptions options) {
-        Progress progress = engine().slots().resync();
+        Progress progress = engine().dueResync();
         Migration migration = progress == null ? null : body.migration;
         if (migration != null && (!migration.map.keepsStripes() || engine().hasWalks())) {
             throw new IllegalStateException("the volume is being reshaped: wait for the end");

@@ -1,5 +1,6 @@
 package lunar.raid;
 
+import lunar.block.NoSpaceException;
 import lunar.block.StorageException;
 import lunar.raid.layout.Code;
 import lunar.raid.layout.Layout;
@@ -7,11 +8,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Makes redundancy true again after a crash: computes parity from the data, and copies from the first copy. Where data
- * of a stripe are lost the redundancy is all there is of them, and is left as it is.
+ * of a stripe are lost the redundancy is all there is of them, and is left as it is. A stripe for which a member has no
+ * space waits for the next resync.
  */
 public final class Resync extends StripeWalk {
     private final @Nullable Migration migration;
     private final Progress progress;
+    /** Why some stripes are left to the next one. */
+    private volatile @Nullable StorageException noSpace;
 
     /** @param migration which stripes have been moved, while it stands still; null where all are in one layout */
     Resync(Engine engine, @Nullable Migration migration, WalkOptions options, Progress progress) {
@@ -55,6 +59,11 @@ public final class Resync extends StripeWalk {
         // A member that has failed meanwhile changes what can be done; the stripe is then as true as it will be.
         if (cause != null && volumeEnd() != null) {
             note(cause);
+        } else if (cause != null && Engine.isNoSpace(cause)) {
+            noSpace = cause;
+            if (!engine.noteHalfWritten(task.stripe())) {
+                note(cause);
+            }
         }
         worked();
     }
@@ -67,7 +76,24 @@ public final class Resync extends StripeWalk {
     long slotsToFlush() { return Layout.all(layout.shape().members()); }
 
     @Override
-    void completed() { engine.membership.change(Slots::resynced, () -> end(volumeEnd())); }
+    void completed() {
+        engine.membership.change(slots -> slots.resynced(progress), this::resynced);
+    }
+
+    private void resynced() {
+        Slots slots = engine.slots();
+        if (slots.resync() == null) { // else the next resync looks after these stripes again
+            engine.options.guard().resynced(from -> slots.halfWritten().take().next(from));
+        }
+        StorageException why = noSpace;
+        StorageException end = volumeEnd();
+        end(end != null || why == null
+                ? end
+                : new NoSpaceException(
+                        this + ": the redundancy of some stripes waits until a member"
+                                + " has space for it; give it some: " + why.getMessage(),
+                        why));
+    }
 
     @Override
     public String toString() { return "resync"; }

@@ -17,16 +17,19 @@ final class Slots {
     private final List<SlotState> states;
     private final List<@Nullable Progress> rebuilds;
     private final @Nullable Progress resync;
+    private final HalfWritten halfWritten;
     private final boolean serving;
     private final long failed;
     private final long rebuilding;
 
     private Slots(List<@Nullable Member> members, List<SlotState> states,
-            List<@Nullable Progress> rebuilds, @Nullable Progress resync, boolean serving) {
+            List<@Nullable Progress> rebuilds, @Nullable Progress resync,
+            HalfWritten halfWritten, boolean serving) {
         this.members = Collections.unmodifiableList(members);
         this.states = List.copyOf(states);
         this.rebuilds = Collections.unmodifiableList(rebuilds);
         this.resync = resync;
+        this.halfWritten = halfWritten;
         this.serving = serving;
         failed = slotsThatAre(SlotState.FAILED);
         rebuilding = slotsThatAre(SlotState.REBUILDING);
@@ -50,7 +53,7 @@ final class Slots {
         boolean isStale = layout.shape().level().isRedundant()
                 && stale.next(0) != StripeSet.NONE;
         var slots = new Slots(members, states, rebuilds,
-                isStale ? new Progress(stale, 0) : null, true);
+                isStale ? new Progress(stale, 0) : null, new HalfWritten(), true);
         return promise.test(slots.incomplete()) ? slots : slots.notServing();
     }
 
@@ -84,7 +87,7 @@ final class Slots {
 
     /** Whether every unit of every stripe is there and true. */
     boolean isWhole() {
-        return (failed | rebuilding) == 0 && resync == null;
+        return (failed | rebuilding) == 0 && resync == null && halfWritten.isEmpty();
     }
 
     /** Slots that have nothing of a stripe. */
@@ -101,13 +104,24 @@ final class Slots {
 
     /** Whether the redundancy of a stripe may be wrong. */
     boolean isStale(long stripe) {
-        return resync != null && resync.isOpen(stripe);
+        return (resync != null && resync.isOpen(stripe)) || halfWritten.contains(stripe);
+    }
+
+    /** Whether the redundancy of a stripe is known to be wrong. */
+    boolean isHalfWritten(long stripe) {
+        return halfWritten.contains(stripe)
+                || (resync != null && resync.isHalfWritten() && resync.isOpen(stripe));
+    }
+
+    /** Stripes that are half written, and that no resync looks after yet. */
+    HalfWritten halfWritten() {
+        return halfWritten;
     }
 
     /**
      * Units of a stripe that must not be read: those that are lost, and redundancy that may be old. Of copies that may
      * differ the first that is there counts, so that all reads tell the same; parity that may be old counts where data
-     * are lost, since it is all there is of them.
+     * are lost, since it is all there is of them, and parity that is known to be wrong never does.
      */
     long unreadable(Layout layout, long stripe) {
         long lost = layout.units(stripe, lost(stripe));
@@ -118,7 +132,32 @@ final class Slots {
         if (layout.code() == Code.COPIES) {
             return all & ~Long.lowestOneBit(all & ~lost);
         }
-        return lost == 0 ? all & ~Layout.all(layout.dataUnits()) : lost;
+        long parities = all & ~Layout.all(layout.dataUnits());
+        return lost == 0 || isHalfWritten(stripe) ? lost | parities : lost;
+    }
+
+    /** Whether all units of a stripe are lost but that of a slot. */
+    boolean isLastUnit(Layout layout, long stripe, int slot) {
+        return Long.bitCount(layout.units(stripe, lost(stripe) | 1L << slot)) == layout.units();
+    }
+
+    /** Of copies that can be read the unit whose member has the least to do; 0 where units are no copies. */
+    int idlest(Layout layout, long stripe, long unreadable) {
+        int best = 0;
+        int least = Integer.MAX_VALUE;
+        for (int unit = 0; layout.code() == Code.COPIES && unit < layout.units(); unit++) {
+            Member member = members.get(layout.slot(stripe, unit));
+            if ((unreadable >>> unit & 1) == 0 && member != null && member.inFlight() < least) {
+                least = member.inFlight();
+                best = unit;
+            }
+        }
+        return best;
+    }
+
+    /** Whether a member is in its slot, and has not failed. */
+    boolean isUsed(Member member) {
+        return holds(member) && states.get(member.slot) != SlotState.FAILED;
     }
 
     boolean holds(Member member) { return member.equals(members.get(member.slot)); }
@@ -128,8 +167,10 @@ final class Slots {
         for (Progress rebuild : rebuilds) {
             rebuilt.add(rebuild == null ? 0 : rebuild.stableCheckpoint());
         }
-        return new VolumeState(states, rebuilt, resync == null ? -1 : resync.stableCheckpoint(),
-                serving);
+        long resynced = resync != null
+                ? resync.stableCheckpoint()
+                : halfWritten.isEmpty() ? -1 : 0;
+        return new VolumeState(states, rebuilt, resynced, serving);
     }
 
     // --- what becomes of it ---
@@ -141,14 +182,39 @@ final class Slots {
         newMembers.set(slot, member);
         newStates.set(slot, state);
         newRebuilds.set(slot, rebuild);
-        return new Slots(newMembers, newStates, newRebuilds, resync, serving);
+        return new Slots(newMembers, newStates, newRebuilds, resync, halfWritten, serving);
     }
 
     Slots withState(int slot, SlotState state) {
         return with(slot, members.get(slot), state, null);
     }
 
-    Slots resynced() { return new Slots(members, states, rebuilds, null, serving); }
+    /** A resync of these stripes begins; nothing where one is due already. */
+    Slots resyncing(Progress next) {
+        return resync == null ? withResync(next) : this;
+    }
 
-    Slots notServing() { return new Slots(members, states, rebuilds, resync, false); }
+    /** After a walk over the stripes of this progress; nothing where other stripes have become stale meanwhile. */
+    Slots resynced(Progress progress) {
+        return progress.equals(resync) ? withResync(null) : this;
+    }
+
+    /**
+     * These stripes may have lost their redundancy, too. Where stripes that are half written wait for a resync, none of
+     * them all is computed from its redundancy until then.
+     */
+    Slots stale(StripeSet stripes) {
+        Progress before = resync;
+        StripeSet all = before == null
+                ? stripes
+                : from -> Math.min(stripes.next(from),
+                        before.next(Math.max(from, before.checkpoint())));
+        return withResync(new Progress(all, 0, before != null && before.isHalfWritten()));
+    }
+
+    private Slots withResync(@Nullable Progress next) {
+        return new Slots(members, states, rebuilds, next, halfWritten, serving);
+    }
+
+    Slots notServing() { return new Slots(members, states, rebuilds, resync, halfWritten, false); }
 }

@@ -22,29 +22,13 @@ import org.jspecify.annotations.Nullable;
  * member request. What a range of a member does not give is brought back by a {@link Mending} first.
  */
 final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
-    /** What is to be done. */
-    enum Kind {
-        /** Data go into the buffer. */
-        READ,
-        /** Data come out of the buffer. */
-        WRITE,
-        /** Nothing but the lock is wanted. */
-        LOCK,
-        /** Units are computed and written, and nothing else changes. */
-        RESTORE,
-        /** Data of some units are lost: they become zeroes, and parity is made true for that. */
-        FORGET,
-        /** Redundant units are compared with the data; {@link #difference} is there afterwards. */
-        VERIFY
-    }
-
     /** Told when the work is done, or cannot be. The lock is released already, unless it is kept. */
     interface Owner {
         void stripeDone(StripeTask task, @Nullable StorageException failure);
     }
 
     private enum Phase {
-        LOCK, PLAN, READ, KNOWN, GUARD, WRITE, STABLE, FORGET, MEND
+        LOCK, PLAN, READ, KNOWN, GUARD, WRITE, UNDO, HALF, STABLE, FORGET, MEND
     }
 
     /** What cannot be read although it has been written so often is done without. */
@@ -56,10 +40,11 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
     private final StripeBuffers buffers;
     private final MemberIoBatch ios;
     private final Mending mending;
+    private final Undoing undoing;
     private @Nullable Object attachment;
 
     private Owner owner = (_, _) -> {};
-    private Kind kind = Kind.READ;
+    private StripeWork kind = StripeWork.READ;
     private Operation operation = Operation.READ;
     private long stripe;
     /** The end of the range that is wanted, and the part of it that is being worked on. */
@@ -80,12 +65,15 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
     private int mendings;
     private @Nullable Plan plan;
     private @Nullable StorageException failure;
+    /** Whether a write that has failed has left nothing to be looked after. */
+    private boolean isSettled;
 
     StripeTask(Engine engine) {
         this.engine = engine;
         this.layout = engine.layout;
         this.buffers = new StripeBuffers(engine.layout);
         this.mending = new Mending(engine, this, buffers);
+        this.undoing = new Undoing(engine, this, buffers);
         this.ios = new MemberIoBatch(engine, this);
     }
 
@@ -96,7 +84,7 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
             MemorySegment buffer, boolean fua) {
         boolean isRead = operation == Operation.READ;
         boolean carries = isRead || operation == Operation.WRITE;
-        set(owner, isRead ? Kind.READ : Kind.WRITE, stripe);
+        set(owner, isRead ? StripeWork.READ : StripeWork.WRITE, stripe);
         this.operation = operation;
         setRange(from, blocks);
         buffers.use(carries
@@ -108,7 +96,7 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
 
     /** Only locks; whoever called releases it, or goes on. */
     void startLock(Owner owner, long stripe) {
-        set(owner, Kind.LOCK, stripe);
+        set(owner, StripeWork.LOCK, stripe);
         keepsLock = true;
         lock(true);
     }
@@ -120,7 +108,7 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
 
     /** The same, of a range of units. */
     void startRestore(Owner owner, long units, int first, int count) {
-        set(owner, Kind.RESTORE, stripe);
+        set(owner, StripeWork.RESTORE, stripe);
         wanted = units;
         setRange(first, count);
         goOn();
@@ -128,7 +116,7 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
 
     /** Makes zeroes of a range of units whose content is lost, while a unit is being rebuilt, and parity to that. */
     void startForget(Owner owner, int rebuilt, long units, int first, int count) {
-        set(owner, Kind.FORGET, stripe);
+        set(owner, StripeWork.FORGET, stripe);
         wanted = units;
         rebuiltUnit = 1L << rebuilt;
         setRange(first, count);
@@ -142,7 +130,7 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
 
     /** Compares the stripe that is locked, and stays so. */
     void startVerify(Owner owner) {
-        set(owner, Kind.VERIFY, stripe);
+        set(owner, StripeWork.VERIFY, stripe);
         goOn();
     }
 
@@ -162,7 +150,7 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
         engine.locks.release(lock);
     }
 
-    private void set(Owner owner, Kind kind, long stripe) {
+    private void set(Owner owner, StripeWork kind, long stripe) {
         this.owner = owner;
         this.kind = kind;
         this.stripe = stripe;
@@ -197,12 +185,13 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
             case KNOWN -> afterKnown();
             case GUARD -> write();
             case WRITE -> afterWrites();
+            case HALF -> stable();
             case STABLE -> afterStable();
             case FORGET -> {
                 failure = volumeEnd(); // then it is not stable
                 afterLosses();
             }
-            case MEND -> throw new IllegalStateException("the mending goes on by itself");
+            case UNDO, MEND -> throw new IllegalStateException(phase + " goes on by itself");
         }
     }
 
@@ -223,7 +212,7 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
 
     /** Under the lock; and again after a member has failed, or a range of it been mended. */
     private void makePlan() {
-        if (kind == Kind.LOCK) {
+        if (kind == StripeWork.LOCK) {
             finish(null);
             return;
         }
@@ -232,11 +221,11 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
             return;
         }
         StorageException end = volumeEnd();
-        if (kind != Kind.READ && end != null) {
+        if (kind != StripeWork.READ && end != null) {
             finish(end);
             return;
         }
-        if (kind == Kind.READ && engine.losses.overlap(stripe, from, rangeEnd - from)) {
+        if (kind == StripeWork.READ && engine.losses.overlap(stripe, from, rangeEnd - from)) {
             finish(Losses.failure(this));
             return;
         }
@@ -244,11 +233,12 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
         unwritable = layout.units(stripe, slots.lost(stripe));
         unreadable = slots.unreadable(layout, stripe) | hopeless;
         blocks = rangeEnd - from;
-        if (kind == Kind.WRITE && layout.code().isParity() && !isFullStripe()) {
+        if (kind == StripeWork.WRITE && layout.code().isParity() && !isFullStripe()) {
             blocks = Math.min(blocks, engine.changeBlocks());
         }
         Plan made = switch (kind) {
-            case READ -> engine.planner.read(from, blocks, unreadable, preferred(slots));
+            case READ -> engine.planner.read(from, blocks, unreadable,
+                    slots.idlest(layout, stripe, unreadable));
             case WRITE -> engine.planner.write(from, blocks, unreadable, unwritable);
             case RESTORE -> engine.planner.restore(wanted, from, blocks, unreadable);
             case FORGET -> hopeless != 0
@@ -259,36 +249,19 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
         };
         plan = made;
         if (made == null) {
-            finish(hopeless != 0
+            finish(hopeless != 0 || slots.isHalfWritten(stripe)
                     ? new MediumException(this + ": too much of the stripe cannot be read")
                     : new DeviceGoneException(this + ": too many members are gone"));
             return;
         }
         phase = Phase.READ;
-        ios.begin(kind != Kind.READ); // what others are computed from must be right
+        ios.begin(kind != StripeWork.READ); // what others are computed from must be right
         for (int i = 0; i < made.reads().size(); i++) { // an iterator would be garbage
             Plan.Transfer read = made.reads().get(i);
             io(read.unit(), member(slots, read.unit()), Operation.READ, read.from(), read.blocks(),
                     buffers.place(read));
         }
         ios.started();
-    }
-
-    /** The copy whose member has the least to do. */
-    private int preferred(Slots slots) {
-        int best = 0;
-        if (layout.code() == Code.COPIES) {
-            int least = Integer.MAX_VALUE;
-            for (int unit = 0; unit < layout.units(); unit++) {
-                Member member = slots.member(layout.slot(stripe, unit));
-                if ((unreadable >>> unit & 1) == 0 && member != null
-                        && member.inFlight() < least) {
-                    least = member.inFlight();
-                    best = unit;
-                }
-            }
-        }
-        return best;
     }
 
     private @Nullable Member member(Slots slots, int unit) {
@@ -313,7 +286,7 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
             return;
         }
         Plan now = plan();
-        if (kind == Kind.FORGET) {
+        if (kind == StripeWork.FORGET) {
             for (Plan.Transfer write : now.writes()) {
                 buffers.place(write).fill((byte) 0);
             }
@@ -345,12 +318,20 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
             finish(end);
             return;
         }
-        phase = Phase.GUARD;
         if (layout.code() == Code.NONE) {
             write();
+        } else if (undoing.isToRemember(stripe)) {
+            phase = Phase.UNDO;
+            undoing.remember(stripe, plan());
         } else {
-            engine.options.guard().begin(this, this);
+            remembered();
         }
+    }
+
+    /** What the write goes over is known, where it has to be. */
+    void remembered() {
+        phase = Phase.GUARD;
+        engine.options.guard().begin(this, this);
     }
 
     private void afterFailedReads(List<MemberIo> failures) {
@@ -410,7 +391,7 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
 
     @Override
     public void ready(@Nullable StorageException refusal) {
-        failure = refusal;
+        failure = refusal == null ? failure : refusal;
         Trampoline.run(this);
     }
 
@@ -425,7 +406,7 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
         }
         phase = Phase.WRITE;
         Slots slots = engine.slots();
-        long lost = kind != Kind.WRITE ? 0 : layout.units(stripe, slots.lost(stripe));
+        long lost = kind != StripeWork.WRITE ? 0 : layout.units(stripe, slots.lost(stripe));
         List<Plan.Transfer> writes = plan().writes();
         ios.begin();
         for (int i = 0; i < writes.size(); i++) {
@@ -460,18 +441,52 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
 
     private void afterWrites() {
         StorageException lastFailure = null;
+        StorageException noSpace = null;
         boolean survived = true;
+        long full = 0;
         List<MemberIo> failures = ios.failures();
         for (int i = 0; i < failures.size(); i++) {
             MemberIo io = failures.get(i);
-            lastFailure = cause(io);
+            StorageException cause = cause(io);
+            if (Engine.isNoSpace(cause) && layout.code() != Code.NONE) {
+                noSpace = cause;
+                full |= 1L << io.tag();
+                continue;
+            }
+            lastFailure = cause;
             boolean isOnlyItsRange = layout.code() == Code.COPIES
-                    && Engine.isMedium(lastFailure) && isLastCopy(io);
+                    && Engine.isMedium(lastFailure)
+                    && engine.slots().isLastUnit(layout, stripe, io.member().slot);
             survived &= !isOnlyItsRange && engine.fail(io.member(), lastFailure);
         }
-        failure = survived ? null : lastFailure;
+        failure = survived ? noSpace : lastFailure;
+        isSettled = failure == null;
+        if (full != 0 && survived && (kind == StripeWork.WRITE || kind == StripeWork.FORGET)) {
+            phase = Phase.UNDO;
+            undoing.start(stripe, full, plan());
+            return;
+        }
+        stable();
+    }
+
+    private void stable() {
         phase = Phase.STABLE;
         engine.membership.whenStable(this);
+    }
+
+    /** The stripe is consistent again, or waits for a resync. Where too many do, members without space are given up. */
+    void undone(boolean isConsistent) {
+        isSettled = true;
+        fua = false; // what was put back is not stable yet
+        if (!isConsistent && engine.noteHalfWritten(stripe)) {
+            phase = Phase.HALF;
+            engine.options.guard().halfWritten(this, this);
+            return;
+        }
+        for (MemberIo io : isConsistent ? List.<MemberIo>of() : ios.failures()) {
+            boolean _ = engine.fail(io.member(), cause(io));
+        }
+        stable();
     }
 
     /**
@@ -481,10 +496,11 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
     private void afterStable() {
         StorageException end = volumeEnd();
         failure = end == null ? failure : end;
-        if ((kind == Kind.WRITE || kind == Kind.FORGET) && layout.code() != Code.NONE) {
-            engine.options.guard().end(this, failure == null);
+        if ((kind == StripeWork.WRITE || kind == StripeWork.FORGET) && layout.code() != Code.NONE) {
+            engine.options.guard().end(this, end == null && isSettled);
         }
-        if (kind == Kind.WRITE && failure == null && engine.losses.overlap(stripe, from, blocks)) {
+        if (kind == StripeWork.WRITE && failure == null
+                && engine.losses.overlap(stripe, from, blocks)) {
             forgetLosses();
         } else {
             afterLosses();
@@ -498,17 +514,12 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
     }
 
     private void afterLosses() {
-        if (kind == Kind.WRITE && failure == null && from + blocks < rangeEnd) {
+        if (kind == StripeWork.WRITE && failure == null && from + blocks < rangeEnd) {
             from += blocks;
             next(Phase.PLAN);
         } else {
             finish(failure);
         }
-    }
-
-    private boolean isLastCopy(MemberIo io) {
-        long others = engine.slots().lost(stripe) | 1L << io.member().slot;
-        return Long.bitCount(layout.units(stripe, others)) == layout.units();
     }
 
     // --- the end ---
@@ -535,7 +546,7 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
     /** Whether no unit was left out. */
     boolean readsEverything() { return unreadable == 0; }
 
-    boolean isRestore() { return kind == Kind.RESTORE; }
+    boolean isRestore() { return kind == StripeWork.RESTORE; }
 
     /** Whether a difference is none. */
     boolean isZero(MemorySegment difference) {
@@ -549,7 +560,7 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
 
     @Override
     public boolean isFullStripe() {
-        return kind == Kind.WRITE && unwritable == 0 && from == 0
+        return kind == StripeWork.WRITE && unwritable == 0 && from == 0
                 && blocks == layout.stripeBlocks();
     }
 

@@ -37,6 +37,8 @@ final class VolumeRequest implements MemberIo.Owner, StripeTask.Owner {
     private volatile @Nullable StorageException failure;
     /** What the guard has said when a flush began. */
     private long flushMark;
+    /** What was reported of lost writes when a flush began. */
+    private long lossMark;
 
     VolumeRequest(Engine engine, Owner owner) {
         this.engine = engine;
@@ -117,7 +119,7 @@ final class VolumeRequest implements MemberIo.Owner, StripeTask.Owner {
                 ? idlest(slots, stripe, unreadable)
                 : unit(block);
         Member member = slots.member(layout.slot(stripe, unit));
-        if (member == null) {
+        if (member == null || member.queue.isLong()) {
             byStripes(block, end);
             return;
         }
@@ -187,6 +189,7 @@ final class VolumeRequest implements MemberIo.Owner, StripeTask.Owner {
     // --- flushes ---
 
     private void flush() {
+        lossMark = engine.lossCheck().reported();
         flushMark = engine.options.guard().beginFlush();
         Slots slots = engine.slots();
         StorageException end = engine.membership.end();
@@ -288,8 +291,15 @@ final class VolumeRequest implements MemberIo.Owner, StripeTask.Owner {
         }
         if (pending.decrementAndGet() == 0) {
             BlockRequest of = request;
-            if (of.operation() == Operation.FLUSH && failure == null) {
-                engine.options.guard().endFlush(flushMark);
+            if (of.operation() == Operation.FLUSH) {
+                long loss = engine.lossCheck().losses();
+                if (loss > lossMark && failure == null) {
+                    failure = engine.lossCheck().failure();
+                }
+                if (failure == null) {
+                    engine.options.guard().endFlush(flushMark);
+                }
+                engine.lossCheck().report(loss); // before the host can ask for the next flush
             }
             owner.ended(this, of, failure);
         }

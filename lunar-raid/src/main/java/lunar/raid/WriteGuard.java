@@ -47,6 +47,21 @@ public interface WriteGuard {
     void end(StripeChange change, boolean written);
 
     /**
+     * Comes before {@link #end} where members had no space, so that some have the change and others do not: the
+     * stripe's redundancy is wrong until {@link #resynced}, also after a crash.
+     *
+     * @param ready told when that is stable
+     */
+    default void halfWritten(StripeChange change, Ready ready) { ready.ready(null); }
+
+    /**
+     * Stripes that were half written have been put right, and that is stable.
+     *
+     * @param left stripes that still are half written, or are again; a view
+     */
+    default void resynced(StripeSet left) {}
+
+    /**
      * A flush of all members begins, before anybody is asked which these are.
      *
      * @return what {@link #endFlush} is to be told
@@ -55,6 +70,20 @@ public interface WriteGuard {
 
     /** That flush has ended well on all members that have not failed: what was in place when it began is stable. */
     default void endFlush(long begun) {}
+
+    /**
+     * Members have kept less than they acknowledged, and the volume goes on with what they have.
+     *
+     * @return the stripes written since the last flush of all members, in which redundancy may be wrong; they stay
+     *         marked until they have been compared
+     */
+    default StripeSet suspect() { return StripeSet.ALL; }
+
+    /** Metadata requests that failed because of such a loss are sent again. */
+    default void goOnAfterLoss() {}
+
+    /** The volume has failed a member that lost writes: nothing waits for it any more that is to be on all members. */
+    default void failedAfterLoss(int slot) {}
 
     /**
      * The volume takes no writes any more, since it has lost more than it survives, or is closed: nothing more is made

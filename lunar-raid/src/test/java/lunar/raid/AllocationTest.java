@@ -21,6 +21,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** In the steady state requests leave no garbage, also those that need a plan. */
 class AllocationTest {
     private static final int REQUESTS = 20_000;
+    private static final int MAX_RUNS = 20;
     private static final int CHUNK_BLOCKS = 16;
     private static final int BLOCK = 512;
     /** Bytes for a request that are as good as none: what the compiler gets rid of a little later. */
@@ -105,7 +106,11 @@ class AllocationTest {
     private static void requireNothing(RaidVolume volume, Requests requests) {
         long warm = allocated(volume, requests);
         warm += allocated(volume, requests);
-        long steady = allocated(volume, requests);
+        long steady = Long.MAX_VALUE;
+        // On a busy machine the compiler needs more runs; what each request really makes is there in all of them.
+        for (int i = 0; i < MAX_RUNS && steady >= NEARLY_NOTHING * REQUESTS; i++) {
+            steady = allocated(volume, requests);
+        }
         assertThat(steady).as("bytes of %d requests, %d while it got warm", REQUESTS, warm)
                 .isLessThan(NEARLY_NOTHING * REQUESTS);
     }

@@ -8,14 +8,24 @@ package lunar.raid;
  * @param metadata whether the volume has superblocks, bitmap and journal; else its state is kept by the simulation
  * @param checksums whether members have checksums; then bits change by themselves, too
  * @param bitmap whether volumes of copies have an intent bitmap
+ * @param caches members that lose their volatile cache and stay, and that are cut off with writes under way
  */
 record Faults(boolean losses, boolean crashes, boolean metadata, boolean checksums,
-        boolean bitmap) {
+        boolean bitmap, boolean caches) {
+    Faults(boolean losses, boolean crashes, boolean metadata, boolean checksums, boolean bitmap) {
+        this(losses, crashes, metadata, checksums, bitmap, false);
+    }
+
     Faults(boolean losses, boolean crashes, boolean metadata, boolean checksums) {
         this(losses, crashes, metadata, checksums, true);
     }
 
     Faults(boolean losses, boolean crashes, boolean metadata) {
         this(losses, crashes, metadata, false);
+    }
+
+    /** The same, and members lose their caches. */
+    Faults withCaches(boolean has) {
+        return new Faults(losses, crashes, metadata, checksums, bitmap, has);
     }
 }

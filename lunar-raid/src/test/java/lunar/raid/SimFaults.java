@@ -19,6 +19,7 @@ import lunar.raid.meta.VolumeRecord;
 /** What goes wrong, and whether the level promises to survive it: more than that does not happen. */
 final class SimFaults {
     private static final int MAX_BAD_BLOCKS = 4;
+    private static final int MAX_BUSY = 6;
 
     private final SimWorld world;
     private final SimVolume sim;
@@ -40,7 +41,7 @@ final class SimFaults {
             SimMember member = members.get(slot);
             boolean isFine = state.slots().get(slot) == SlotState.ACTIVE
                     && sim.isKeptActive(slot) && !member.isGone && !member.isStalled
-                    && !member.isTorn;
+                    && !member.isTorn && !member.isLossy;
             set |= isFine ? 0 : 1L << slot;
         }
         return set;
@@ -116,6 +117,13 @@ final class SimFaults {
         }
     }
 
+    /** A member refuses so many requests in a row as no healthy one was let to before it was failed. */
+    void makeBusy() {
+        world.log.append('y');
+        members.get(world.random.nextInt(members.size())).busyFor = 1
+                + world.random.nextInt(MAX_BUSY);
+    }
+
     /** A member is gone, does not answer, is given up by somebody, or tears a write. */
     void lose() {
         int slot = world.random.nextInt(members.size());
@@ -145,6 +153,51 @@ final class SimFaults {
                 sim.volume().fail(slot, new DeviceGoneException("as somebody wants"));
             }
             default -> world.log.append(member.tear() ? 't' : '-');
+        }
+    }
+
+    /** A member loses its volatile cache, and comes back as if nothing had been. */
+    void loseCache() {
+        int slot = world.random.nextInt(members.size());
+        if (!isWithinPromise(incomplete() | 1L << slot)) {
+            return;
+        }
+        boolean isActive = sim.volume().state().slots().get(slot) == SlotState.ACTIVE
+                && sim.isKeptActive(slot);
+        VolumeMetadata metadata = sim.metadata();
+        if (isActive && members.get(slot).loseCache()) {
+            world.log.append('v');
+            world.tally.count(Event.CACHE_LOST);
+            if (metadata != null && metadata.bitmap() != null) {
+                sim.cover(slot);
+            }
+        }
+    }
+
+    /**
+     * A member is given up whose session is cut off, so that writes under way may have their effect later, unless they
+     * are fenced.
+     */
+    void cutOff() {
+        int slot = world.random.nextInt(members.size());
+        VolumeMetadata metadata = sim.metadata();
+        if (!isWithinPromise(incomplete() | 1L << slot)
+                || sim.volume().state().slots().get(slot) != SlotState.ACTIVE) {
+            return;
+        }
+        world.log.append('l');
+        members.get(slot).cutOff();
+        if (metadata != null && metadata.bitmap() != null) {
+            sim.cover(slot);
+        }
+        sim.volume().fail(slot, new DeviceGoneException("cut off"));
+    }
+
+    /** A write of a member that was cut off arrives. */
+    void landLate() {
+        SimMember member = members.get(world.random.nextInt(members.size()));
+        if (member.landLate()) {
+            world.tally.count(Event.LANDED_LATE);
         }
     }
 

@@ -23,6 +23,7 @@ import lunar.block.DeviceGoneException;
 import lunar.block.Geometry;
 import lunar.block.Identity;
 import lunar.block.Limits;
+import lunar.block.LostWritesException;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
 import lunar.raid.Tally.Event;
@@ -63,11 +64,22 @@ final class SimMember implements BlockDevice {
     private final BitSet everBad = new BitSet();
     private final List<BlockRequest> pending = new ArrayList<>();
     private final Map<BlockRequest, Integer> refused = new IdentityHashMap<>();
+    /** Of flushes that are pending, which losses had been reported when they were submitted. */
+    private final Map<BlockRequest, Long> flushes = new IdentityHashMap<>();
+    /** How often the cache was lost while the device was open, and how many of these a flush has reported. */
+    private long losses;
+    private long reported;
+    /** Writes that have failed, and may have their effect all the same. */
+    private final List<BlockRequest> late = new ArrayList<>();
     private final Limits limits;
     boolean isGone;
     boolean isStalled;
     /** A write has failed, so the volume will give it up. */
     boolean isTorn;
+    /** It has lost its cache, and is to be given up for that. */
+    boolean isLossy;
+    /** Requests that it is too busy for. */
+    int busyFor;
     /** Requests that are waited for until the power goes off; -1 where it does not. */
     int cutAfter = -1;
     private boolean closed;
@@ -108,14 +120,7 @@ final class SimMember implements BlockDevice {
                 storeSome(request);
             }
         }
-        cache.forEach((block, contents) -> {
-            int which = random.nextInt(contents.size() + 1);
-            if (which < contents.size()) {
-                medium[block] = contents.get(which);
-                bad.clear(block);
-            }
-        });
-        cache.clear();
+        dropCache();
     }
 
     private byte[] rubbish() {
@@ -169,25 +174,93 @@ final class SimMember implements BlockDevice {
         return rotten.intersects(bad);
     }
 
+    /** Loses what is in its cache, as by a short power failure; false where there is nothing. */
+    boolean loseCache() {
+        if (cache.isEmpty()) {
+            return false;
+        }
+        dropCache();
+        losses++;
+        isLossy = true;
+        return true;
+    }
+
+    private void dropCache() {
+        cache.forEach((block, contents) -> {
+            int which = random.nextInt(contents.size() + 1);
+            if (which < contents.size()) {
+                medium[block] = contents.get(which);
+                bad.clear(block);
+            }
+        });
+        cache.clear();
+    }
+
+    /** It is opened anew: what it has lost before is not reported any more. */
+    void reopen() {
+        reported = losses;
+        isLossy = false;
+    }
+
+    /** Whoever opens it anew has made sure that nothing sent before has an effect any more. */
+    void fence() {
+        late.clear();
+    }
+
+    /** One write that has failed has its effect nevertheless; false where there is none. */
+    boolean landLate() {
+        if (late.isEmpty()) {
+            return false;
+        }
+        BlockRequest landed = late.removeFirst();
+        store(landed, landed.blockCount());
+        return true;
+    }
+
+    /** It cannot be reached any more; some writes under way may still reach it. */
+    void cutOff() {
+        for (BlockRequest request : pending) {
+            if (request.operation() == Operation.WRITE && request.lba() >= cleanBlocks
+                    && random.nextBoolean()) {
+                MemorySegment copy = MemorySegment.ofArray(
+                        new byte[(int) request.blockCount() * BLOCK_BYTES]);
+                MemorySegment.copy(request.buffer(), 0, copy, 0, copy.byteSize());
+                late.add(new BlockRequest().asWrite(request.lba(), request.blockCount(), copy,
+                        request.fua()));
+            }
+        }
+    }
+
     /** Ends one request. */
     void proceed() {
         BlockRequest request = pending.remove(random.nextInt(Math.min(4, pending.size())));
         if (isGone || closed) {
             request.fail(new DeviceGoneException(this + ": gone"));
+        } else if (busyFor > 0 && mayBeSentAgain(request)) {
+            busyFor--;
+            tally.count(Event.MEMBER_BUSY);
+            request.fail(new BusyException(this + ": busy"));
         } else if (mayBeSentAgain(request) && random.nextInt(REFUSAL_ODDS) == 0
                 && refused.merge(request, 1, Integer::sum) <= MAX_RETRIES) {
             tally.count(Event.SENT_AGAIN);
             request.fail(refusal(request));
         } else {
             refused.remove(request);
+            long loss = losses;
+            boolean reports = request.operation() == Operation.FLUSH && isToReport(request);
             request.completeOn(this);
+            flushes.remove(request);
+            reported = reports ? Math.max(reported, loss) : reported;
         }
+    }
+
+    private boolean isToReport(BlockRequest flush) {
+        return losses > flushes.getOrDefault(flush, reported);
     }
 
     private StorageException refusal(BlockRequest request) {
         return switch (random.nextInt(3)) {
-            case 0 -> new BusyException(this + ": busy");
-            case 1 -> new AbortedException(this + ": aborted");
+            case 0, 1 -> new AbortedException(this + ": aborted");
             default -> {
                 if (random.nextBoolean() && request.operation() == Operation.WRITE) {
                     tally.count(Event.LATE_WRITE);
@@ -238,11 +311,17 @@ final class SimMember implements BlockDevice {
     public boolean readOnly() { return false; }
 
     @Override
+    public long writeLosses() { return losses; }
+
+    @Override
     public void submit(BlockRequest request) {
         if (closed) {
             request.fail(new DeviceGoneException(this + ": closed"));
         } else {
             pending.add(request);
+            if (request.operation() == Operation.FLUSH) {
+                flushes.put(request, reported);
+            }
         }
     }
 
@@ -264,6 +343,9 @@ final class SimMember implements BlockDevice {
                     bad.clear(block);
                 });
                 cache.clear();
+                if (isToReport(request)) {
+                    throw new LostWritesException(this + ": its cache was lost");
+                }
             }
             case WRITE, UNMAP, WRITE_ZEROES -> store(request, request.blockCount());
             case COMPARE_AND_WRITE -> throw new AssertionError(request);

@@ -16,8 +16,8 @@ import lunar.raid.meta.Assembly;
 import lunar.raid.meta.Assembly.Outcome;
 import lunar.raid.meta.Candidate;
 import lunar.raid.meta.Composition;
-import lunar.raid.meta.Consistency;
 import lunar.raid.meta.Consent;
+import lunar.raid.meta.Consistency;
 import lunar.raid.meta.Creation;
 import lunar.raid.meta.Growth;
 import lunar.raid.meta.MemberSet;
@@ -159,6 +159,8 @@ final class SimVolume {
     void admit(int slot, boolean isNew) {
         if (metadata != null) {
             try {
+                rules.fence().accept(members.get(slot));
+                members.get(slot).reopen();
                 metadata.admit(slot, members.get(slot), world.uuids.get(slot), isNew);
             } catch (StorageException e) {
                 throw world.failure("a member was not admitted", e);
@@ -169,6 +171,7 @@ final class SimVolume {
     private RaidOptions options() {
         return RaidOptions.of(Identity.of("sim", new UUID(0, world.seed)))
                 .withPolicy(POLICY)
+                .withPauses(world::later)
                 .withListener(new RaidListener() {
                     @Override
                     public void repaired(int slot, long block, long blocks) {

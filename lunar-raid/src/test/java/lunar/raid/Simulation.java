@@ -27,6 +27,9 @@ final class Simulation {
     /** Of those of copies, one in so many has no intent bitmap. */
     private static final int WITHOUT_BITMAP = 4;
 
+    /** Members of one seed in so many are too busy at times; the others do what they did. */
+    private static final int BUSY = 4;
+
     private final SimWorld world;
     private final SimVolume sim;
     private final SimHost host;
@@ -66,7 +69,14 @@ final class Simulation {
         boolean checksums = mayHaveChecksums && kind > 1 && level.isRedundant()
                 && choice.nextInt(3) == 0;
         return new Simulation(level, seed,
-                new Faults(level.isRedundant(), kind > 0, kind > 1, checksums), Rules.RIGHT);
+                new Faults(level.isRedundant(), kind > 0, kind > 1, checksums)
+                        .withCaches(mayHaveChecksums && mayLoseCaches(level, seed)),
+                Rules.RIGHT);
+    }
+
+    /** In a half of all; drawn apart, so that the others do what they did before there was such a fault. */
+    private static boolean mayLoseCaches(Level level, long seed) {
+        return level.isRedundant() && new SplittableRandom(31 * seed).nextBoolean();
     }
 
     /** A crash comes right after so many member requests. */
@@ -78,14 +88,19 @@ final class Simulation {
     /** The simulation of a seed, with a volume that gets members more, and moves its blocks for that. */
     static Simulation growing(long seed) {
         Level level = TURNING[new SplittableRandom(~seed).nextInt(TURNING.length)];
-        return growing(level, seed, Rules.RIGHT);
+        return growing(level, seed, Rules.RIGHT, mayLoseCaches(level, seed));
     }
 
     static Simulation growing(Level level, long seed, Rules rules) {
+        return growing(level, seed, rules, false);
+    }
+
+    private static Simulation growing(Level level, long seed, Rules rules, boolean caches) {
         boolean bitmap = level != Level.RAID10
                 || new SplittableRandom(-seed).nextInt(WITHOUT_BITMAP) > 0;
         var simulation = new Simulation(level, seed,
-                new Faults(level.isRedundant(), true, true, false, bitmap), rules);
+                new Faults(level.isRedundant(), true, true, false, bitmap).withCaches(caches),
+                rules);
         simulation.grows = true;
         return simulation;
     }
@@ -120,6 +135,14 @@ final class Simulation {
             faults.rot();
         } else if (what >= 304 && what < 308 && may.losses()) {
             faults.lose();
+        } else if (what >= 940 && what < 944 && may.caches()) {
+            faults.loseCache();
+        } else if (what >= 944 && what < 950 && may.caches()) {
+            faults.cutOff();
+        } else if (what >= 950 && what < 960 && may.caches()) {
+            faults.landLate();
+        } else if (what == 999 && world.seed % BUSY == 3) {
+            faults.makeBusy();
         } else if (what >= 308 && what < 320) {
             sim.tick();
         } else if (what >= 320 && what < 330 && !growth.isPausing()) {
@@ -228,6 +251,10 @@ final class Simulation {
     private void finish() {
         crashAt = -1;
         drain();
+        if (world.faults.caches()) {
+            host.flush(); // members that have lost their cache are found out
+            drain();
+        }
         readAll();
         for (int i = 0; i < 3 && sim.volume().isReshaping(); i++) {
             growth.goOn();

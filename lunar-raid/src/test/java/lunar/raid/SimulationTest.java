@@ -48,6 +48,17 @@ class SimulationTest {
     }
 
     @ParameterizedTest
+    @EnumSource(names = {"RAID1", "RAID5", "RAID6", "RAID10"})
+    void shouldKeepEverythingThoughMembersLoseTheirCachesAndAreCutOff(Level level) {
+        var seeds = new Random(Seed.next());
+        for (int run = 0; run < RUNS; run++) {
+            new Simulation(level, seeds.nextLong(),
+                    new Faults(true, run % 3 > 0, run % 2 > 0).withCaches(true), Rules.RIGHT)
+                    .run();
+        }
+    }
+
+    @ParameterizedTest
     @EnumSource(value = Level.class, names = {"RAID0", "RAID5", "RAID6", "RAID10"})
     void shouldKeepEverythingWhileBlocksMoveToMoreMembers(Level level) {
         var seeds = new Random(Seed.next());

@@ -28,8 +28,14 @@ final class Tally {
         ROTTEN_RANGE,
         /** Writes that failed after a part of them. */
         TORN_WRITE,
+        /** Requests that a member was too busy for. */
+        MEMBER_BUSY,
         MEMBER_GONE,
         MEMBER_STALLED,
+        /** Members that lost their volatile cache, and stayed. */
+        CACHE_LOST,
+        /** Writes that had their effect after their member had been given up. */
+        LANDED_LATE,
         MEMBER_FAILED_BY_HAND,
         CRASH,
         /** Crashes while a slot was not whole. */

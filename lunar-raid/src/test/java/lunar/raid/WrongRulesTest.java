@@ -16,6 +16,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class WrongRulesTest {
     private static final Faults LOSSES = new Faults(true, false, false);
     private static final Faults ALL = new Faults(true, true, true);
+    private static final Faults CACHES = ALL.withCaches(true);
     private static final Faults SUMS = new Faults(true, true, true, true);
 
     static Stream<Arguments> wrong() {
@@ -58,6 +59,14 @@ class WrongRulesTest {
                         of(WrongGuards.forgetsChecksumsOfShortWrites())),
                 argumentSet("zeroes have no checksums", Level.RAID1, SUMS, 200,
                         of(WrongGuards.forgetsChecksumsOfZeroes())),
+                argumentSet("a lost cache passes for nothing", Level.RAID1, CACHES, 1000,
+                        of(WrongMembers.hidesLosses())),
+                argumentSet("a lost cache passes for nothing", Level.RAID5, CACHES, 1000,
+                        of(WrongMembers.hidesLosses())),
+                argumentSet("a lost cache is noticed by the next flush only", Level.RAID1, CACHES,
+                        1000, of(WrongMembers.reportsLossesByFlushesOnly())),
+                argumentSet("a member that comes back is not fenced", Level.RAID10, CACHES, 1000,
+                        of(Rules.fence(_ -> {}))),
                 argumentSet("a failure is kept too late", Level.RAID6, ALL, 1000,
                         of(WrongGuards.keepsTooLate())));
     }

@@ -68,6 +68,8 @@ public record AdditionalSense(int asc, int ascq) {
             0x04, "copy target device data underrun");
     public static final AdditionalSense INVALID_INFORMATION_UNIT = named(0x0e, 0x00,
             "invalid information unit");
+    public static final AdditionalSense INVALID_FIELD_IN_COMMAND_INFORMATION_UNIT = named(0x0e,
+            0x03, "invalid field in command information unit");
     public static final AdditionalSense GUARD_CHECK_FAILED = named(0x10, 0x01,
             "logical block guard check failed");
     public static final AdditionalSense APPLICATION_TAG_CHECK_FAILED = named(0x10, 0x02,

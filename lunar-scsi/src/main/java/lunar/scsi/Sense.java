@@ -86,6 +86,11 @@ public record Sense(SenseKey key, AdditionalSense additional, boolean deferred,
      */
     public static Sense decode(MemorySegment bytes) { return SenseFormat.decode(bytes); }
 
+    /** Whether sense data have a format that {@link #decode} knows, so that {@link #NONE} is what they say. */
+    public static boolean isKnownFormat(MemorySegment bytes) {
+        return SenseFormat.isKnown(bytes);
+    }
+
     @Override
     public String toString() {
         var text = new StringBuilder().append(key).append(' ').append(additional);

@@ -109,6 +109,13 @@ final class SenseFormat {
         };
     }
 
+    static boolean isKnown(MemorySegment given) {
+        return given.byteSize() > 0 && switch (BigEndian.int8(given, 0) & 0x7f) {
+            case FIXED, FIXED | DEFERRED, DESCRIPTOR, DESCRIPTOR | DEFERRED -> true;
+            default -> false;
+        };
+    }
+
     private static Sense decodeFixed(MemorySegment given, int response) {
         // What is cut off reads as zero; so does what lies beyond ADDITIONAL SENSE LENGTH.
         var bytes = MemorySegment.ofArray(new byte[FIXED_LENGTH]);

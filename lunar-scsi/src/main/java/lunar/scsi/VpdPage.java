@@ -1,6 +1,7 @@
 package lunar.scsi;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 
 /**
  * A page of vital product data (SPC-5).
@@ -12,7 +13,7 @@ import java.lang.foreign.MemorySegment;
 public sealed interface VpdPage extends ParameterData permits SupportedVpdPages, UnitSerialNumber,
         DeviceIdentification, ExtendedInquiry, BlockLimits, BlockDeviceCharacteristics,
         LogicalBlockProvisioning, Referrals, ModePagePolicy, ScsiPorts, ThirdPartyCopy,
-        OtherVpdPage {
+        WriteVerifier, OtherVpdPage {
     /** Bytes before the content. */
     int HEADER_LENGTH = 4;
 
@@ -66,6 +67,10 @@ public sealed interface VpdPage extends ParameterData permits SupportedVpdPages,
             case Referrals.CODE -> Referrals.decode(content);
             case ModePagePolicy.CODE -> ModePagePolicy.decode(content);
             case ScsiPorts.CODE -> ScsiPorts.decode(content);
+            case WriteVerifier.CODE -> {
+                Optional<WriteVerifier> own = WriteVerifier.decode(content);
+                yield own.isPresent() ? own.get() : new OtherVpdPage(code, Bytes.of(content));
+            }
             default -> new OtherVpdPage(code, Bytes.of(content));
         };
     }

@@ -12,19 +12,27 @@ final class AloneLock {
     private final StampedLock lock = new StampedLock();
     /** Threads that wait to be alone. */
     private final AtomicInteger waiting = new AtomicInteger();
+    private volatile boolean shut;
 
     /** Waits for a share. */
     long readLock() { return lock.readLock(); }
 
-    /** A share, or 0 when somebody is alone or waits for it. */
+    /** A share, or 0 when somebody is alone or waits for it, or the blocks must not be used as they are. */
     long tryReadLock() {
         return isAwaited() ? 0 : lock.tryReadLock();
     }
 
     /** Whether somebody waits to be alone, and nobody should keep a share for more than what it has begun. */
     boolean isAwaited() {
-        return waiting.get() > 0;
+        return waiting.get() > 0 || shut;
     }
+
+    /** Says, alone, whether the blocks must not be used as they are; who has waited for a share has to ask. */
+    void shut(boolean value) {
+        shut = value;
+    }
+
+    boolean isShut() { return shut; }
 
     /** Waits until it is alone. */
     long writeLock() {

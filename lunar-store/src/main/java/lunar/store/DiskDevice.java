@@ -6,6 +6,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.UUID;
 import lunar.block.BusyException;
+import lunar.block.DeviceRecords;
 import lunar.block.Geometry;
 import lunar.block.Identity;
 import lunar.block.StorageException;
@@ -15,8 +16,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Opens a whole disk or a partition, {@code disk:/dev/sdb}, as a {@link FileDevice} on its block special file. Block
  * sizes, write protection and what the disk can do come from Linux's {@code /sys/class/block}. A disk that is mounted
- * or part of something is refused. Its identity is made from its world-wide name where it has one, else from
- * its path.
+ * or part of something is refused. Its identity is made from what is unique to it ({@link DiskName}).
  */
 public final class DiskDevice {
     private static final int TYPE_MASK = 0xf000;
@@ -32,6 +32,18 @@ public final class DiskDevice {
      * @throws WriteProtectedException when it may only be read but is opened for writing
      */
     public static FileDevice open(Path path, FileOptions options) throws StorageException {
+        return open(path, options, DeviceRecords.NONE);
+    }
+
+    /**
+     * Like {@link #open(Path, FileOptions)}, but with records of the disks that were opened before.
+     *
+     * @throws IllegalArgumentException when this is no disk, with one line for a person
+     * @throws BusyException when it is in use
+     * @throws WriteProtectedException when it may only be read but is opened for writing
+     */
+    public static FileDevice open(Path path, FileOptions options, DeviceRecords records)
+            throws StorageException {
         try {
             Path real = requireDisk(path);
             Path system = Path.of("/sys/class/block").resolve(real.getFileName());
@@ -43,7 +55,7 @@ public final class DiskDevice {
             try {
                 FileHandle handle = FileOpening.handle(real, options);
                 try {
-                    return device(path, real, system, options, handle, own);
+                    return device(path, real, system, options, handle, own, records);
                 } catch (IOException | RuntimeException e) {
                     handle.close();
                     throw e;
@@ -100,7 +112,8 @@ public final class DiskDevice {
     }
 
     private static FileDevice device(Path path, Path real, Path system, FileOptions options,
-            FileHandle handle, @Nullable LinuxFile own) throws IOException {
+            FileHandle handle, @Nullable LinuxFile own, DeviceRecords records)
+            throws IOException {
         // A partition has the queue of its disk, whose folder is the one above.
         Path queue = Files.exists(system.resolve("partition"))
                 ? system.toRealPath().resolveSibling("queue")
@@ -118,20 +131,24 @@ public final class DiskDevice {
         int physical = (int) attribute(queue, "physical_block_size", blockSize);
         boolean unmaps = attribute(queue, "discard_max_bytes", 0) > 0
                 && attribute(queue, "write_zeroes_max_bytes", 0) > 0;
+        UUID uuid = new DiskIdentity(DiskName.of(system), real, options,
+                new PathRecords(records, path)).find(legacy(real, system));
         HolePuncher puncher = own == null ? null : new HolePuncher(own, unmaps, true);
         return new FileDevice("disk:" + path,
                 new Geometry(blockSize, sizeBytes / blockSize,
                         Math.max(Math.max(blockSize, physical), alignmentBytes)),
-                Identity.of("disk", uuid(real, system)), options,
-                new FileBlocks(handle, options.io(), puncher, alignmentBytes), null, real);
+                Identity.of("disk", uuid), options,
+                new FileBlocks(handle, options.io(), puncher, alignmentBytes),
+                options.readOnly()
+                        ? null
+                        : FileOpening.durability(DataSync.of(real), "disk:" + path, null, own),
+                null, null, real);
     }
 
-    private static UUID uuid(Path real, Path system) throws IOException {
-        Path wwid = system.resolve("device/wwid");
-        String name = Files.isReadable(wwid)
-                ? Files.readString(wwid).strip()
-                : real.toString();
-        return Identity.uuidOf("disk:" + name);
+    /** The identity of earlier versions; a driver may answer the name with an error. */
+    static UUID legacy(Path real, Path system) {
+        return DiskIdentity.uuid(
+                DiskName.attribute(system, "device/wwid").orElseGet(real::toString));
     }
 
     private static long attribute(Path folder, String name, long otherwise) throws IOException {

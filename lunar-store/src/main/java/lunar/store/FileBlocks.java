@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import lunar.block.Capability;
+import lunar.block.DeviceLabels;
 import lunar.block.Extent;
 import lunar.block.Geometry;
 import org.jspecify.annotations.Nullable;
@@ -68,6 +69,14 @@ final class FileBlocks implements AutoCloseable {
             capabilities.add(Capability.UNMAP);
         }
         return Set.copyOf(capabilities);
+    }
+
+    /** Labels of the file; empty where they cannot be reached, or its file system has none. */
+    Optional<DeviceLabels> labels() {
+        return puncher == null
+                ? Optional.empty()
+                : FileLabels.of(puncher.file()).filter(FileLabels::isSupported)
+                        .map(labels -> labels);
     }
 
     /** Bytes of the file or disk, now. */
@@ -155,6 +164,13 @@ final class FileBlocks implements AutoCloseable {
         }
     }
 
+    /** Takes room for a range, where the file system can, so that a write of it does not fail half-way. */
+    void reserve(long offsetBytes, long countBytes) throws IOException {
+        if (puncher != null) {
+            boolean _ = puncher.file().allocate(LinuxFile.RESERVE, offsetBytes, countBytes);
+        }
+    }
+
     /** Makes a range read as zeroes. */
     void zero(long offsetBytes, long countBytes, boolean deallocate) throws IOException {
         if (puncher != null && puncher.zero(offsetBytes, countBytes, deallocate)) {
@@ -176,8 +192,6 @@ final class FileBlocks implements AutoCloseable {
     OptionalLong allocatedBytes() {
         return puncher == null ? OptionalLong.empty() : puncher.file().allocatedBytes();
     }
-
-    void force() throws IOException { file.force(); }
 
     long transferTo(long offsetBytes, long countBytes, WritableByteChannel channel)
             throws IOException {

@@ -5,19 +5,27 @@ import java.lang.foreign.MemorySegment;
 import java.nio.channels.WritableByteChannel;
 import java.nio.file.FileStore;
 import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.locks.StampedLock;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
+import lunar.block.BusyException;
 import lunar.block.Capability;
 import lunar.block.DeviceGoneException;
+import lunar.block.DeviceLabels;
+import lunar.block.DeviceRecords;
 import lunar.block.Extent;
 import lunar.block.Geometry;
 import lunar.block.Identity;
 import lunar.block.InvalidRequestException;
 import lunar.block.Limits;
+import lunar.block.LostWritesException;
+import lunar.block.MediumException;
 import lunar.block.MiscompareException;
 import lunar.block.NotSupportedException;
 import lunar.block.OutOfRangeException;
@@ -27,13 +35,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Blocks in a file, {@code file:disk.img?size=1GiB}, or on a whole disk, {@code disk:/dev/sdb}. The file is locked
- * against other processes. Its size is looked at again by {@link #refresh} only. Its identity is made from its
- * canonical path: the same file has the same one after a restart, a moved file has another.
+ * against other processes. Its size is looked at again by {@link #refresh} only. Its identity is made once and kept
+ * with the file: it stays when the file is renamed, and a copy gets another.
  *
  * <p>{@link #execute} works on the calling thread, {@link #submit} on workers, but for short reads that the page cache
  * has: these the submitter does; and but for reads and writes with {@code io=direct}: these go through an io_uring
  * where the kernel has it. An interrupt disturbs nobody (see {@link FileHandle}). Requests run side by side, except
  * that a compare-and-write, and with {@code io=direct} a write of parts of physical blocks, waits until it is alone.
+ *
+ * <p>Once the system could not write dirty data back, every flush and every write with FUA fails with
+ * {@link lunar.block.LostWritesException}: see {@link #acceptLostWrites}. Reads are answered as before, and may return
+ * data that are in the page cache and nowhere else.
  */
 public final class FileDevice implements BlockDevice {
     static final int MAX_TRANSFER_BYTES = 16 << 20;
@@ -50,6 +62,10 @@ public final class FileDevice implements BlockDevice {
     private final Identity identity;
     private final FileOptions options;
     private final FileBlocks blocks;
+    /** Null where nothing is written. */
+    private final @Nullable Durability durability;
+    /** Null where no write can be atomic, as on a disk, which has no file beside it. */
+    private final @Nullable FileAtomics atomics;
     /** Where the file takes room; null for a disk, which has all of it. */
     private final @Nullable FileStore store;
     private final Workers workers;
@@ -66,14 +82,17 @@ public final class FileDevice implements BlockDevice {
     private volatile boolean closed;
 
     FileDevice(String name, Geometry geometry, Identity identity, FileOptions options,
-            FileBlocks blocks, @Nullable FileStore store, Path path) {
+            FileBlocks blocks, @Nullable Durability durability,
+            @Nullable FileAtomics atomics, @Nullable FileStore store, Path path) {
         this.name = name;
         this.geometry = geometry;
         this.identity = identity;
         this.options = options;
         this.blocks = blocks;
+        this.durability = durability;
+        this.atomics = atomics;
         this.store = store;
-        this.capabilities = blocks.capabilities();
+        this.capabilities = capabilities(blocks, atomics != null);
         this.limits = limits(geometry, capabilities, options, blocks);
         this.workers = new Workers(this, options.workers());
         this.shortcut = RingEngine.open(new ForRing(), path, options).orElse(null);
@@ -87,7 +106,44 @@ public final class FileDevice implements BlockDevice {
      * @throws lunar.block.WriteProtectedException when it may only be read but is opened for writing
      */
     public static FileDevice open(Path path, FileOptions options) throws StorageException {
-        return FileOpening.open(path, options);
+        return open(path, options, DeviceRecords.NONE);
+    }
+
+    /**
+     * Like {@link #open(Path, FileOptions)}, but with records of the files that were opened before.
+     *
+     * @throws IllegalArgumentException when the file is missing, no file, or of another size than asked for, or when
+     *         it is missing where records know a device
+     * @throws lunar.block.BusyException when another process uses it
+     * @throws lunar.block.WriteProtectedException when it may only be read but is opened for writing
+     */
+    public static FileDevice open(Path path, FileOptions options, DeviceRecords records)
+            throws StorageException {
+        return FileOpening.open(path, options, records);
+    }
+
+    /**
+     * Accepts that acknowledged writes of a file are lost, on behalf of its operator: flushes and writes with FUA
+     * succeed again. A server that uses the file meanwhile sees it at its next flush. Reads tell from then on what is
+     * stored, which may be older than what they told before.
+     *
+     * @return what happened to the file, in one line
+     * @throws IllegalArgumentException when nothing of the file is known to be lost
+     * @throws lunar.block.LostWritesException when it cannot be written now either
+     */
+    public static String acceptLostWrites(Path path) throws IOException {
+        LostWritesMarker marker = LostWritesMarker.of(path.toRealPath());
+        if (!marker.exists()) {
+            throw new IllegalArgumentException("nothing of " + path + " is known to be lost");
+        }
+        String what = marker.text();
+        try (FileDevice device = open(path, FileOptions.BUFFERED)) {
+            marker.remove();
+            device.flush();
+        } catch (BusyException _) { // its server does the rest
+            marker.remove();
+        }
+        return what;
     }
 
     @Override
@@ -96,6 +152,15 @@ public final class FileDevice implements BlockDevice {
     @Override
     public Limits limits() { return limits; }
 
+    private static Set<Capability> capabilities(FileBlocks blocks, boolean atomic) {
+        if (!atomic) {
+            return blocks.capabilities();
+        }
+        Set<Capability> all = EnumSet.of(Capability.ATOMIC_WRITE);
+        all.addAll(blocks.capabilities());
+        return Set.copyOf(all);
+    }
+
     private static Limits limits(Geometry of, Set<Capability> capabilities, FileOptions options,
             FileBlocks blocks) {
         int blockSize = of.blockSize();
@@ -103,7 +168,11 @@ public final class FileDevice implements BlockDevice {
         boolean unmaps = capabilities.contains(Capability.UNMAP);
         return new Limits(transferBlocks, transferBlocks / 16, unmaps ? of.blockCount() : 0,
                 unmaps ? of.blockCount() : FileBlocks.MAX_WRITTEN_ZEROES_BYTES / blockSize,
-                MAX_COMPARE_BYTES / blockSize, options.workers(), blocks.alignmentBytes());
+                MAX_COMPARE_BYTES / blockSize,
+                capabilities.contains(Capability.ATOMIC_WRITE)
+                        ? AtomicLog.MAX_DATA_BYTES / blockSize
+                        : 0,
+                options.workers(), blocks.alignmentBytes());
     }
 
     @Override
@@ -111,6 +180,22 @@ public final class FileDevice implements BlockDevice {
 
     @Override
     public Identity identity() { return identity; }
+
+    /** {@inheritDoc} What was written is in the page cache, or behind it, until the system goes down. */
+    @Override
+    public Optional<UUID> writeVerifier() { return Optional.of(BootId.get()); }
+
+    /** {@inheritDoc} Each failed sync counts, also after the first; not a loss that was known when it was opened. */
+    @Override
+    public long writeLosses() { return durability == null ? 0 : durability.losses(); }
+
+    /** {@inheritDoc} Extended attributes of a file, where its file system has them; a disk has none. */
+    @Override
+    public Optional<DeviceLabels> labels() {
+        return store == null
+                ? Optional.empty()
+                : blocks.labels().map(labels -> new GatedLabels(labels, gate, () -> closed));
+    }
 
     @Override
     public boolean readOnly() { return options.readOnly(); }
@@ -169,8 +254,9 @@ public final class FileDevice implements BlockDevice {
         public boolean isDirect(BlockRequest request) {
             switch (request.operation()) {
                 case READ, WRITE -> {
-                    if (request.blockCount() <= 0
-                            || !blocks.isDirectlyUsable(offsetBytes(request), request.buffer())) {
+                    if (request.blockCount() <= 0 || request.atomic()
+                            || !blocks.isDirectlyUsable(offsetBytes(request), request.buffer())
+                            || (request.fua() && isLost())) {
                         return false;
                     }
                 }
@@ -198,6 +284,15 @@ public final class FileDevice implements BlockDevice {
         public void submitToWorkers(BlockRequest request) { workers.submit(request); }
 
         @Override
+        public void stableWriteFailed(String reason) {
+            if (durability != null) {
+                durability.stableWriteFailed(reason);
+            }
+        }
+
+        private boolean isLost() { return durability != null && durability.isLost(); }
+
+        @Override
         public String toString() { return name; }
     }
 
@@ -207,14 +302,19 @@ public final class FileDevice implements BlockDevice {
         try {
             requireOpen();
             request.check(this);
+            if (alone.isShut()) {
+                mend();
+            }
             switch (request.operation()) {
-                case READ, WRITE, UNMAP, WRITE_ZEROES -> besideOthers(request);
-                case COMPARE_AND_WRITE -> compareAndWrite(request);
-                case FLUSH -> {
-                    if (!readOnly()) {
-                        blocks.force();
+                case READ, WRITE, UNMAP, WRITE_ZEROES -> {
+                    if (request.atomic()) {
+                        writeAtomic(request);
+                    } else {
+                        besideOthers(request);
                     }
                 }
+                case COMPARE_AND_WRITE -> compareAndWrite(request);
+                case FLUSH -> force();
             }
         } catch (IOException e) {
             throw IoFailure.of(request + " on " + name, e);
@@ -230,6 +330,7 @@ public final class FileDevice implements BlockDevice {
                 && !blocks.isAligned(at, bytes);
         long stamp = partial ? alone.writeLock() : alone.readLock();
         try {
+            requireWhole();
             switch (request.operation()) {
                 case READ -> blocks.read(at, request.buffer());
                 case WRITE -> {
@@ -249,12 +350,32 @@ public final class FileDevice implements BlockDevice {
         }
     }
 
+    private void writeAtomic(BlockRequest request) throws IOException {
+        if (request.blockCount() > 0) { // and it has the capability, which was checked
+            Objects.requireNonNull(atomics).write(alone, request.lba() * geometry.blockSize(),
+                    request.buffer());
+        }
+    }
+
+    /** Before an atomic write that has failed half-way is completed, nobody may look. */
+    private void mend() throws MediumException {
+        Objects.requireNonNull(atomics).mend(alone);
+    }
+
+    /** With a share: an atomic write may have failed while the request waited for it. */
+    private void requireWhole() throws MediumException {
+        if (alone.isShut()) {
+            throw Objects.requireNonNull(atomics).torn(null);
+        }
+    }
+
     private void compareAndWrite(BlockRequest request) throws IOException {
         long at = request.lba() * geometry.blockSize();
         long bytes = request.blockCount() * geometry.blockSize();
         MemorySegment present = MemorySegment.ofArray(new byte[(int) bytes]);
         long stamp = alone.writeLock();
         try {
+            requireWhole();
             blocks.read(at, present);
             long differs = present.mismatch(request.buffer().asSlice(0, bytes));
             if (differs >= 0) {
@@ -270,7 +391,13 @@ public final class FileDevice implements BlockDevice {
 
     private void settle(boolean fua) throws IOException {
         if (fua || options.io() == FileOptions.Io.SYNC) {
-            blocks.force();
+            force();
+        }
+    }
+
+    private void force() throws LostWritesException {
+        if (durability != null) {
+            durability.force();
         }
     }
 
@@ -359,7 +486,7 @@ public final class FileDevice implements BlockDevice {
                 }
                 if (bytes > blocks.sizeBytes()) {
                     blocks.extend(bytes);
-                    blocks.force();
+                    force();
                 }
                 resized(bytes);
             }
@@ -397,6 +524,9 @@ public final class FileDevice implements BlockDevice {
         long entered = gate.readLock();
         try {
             requireOpen();
+            if (alone.isShut()) {
+                mend();
+            }
             if ((offsetBytes | countBytes) < 0 || countBytes > sizeBytes() - offsetBytes) {
                 throw new OutOfRangeException("transfer of " + countBytes + " bytes at byte "
                         + offsetBytes + " of " + name);
@@ -418,7 +548,11 @@ public final class FileDevice implements BlockDevice {
         try {
             if (!closed) {
                 closed = true;
-                blocks.close();
+                try (blocks; durability) { // in reverse order: with the blocks goes the lock
+                    if (atomics != null) {
+                        atomics.close();
+                    }
+                }
             }
         } catch (IOException e) {
             throw IoFailure.of("close of " + name, e);

@@ -176,14 +176,6 @@ final class FileHandle implements AutoCloseable {
         return ask(now -> now.map(FileChannel.MapMode.READ_ONLY, 0, sizeBytes, Arena.ofAuto()));
     }
 
-    /** Makes written data stable. */
-    void force() throws IOException {
-        boolean _ = ask(now -> {
-            now.force(false);
-            return true;
-        });
-    }
-
     /**
      * Sends bytes to a channel. An interrupt ends this transfer, because nobody knows how much was sent, but no other
      * thread's: the exception that Java throws to those says that nothing was.

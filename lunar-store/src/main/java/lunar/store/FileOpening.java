@@ -6,6 +6,9 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.Optional;
+import java.util.UUID;
+import lunar.block.DeviceRecords;
 import lunar.block.Geometry;
 import lunar.block.Identity;
 import lunar.block.Size;
@@ -15,17 +18,30 @@ import org.jspecify.annotations.Nullable;
 
 /** What has to be right before a file is a device, each with one line for the person who wrote the URI. */
 final class FileOpening {
+    private static final System.Logger LOG = System.getLogger(FileOpening.class.getName());
     private static final int PHYSICAL_BLOCK_BYTES = 4096;
 
     private FileOpening() {}
 
-    static FileDevice open(Path path, FileOptions options) throws StorageException {
+    /** How the descriptor for syncs is come by. */
+    @FunctionalInterface
+    interface SyncOpener {
+        DataSync open(Path path) throws IOException;
+    }
+
+    static FileDevice open(Path path, FileOptions options, DeviceRecords records)
+            throws StorageException {
+        return open(path, options, records, DataSync::of);
+    }
+
+    static FileDevice open(Path path, FileOptions options, DeviceRecords records, SyncOpener syncs)
+            throws StorageException {
         try {
-            requireFile(path, options);
+            boolean created = requireFile(path, options, new PathRecords(records, path));
             Path real = path.toRealPath();
             FileHandle handle = handle(real, options);
             try {
-                return device(path, real, options, handle);
+                return device(path, real, options, handle, records, created, syncs);
             } catch (IOException | RuntimeException e) {
                 handle.close();
                 throw e;
@@ -35,7 +51,9 @@ final class FileOpening {
         }
     }
 
-    private static void requireFile(Path path, FileOptions options) throws IOException {
+    /** Returns whether the file was made just now. */
+    private static boolean requireFile(Path path, FileOptions options, PathRecords records)
+            throws IOException {
         if (Files.isDirectory(path)) {
             throw new IllegalArgumentException(path + " is a directory, not a file");
         }
@@ -44,20 +62,44 @@ final class FileOpening {
             throw new IllegalArgumentException(
                     path + " is not a regular file; a disk is opened as disk:" + path);
         }
+        boolean blank = !exists || Files.size(path) == 0;
+        if (blank && !options.createAgain()) {
+            requireNew(path, exists, records);
+        }
         if (options.createBytes() == 0) {
             if (!exists) {
                 throw new IllegalArgumentException(
                         path + " does not exist; add ?size=1GiB to create it");
             }
-        } else if (!exists && options.readOnly()) {
+            return false;
+        }
+        if (!exists && options.readOnly()) {
             throw new IllegalArgumentException(
                     path + " does not exist, and read-only=true cannot create it");
-        } else if (!exists || (Files.size(path) == 0 && !options.readOnly())) {
-            create(path, options.createBytes(), exists);
+        }
+        if (!blank || options.readOnly()) {
+            return false;
+        }
+        create(path, options.createBytes(), exists);
+        return true;
+    }
+
+    /** Refuses to take nothing for a disk that was there: its file system is not mounted, perhaps. */
+    private static void requireNew(Path path, boolean exists, PathRecords records)
+            throws IOException {
+        Optional<UUID> before = records.last();
+        if (before.isPresent()) {
+            throw new IllegalArgumentException(path + (exists ? " is empty" : " does not exist")
+                    + ", but the disk " + before.get() + " was served from there before: mount its"
+                    + " file system, or put the file back; a blank disk in its place is made with"
+                    + " ?size=1GiB&create=yes");
         }
     }
 
-    /** Makes a sparse file. An empty one that exists is taken, too: nothing in it can be lost. */
+    /**
+     * Makes a sparse file. An empty one that exists is taken, too: nothing in it can be lost. What an earlier file of
+     * this name has lost is no matter of this one.
+     */
     private static void create(Path path, long sizeBytes, boolean exists) throws IOException {
         if (!exists) {
             try {
@@ -72,6 +114,8 @@ final class FileOpening {
         boolean sized = false;
         try (var file = new RandomAccessFile(path.toFile(), "rw")) {
             file.setLength(sizeBytes);
+            LostWritesMarker.of(path.toRealPath()).remove();
+            AtomicLogFile.of(path.toRealPath()).remove();
             sized = true;
         } finally {
             if (!exists && !sized) {
@@ -105,7 +149,8 @@ final class FileOpening {
     }
 
     private static FileDevice device(Path path, Path real, FileOptions options,
-            FileHandle handle) throws IOException {
+            FileHandle handle, DeviceRecords records, boolean created, SyncOpener syncs)
+            throws IOException {
         long sizeBytes = handle.sizeBytes();
         int blockSize = options.blockSize();
         if (sizeBytes == 0) {
@@ -120,11 +165,53 @@ final class FileOpening {
         int alignmentBytes = alignmentBytes(real, sizeBytes, options);
         var geometry = new Geometry(blockSize, sizeBytes / blockSize,
                 Math.max(PHYSICAL_BLOCK_BYTES, alignmentBytes));
-        var uuid = Identity.uuidOf("file:" + real);
-        var blocks = new FileBlocks(handle, options.io(), puncher(real, sizeBytes, options),
-                alignmentBytes);
-        return new FileDevice("file:" + path, geometry, Identity.of("file", uuid), options,
-                blocks, Files.getFileStore(real), real);
+        // Kept even where it punches no holes: to close it would give up the lock.
+        LinuxFile file = LinuxFile.open(real, !options.readOnly(), false).orElse(null);
+        Durability durability = null;
+        boolean opened = false;
+        try {
+            // First of all: the fsync of a label would take the error of an earlier writeback.
+            durability = durability(real, options, file, syncs);
+            UUID uuid = new FileIdentity(path, real, file, options, records).find(created);
+            HolePuncher puncher = file == null ? null : puncher(file, sizeBytes, options);
+            var blocks = new FileBlocks(handle, options.io(), puncher, alignmentBytes);
+            FileAtomics atomics = FileAtomics.open("file:" + path, real, file, options,
+                    blocks, durability);
+            var device = new FileDevice("file:" + path, geometry, Identity.of("file", uuid),
+                    options, blocks, durability, atomics, Files.getFileStore(real), real);
+            opened = true;
+            return device;
+        } finally {
+            if (!opened && durability != null) {
+                durability.close();
+            }
+            if (!opened && file != null) {
+                file.close();
+            }
+        }
+    }
+
+    private static @Nullable Durability durability(Path real, FileOptions options,
+            @Nullable LinuxFile file, SyncOpener syncs) throws IOException {
+        LostWritesMarker marker = LostWritesMarker.of(real);
+        if (options.readOnly()) {
+            if (marker.exists()) {
+                LOG.log(System.Logger.Level.WARNING,
+                        "{0}: writes that were acknowledged once may be lost: {1}", real,
+                        marker.text());
+            }
+            return null;
+        }
+        return durability(syncs.open(real), "file:" + real, marker, file);
+    }
+
+    static Durability durability(DataSync data, String uri, @Nullable LostWritesMarker marker,
+            @Nullable LinuxFile file) {
+        return new Durability(data, uri, marker, () -> {
+            if (file != null) {
+                file.dropCache();
+            }
+        });
     }
 
     static int alignmentBytes(Path real, long sizeBytes, FileOptions options) throws IOException {
@@ -147,27 +234,13 @@ final class FileOpening {
         }
     }
 
-    /**
-     * Asks the file system beyond the end, where a hole changes nothing. Where it has none the descriptor is kept all
-     * the same: to close it would give up the lock.
-     */
-    private static @Nullable HolePuncher puncher(Path real, long sizeBytes, FileOptions options)
+    /** Asks the file system beyond the end, where a hole changes nothing. */
+    private static HolePuncher puncher(LinuxFile file, long sizeBytes, FileOptions options)
             throws IOException {
-        LinuxFile file = LinuxFile.open(real, !options.readOnly(), false).orElse(null);
-        if (file == null) {
-            return null;
-        }
-        if (options.readOnly()) {
-            return new HolePuncher(file, false, false); // its holes can be found all the same
-        }
-        try {
-            boolean punches = file.allocate(LinuxFile.PUNCH_HOLE, sizeBytes,
-                    PHYSICAL_BLOCK_BYTES);
-            return new HolePuncher(file, punches, false);
-        } catch (IOException e) {
-            file.close();
-            throw e;
-        }
+        // The holes of a file that is only read can be found all the same.
+        boolean punches = !options.readOnly()
+                && file.allocate(LinuxFile.PUNCH_HOLE, sizeBytes, PHYSICAL_BLOCK_BYTES);
+        return new HolePuncher(file, punches, false);
     }
 
     static String reason(FileSystemException e) {

@@ -1,5 +1,7 @@
 package lunar.store;
 
+import java.util.Optional;
+
 /**
  * How a file is used as a device.
  *
@@ -9,15 +11,17 @@ package lunar.store;
  * @param readOnly whether every change is refused
  * @param workers threads for submitted requests, 1 to {@value #MAX_WORKERS}
  * @param ring whether {@link Io#DIRECT} may use an io_uring for submitted reads and writes, where the kernel has it
+ * @param identity the device's identity by the word of the operator; empty to find it
+ * @param createAgain whether a file is created even where records know another that was served from the path before
  */
 public record FileOptions(Io io, int blockSize, long createBytes, boolean readOnly, int workers,
-        boolean ring) {
+        boolean ring, Optional<PinnedIdentity> identity, boolean createAgain) {
     /** Most worker threads of a device. */
     public static final int MAX_WORKERS = 256;
 
     /** Through the page cache, 512-byte blocks, 16 workers; the file must exist. */
     public static final FileOptions BUFFERED = new FileOptions(Io.BUFFERED, 512, 0, false, 16,
-            true);
+            true, Optional.empty(), false);
 
     /** The way of the data. */
     public enum Io {
@@ -53,28 +57,46 @@ public record FileOptions(Io io, int blockSize, long createBytes, boolean readOn
     }
 
     public FileOptions io(Io io) {
-        return new FileOptions(io, blockSize, createBytes, readOnly, workers, ring);
+        return new FileOptions(io, blockSize, createBytes, readOnly, workers, ring,
+                identity, createAgain);
     }
 
     public FileOptions blockSize(int blockSize) {
-        return new FileOptions(io, blockSize, createBytes, readOnly, workers, ring);
+        return new FileOptions(io, blockSize, createBytes, readOnly, workers, ring,
+                identity, createAgain);
     }
 
     /** Creates the file, sparse, with this size if it does not exist. */
     public FileOptions creating(long sizeBytes) {
-        return new FileOptions(io, blockSize, sizeBytes, readOnly, workers, ring);
+        return new FileOptions(io, blockSize, sizeBytes, readOnly, workers, ring,
+                identity, createAgain);
     }
 
     public FileOptions readOnly(boolean readOnly) {
-        return new FileOptions(io, blockSize, createBytes, readOnly, workers, ring);
+        return new FileOptions(io, blockSize, createBytes, readOnly, workers, ring,
+                identity, createAgain);
     }
 
     public FileOptions workers(int workers) {
-        return new FileOptions(io, blockSize, createBytes, readOnly, workers, ring);
+        return new FileOptions(io, blockSize, createBytes, readOnly, workers, ring,
+                identity, createAgain);
     }
 
     /** Off: workers do all. */
     public FileOptions ring(boolean ring) {
-        return new FileOptions(io, blockSize, createBytes, readOnly, workers, ring);
+        return new FileOptions(io, blockSize, createBytes, readOnly, workers, ring,
+                identity, createAgain);
+    }
+
+    /** With an identity by the word of the operator. */
+    public FileOptions identity(PinnedIdentity pinned) {
+        return new FileOptions(io, blockSize, createBytes, readOnly, workers, ring,
+                Optional.of(pinned), createAgain);
+    }
+
+    /** Creates a missing file even where another one was served from its path before. */
+    public FileOptions createAgain(boolean again) {
+        return new FileOptions(io, blockSize, createBytes, readOnly, workers, ring, identity,
+                again);
     }
 }

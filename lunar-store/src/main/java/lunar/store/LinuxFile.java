@@ -24,6 +24,9 @@ final class LinuxFile implements AutoCloseable {
     /** Zeroes a range in the cheapest way (FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE). */
     static final int ZERO_RANGE = 0x10 | 0x01;
 
+    /** Takes room for a range without changing what it reads as (FALLOC_FL_KEEP_SIZE). */
+    static final int RESERVE = 0x01;
+
     private static final int O_RDWR = 0x2;
     private static final int O_EXCL = 0x80;
     private static final int O_CLOEXEC = 0x80000;
@@ -31,21 +34,17 @@ final class LinuxFile implements AutoCloseable {
     private static final int SEEK_DATA = 3;
     private static final int SEEK_HOLE = 4;
     private static final int AT_EMPTY_PATH = 0x1000;
+    private static final int STATX_INO = 0x100;
     private static final int STATX_BLOCKS = 0x400;
-    /** Size of struct statx, and the offset of stx_blocks in it: the same on every processor. */
+    private static final int STATX_BTIME = 0x800;
+    /** Size of struct statx, and offsets in it: the same on every processor. */
     private static final int STATX_BYTES = 256;
+    private static final int STX_INO = 32;
     private static final int STX_BLOCKS = 48;
+    private static final int STX_BTIME_SECONDS = 80;
+    private static final int STX_BTIME_NANOS = 88;
     private static final int SECTOR_BYTES = 512;
-    private static final int EINTR = 4;
-    private static final int EIO = 5;
-    private static final int EPERM = 1;
-    private static final int EACCES = 13;
-    private static final int ENXIO = 6;
-    private static final int EBUSY = 16;
-    private static final int EINVAL = 22;
-    private static final int ENOSPC = 28;
-    private static final int ENOSYS = 38;
-    private static final int EOPNOTSUPP = 95;
+    private static final int POSIX_FADV_DONTNEED = 4;
 
     private final Calls calls;
     private final int descriptor;
@@ -91,10 +90,10 @@ final class LinuxFile implements AutoCloseable {
             int descriptor;
             do {
                 descriptor = calls.open(state, arena.allocateFrom(path.toString()), flags);
-            } while (descriptor < 0 && Calls.errno(state) == EINTR);
+            } while (descriptor < 0 && Calls.errno(state) == Errno.EINTR);
             if (descriptor < 0) {
                 int errno = Calls.errno(state);
-                throw errno == EBUSY ? new BusyDisk(path) : failure("open of " + path, errno);
+                throw errno == Errno.EBUSY ? new BusyDisk(path) : failure("open of " + path, errno);
             }
             return Optional.of(new LinuxFile(calls, descriptor));
         }
@@ -111,10 +110,10 @@ final class LinuxFile implements AutoCloseable {
             MemorySegment state = arena.allocate(Calls.STATE);
             while (calls.fallocate(state, descriptor, mode, offsetBytes, countBytes) != 0) {
                 int errno = Calls.errno(state);
-                if (errno == EOPNOTSUPP || errno == ENOSYS) {
+                if (errno == Errno.EOPNOTSUPP || errno == Errno.ENOSYS) {
                     return false;
                 }
-                if (errno != EINTR) {
+                if (errno != Errno.EINTR) {
                     throw failure("fallocate", errno);
                 }
             }
@@ -137,17 +136,41 @@ final class LinuxFile implements AutoCloseable {
 
     /** Bytes that the file takes in its file system, by statx(2); empty where the system does not tell. */
     OptionalLong allocatedBytes() {
-        if (calls.statxHandle().isEmpty()) {
-            return OptionalLong.empty();
-        }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment found = arena.allocate(STATX_BYTES, Long.BYTES);
-            int failed = calls.statx(arena.allocate(Calls.STATE), descriptor,
-                    arena.allocateFrom(""), found);
-            return failed == 0 && (found.get(ValueLayout.JAVA_INT, 0) & STATX_BLOCKS) != 0
+            return (statx(arena, STATX_BLOCKS, found) & STATX_BLOCKS) != 0
                     ? OptionalLong.of(found.get(ValueLayout.JAVA_LONG, STX_BLOCKS) * SECTOR_BYTES)
                     : OptionalLong.empty();
         }
+    }
+
+    /** Makes the page cache forget what it has of the file and need not write; by posix_fadvise(2), best effort. */
+    void dropCache() {
+        calls.dropCache(descriptor);
+    }
+
+    /** Inode and time of birth, by statx(2); empty where the system does not tell. */
+    Optional<FileBirth> birth() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment found = arena.allocate(STATX_BYTES, Long.BYTES);
+            int told = statx(arena, STATX_INO | STATX_BTIME, found);
+            if ((told & STATX_INO) == 0) {
+                return Optional.empty();
+            }
+            String born = (told & STATX_BTIME) == 0
+                    ? ""
+                    : Long.toUnsignedString(found.get(ValueLayout.JAVA_LONG, STX_BTIME_SECONDS))
+                            + "." + found.get(ValueLayout.JAVA_INT, STX_BTIME_NANOS);
+            return Optional.of(new FileBirth(
+                    Long.toUnsignedString(found.get(ValueLayout.JAVA_LONG, STX_INO)), born));
+        }
+    }
+
+    /** Returns the mask of what the system has told; 0 where it tells nothing. */
+    private int statx(Arena arena, int wanted, MemorySegment found) {
+        boolean failed = calls.statxHandle().isEmpty() || calls.statx(arena.allocate(Calls.STATE),
+                descriptor, arena.allocateFrom(""), wanted, found) != 0;
+        return failed ? 0 : found.get(ValueLayout.JAVA_INT, 0);
     }
 
     private OptionalLong seek(long offsetBytes, int whence) throws IOException {
@@ -158,8 +181,8 @@ final class LinuxFile implements AutoCloseable {
                 return OptionalLong.of(found);
             }
             return switch (Calls.errno(state)) {
-                case ENXIO -> OptionalLong.of(calls.lseek(state, descriptor, 0, SEEK_END));
-                case EINVAL, EOPNOTSUPP, ENOSYS -> OptionalLong.empty();
+                case Errno.ENXIO -> OptionalLong.of(calls.lseek(state, descriptor, 0, SEEK_END));
+                case Errno.EINVAL, Errno.EOPNOTSUPP, Errno.ENOSYS -> OptionalLong.empty();
                 default -> throw failure("lseek", Calls.errno(state));
             };
         }
@@ -173,12 +196,7 @@ final class LinuxFile implements AutoCloseable {
     }
 
     private static IOException failure(String what, int errno) {
-        return new IOException(what + ": " + switch (errno) {
-            case ENOSPC -> "No space left on device";
-            case EPERM, EACCES -> "permission denied";
-            case EIO -> "Input/output error";
-            default -> "error " + errno;
-        });
+        return new IOException(what + ": " + Errno.text(errno));
     }
 
     /** The disk is mounted, or part of a volume. */
@@ -189,7 +207,7 @@ final class LinuxFile implements AutoCloseable {
     /** One handle per function, found once. */
     private record Calls(MethodHandle openHandle, MethodHandle fallocateHandle,
             MethodHandle seekHandle, MethodHandle closeHandle,
-            Optional<MethodHandle> statxHandle) {
+            Optional<MethodHandle> statxHandle, Optional<MethodHandle> adviseHandle) {
         static final MemoryLayout STATE = Linker.Option.captureStateLayout();
         static final Optional<Calls> LOOKUP = lookup();
         private static final VarHandle ERRNO = STATE
@@ -233,7 +251,11 @@ final class LinuxFile implements AutoCloseable {
                             FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT,
                                     ValueLayout.ADDRESS, ValueLayout.JAVA_INT,
                                     ValueLayout.JAVA_INT, ValueLayout.ADDRESS),
-                            errno))));
+                            errno)),
+                    symbols.find("posix_fadvise").map(advise -> linker.downcallHandle(advise,
+                            FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT,
+                                    ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG,
+                                    ValueLayout.JAVA_INT)))));
         }
 
         static int errno(MemorySegment state) { return (int) ERRNO.get(state, 0L); }
@@ -270,10 +292,23 @@ final class LinuxFile implements AutoCloseable {
             }
         }
 
-        int statx(MemorySegment state, int descriptor, MemorySegment path, MemorySegment into) {
+        void dropCache(int descriptor) {
+            if (adviseHandle.isEmpty()) {
+                return;
+            }
+            try {
+                int _ = (int) adviseHandle.get().invokeExact(descriptor, 0L, 0L,
+                        POSIX_FADV_DONTNEED);
+            } catch (Throwable e) {
+                throw new AssertionError("posix_fadvise(2)", e);
+            }
+        }
+
+        int statx(MemorySegment state, int descriptor, MemorySegment path, int wanted,
+                MemorySegment into) {
             try {
                 return (int) statxHandle.orElseThrow().invokeExact(state, descriptor, path,
-                        AT_EMPTY_PATH, STATX_BLOCKS, into);
+                        AT_EMPTY_PATH, wanted, into);
             } catch (Throwable e) {
                 throw new AssertionError("statx(2)", e);
             }

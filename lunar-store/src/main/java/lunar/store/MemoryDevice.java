@@ -15,6 +15,7 @@ import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.Capability;
 import lunar.block.DeviceGoneException;
+import lunar.block.DeviceLabels;
 import lunar.block.Extent;
 import lunar.block.Geometry;
 import lunar.block.Identity;
@@ -31,8 +32,8 @@ import lunar.block.Usage;
  * a device may be much larger than the machine. No option of the JVM limits it, but one of the device can,
  * {@code ram:1GiB?max=64MiB}. At that limit, or where the system refuses more, a write fails with
  * {@link lunar.block.NoSpaceException}; a Linux that overcommits kills the process instead, so what
- * will be written must fit. What is gone with the process has no identity:
- * every device has a random one.
+ * will be written must fit. What is gone with the process is no
+ * disk that a host may know again: every device has a random identity.
  *
  * <p>Each chunk belongs to one of a number of striped locks, shared by readers and exclusive to a writer. Reads, writes
  * and compare-and-writes hold all their chunks at once, so each sees another whole or not at all; an unmap of several
@@ -53,6 +54,7 @@ public final class MemoryDevice implements BlockDevice {
     private volatile Geometry geometry;
     private volatile Limits limits;
     private final Identity identity = Identity.of("memory", UUID.randomUUID());
+    private final DeviceLabels labels = new MemoryLabels();
     private final long maxBytes;
     private final MemoryChunks chunks;
     private final StampedLock[] stripes;
@@ -112,7 +114,7 @@ public final class MemoryDevice implements BlockDevice {
     private static Limits limits(Geometry of) {
         int transferBlocks = MAX_TRANSFER_BYTES / of.blockSize();
         return new Limits(transferBlocks, transferBlocks / 16, of.blockCount(), of.blockCount(),
-                MAX_COMPARE_BYTES / of.blockSize(), 64, 1);
+                MAX_COMPARE_BYTES / of.blockSize(), transferBlocks, 64, 1);
     }
 
     @Override
@@ -120,6 +122,14 @@ public final class MemoryDevice implements BlockDevice {
 
     @Override
     public Identity identity() { return identity; }
+
+    /** {@inheritDoc} All is gone with the process, what was flushed too. */
+    @Override
+    public Optional<UUID> writeVerifier() { return Optional.of(identity.uuid()); }
+
+    /** {@inheritDoc} They are gone with the memory. */
+    @Override
+    public Optional<DeviceLabels> labels() { return Optional.of(labels); }
 
     @Override
     public boolean readOnly() { return false; }

@@ -55,6 +55,9 @@ final class RingEngine implements Shortcut {
 
         /** Runs a request the blocking way. */
         void submitToWorkers(BlockRequest request);
+
+        /** A write that was to be stable at its end has failed, after which no earlier write is known to be stable. */
+        void stableWriteFailed(String reason);
     }
 
     /** How a ring is come by. */
@@ -287,6 +290,9 @@ final class RingEngine implements Shortcut {
         if (result == request.buffer().byteSize()) {
             end(request, null);
         } else {
+            if (request.fua() && Errno.mayHaveLostWrites(-result)) {
+                device.stableWriteFailed("a write with FUA ended with " + Errno.text(-result));
+            }
             device.submitToWorkers(request);
         }
     }

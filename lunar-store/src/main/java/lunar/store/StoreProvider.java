@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Set;
 import lunar.block.BlockDevice;
+import lunar.block.DeviceRecords;
 import lunar.block.DeviceUri;
 import lunar.block.Size;
 import lunar.block.StorageException;
@@ -20,18 +21,25 @@ public final class StoreProvider implements DeviceProvider {
 
     @Override
     public BlockDevice open(DeviceUri uri) throws StorageException {
+        return open(uri, DeviceRecords.NONE);
+    }
+
+    @Override
+    public BlockDevice open(DeviceUri uri, DeviceRecords records) throws StorageException {
         return switch (uri.scheme()) {
             case "ram" -> memory(uri);
             case "file" -> {
                 uri.requireKnownOptions(
-                        Set.of("size", "io", "block-size", "read-only", "workers", "ring"));
+                        Set.of("size", "io", "block-size", "read-only", "workers", "ring",
+                                "identity", "create"));
                 yield FileDevice.open(path(uri, "file:disk.img?size=1GiB"),
-                        options(uri, FileOptions.BUFFERED));
+                        options(uri, FileOptions.BUFFERED), records);
             }
             case "disk" -> {
-                uri.requireKnownOptions(Set.of("io", "read-only", "workers", "ring"));
+                uri.requireKnownOptions(Set.of("io", "read-only", "workers", "ring",
+                        "identity"));
                 yield DiskDevice.open(path(uri, "disk:/dev/sdb"),
-                        options(uri, FileOptions.BUFFERED.io(FileOptions.Io.DIRECT)));
+                        options(uri, FileOptions.BUFFERED.io(FileOptions.Io.DIRECT)), records);
             }
             default -> throw new IllegalArgumentException("not a scheme of a store: " + uri);
         };
@@ -82,6 +90,16 @@ public final class StoreProvider implements DeviceProvider {
         if (workers != null) {
             options = options.workers(number("workers", workers));
         }
+        String identity = uri.option("identity");
+        if (identity != null) {
+            options = options.identity(PinnedIdentity.parse(identity));
+        }
+        String create = uri.option("create");
+        if (create != null && !create.equals("yes")) {
+            throw new IllegalArgumentException("create=" + create + " is not yes, which makes a"
+                    + " blank disk where another was served before");
+        }
+        options = options.createAgain(create != null);
         return options.blockSize(blockSize(uri)).readOnly(isTrue(uri, "read-only", false))
                 .ring(isTrue(uri, "ring", true));
     }

@@ -14,8 +14,8 @@
  *
  * <p>Java has no call for holes in files, for exclusive use of a disk, for reads that never wait and for io_uring; they
  * are reached on Linux through {@code java.lang.foreign} where {@code --enable-native-access=lunar.store} allows it.
- * Without it everything works except that files and disks have no UNMAP, zeroes are written instead of punched, and
- * files tell no holes.
+ * Without it everything works except that files and disks have no UNMAP, zeroes are written instead of punched,
+ * files tell no holes and carry no labels: a file is then known by its inode, and keeps no check value of a key.
  *
  * {@snippet :
  * try (BlockDevice disk = FileDevice.open(Path.of("disk.img"), FileOptions.BUFFERED.creating(1L << 30));

@@ -304,7 +304,7 @@ class CacheFilterTest {
     void shouldForgetEverythingWhenTheKeyIsErased(@TempDir Path dir)
             throws Exception {
         try (BlockDevice device = Devices
-                .open("cache=1MiB:encrypt=" + dir.resolve("key") + ":ram:1MiB")) {
+                .open("cache=1MiB:encrypt=" + dir.resolve("key") + ",create-key=yes:ram:1MiB")) {
             device.write(0, filled(8, 5));
             assertThat(read(device, 0)).isEqualTo(5);
             device.eraseKey();

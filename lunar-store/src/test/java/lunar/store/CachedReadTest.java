@@ -9,6 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -27,6 +28,8 @@ class CachedReadTest {
     private static final FileOptions NEW = FileOptions.BUFFERED.creating(1 << 20);
     private static final int BYTES = 4096;
     private static final int REQUESTS = 100_000;
+
+    private static final int MAX_RUNS = 20;
 
     /** What a run may cost whatever its length. */
     private static final long CONSTANT_BYTES = 16 * 1024;
@@ -90,19 +93,40 @@ class CachedReadTest {
 
     @Test
     void shouldMakeNoGarbage() throws Exception {
-        var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-        try (FileDevice device = FileDevice.open(folder.resolve("disk.img"), NEW)) {
+        // One worker: where the processor is busy others would be started at any time, each of which costs something.
+        try (FileDevice device = FileDevice.open(folder.resolve("disk.img"), NEW.workers(1))) {
             device.write(0, data);
             BlockRequest read = new BlockRequest().asRead(0, 8, data);
             BlockRequest write = new BlockRequest().asWrite(8, 8, data, false);
             run(device, read, REQUESTS);
             run(device, write, REQUESTS);
-            long before = threads.getTotalThreadAllocatedBytes();
-            run(device, read, REQUESTS);
-            run(device, write, REQUESTS);
-            assertThat(threads.getTotalThreadAllocatedBytes() - before)
-                    .isLessThan(CONSTANT_BYTES);
+            long[] own = threadsOf(device);
+            long bytes = Long.MAX_VALUE;
+            // On a busy machine the compiler, which removes the last garbage, needs more than one run of time; what
+            // each request really makes is there in all of them.
+            for (int i = 0; i < MAX_RUNS && bytes >= CONSTANT_BYTES; i++) {
+                long before = allocatedBytes(own);
+                run(device, read, REQUESTS);
+                run(device, write, REQUESTS);
+                bytes = allocatedBytes(own) - before;
+            }
+            assertThat(bytes).isLessThan(CONSTANT_BYTES);
         }
+    }
+
+    private static long allocatedBytes(long[] threads) {
+        var all = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        return Arrays.stream(all.getThreadAllocatedBytes(threads)).sum();
+    }
+
+    /** This thread and that of the device: what runs the tests makes some garbage as time goes by. */
+    private static long[] threadsOf(FileDevice device) {
+        long[] own = Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.equals(Thread.currentThread())
+                        || thread.getName().startsWith("lunar " + device))
+                .mapToLong(Thread::threadId).toArray();
+        assertThat(own).hasSize(2);
+        return own;
     }
 
     /** Runs a request again and again, one at a time. */

@@ -9,7 +9,9 @@ import lunar.block.CacheOptions;
 import lunar.block.CachePolicy;
 import lunar.block.DelayFilter;
 import lunar.block.Devices;
+import lunar.block.DeviceRecords;
 import lunar.block.EncryptFilter;
+import lunar.block.EncryptOptions;
 import lunar.block.FaultFilter;
 import lunar.block.FaultPlan;
 import lunar.block.RequestScheduler;
@@ -19,6 +21,7 @@ import lunar.block.StorageException;
 import lunar.block.ThrottleFilter;
 import lunar.block.TraceFilter;
 import lunar.block.VerifyFilter;
+import lunar.block.VolatileFilter;
 import lunar.testkit.BlockDeviceContract;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.io.TempDir;
@@ -50,6 +53,14 @@ class FilterContractTest {
     }
 
     @Nested
+    class Volatile extends BlockDeviceContract {
+        @Override
+        protected BlockDevice create(long blockCount) {
+            return new VolatileFilter(memory(blockCount));
+        }
+    }
+
+    @Nested
     class Verify extends BlockDeviceContract {
         @Override
         protected BlockDevice create(long blockCount) {
@@ -72,7 +83,8 @@ class FilterContractTest {
 
         @Override
         protected BlockDevice create(long blockCount) throws StorageException {
-            return new EncryptFilter(memory(blockCount), keys.resolve("key"));
+            return new EncryptFilter(memory(blockCount),
+                    EncryptOptions.of(keys.resolve("key")).withCreateKey(true), DeviceRecords.NONE);
         }
     }
 

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -129,6 +130,43 @@ class RingDeviceTest {
 
         @Override
         public void submitToWorkers(BlockRequest request) { throw new AssertionError(); }
+
+        @Override
+        public void stableWriteFailed(String reason) { throw new AssertionError(reason); }
+    }
+
+    /** A device whose writes all fail in the ring: its file is opened for reading only. */
+    private record Refusing(List<String> told, AloneLock alone) implements RingEngine.Device {
+        @Override
+        public boolean isDirect(BlockRequest request) { return true; }
+
+        @Override
+        public long offsetBytes(BlockRequest request) { return 0; }
+
+        @Override
+        public void submitToWorkers(BlockRequest request) { request.succeed(); }
+
+        @Override
+        public void stableWriteFailed(String reason) { told.add(reason); }
+    }
+
+    @Test
+    void shouldTellTheDeviceOfAWriteWithFuaThatFailsBeforeItIsRepeated() throws Exception {
+        Files.write(file, new byte[BLOCK]);
+        var device = new Refusing(new CopyOnWriteArrayList<>(), new AloneLock());
+        try (Shortcut ring = RingEngine.open(device, file, DIRECT.readOnly(true)).orElseThrow()) {
+            var plain = new CompletableFuture<List<String>>();
+            assertThat(ring.submit(new BlockRequest().asWrite(0, 1, aligned(1, 1), false)
+                    .onCompletion((_, _) -> plain.complete(List.copyOf(device.told)))))
+                    .isTrue();
+            assertThat(plain.get(60, TimeUnit.SECONDS)).isEmpty();
+            var stable = new CompletableFuture<List<String>>();
+            assertThat(ring.submit(new BlockRequest().asWrite(0, 1, aligned(1, 1), true)
+                    .onCompletion((_, _) -> stable.complete(List.copyOf(device.told)))))
+                    .isTrue();
+            assertThat(stable.get(60, TimeUnit.SECONDS)).singleElement().asString()
+                    .contains("FUA", "error 9"); // EBADF
+        }
     }
 
     @Test

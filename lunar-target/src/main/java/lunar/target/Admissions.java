@@ -10,13 +10,21 @@ import lunar.iscsi.SessionType;
 
 /** Decides who may log in to what, and where (RFC 7143 section 11.13.5). Thread-safe. */
 final class Admissions {
+    /** In place of a TSIH: the session is given one when its login is complete. */
+    private static final int NEW_SESSION = 0;
+
     private final TargetServer server;
     private final Offer offer;
     private final Optional<ChapPolicy> discoveryChap;
 
     Admissions(TargetServer server, Offer offer, Optional<ChapPolicy> discoveryChap) {
         this.server = server;
-        this.offer = offer;
+        SessionLimits limits = server.sessions().limits();
+        this.offer = offer.with(wanted -> wanted
+                .defaultTime2WaitSeconds(
+                        Math.min(offer.defaultTime2WaitSeconds(), limits.maxTime2WaitSeconds()))
+                .defaultTime2RetainSeconds(Math.min(offer.defaultTime2RetainSeconds(),
+                        limits.maxTime2RetainSeconds())));
         this.discoveryChap = discoveryChap;
     }
 
@@ -28,8 +36,12 @@ final class Admissions {
             return refuse(LoginStatus.SERVICE_UNAVAILABLE, "the portal is not in use");
         }
         if (applicant.sessionType() == SessionType.DISCOVERY) {
+            if (applicant.tsih() != 0) { // such a session has one connection (section 4.3)
+                return refuse(LoginStatus.SESSION_DOES_NOT_EXIST,
+                        "no connection joins a discovery session");
+            }
             return new Admission.Accept(offer, discoveryChap, Optional.empty(), portal.group(),
-                    server.sessions().newTsih(), Optional.empty());
+                    NEW_SESSION, Optional.empty());
         }
         String name = applicant.targetName().orElse("");
         TargetNode target = server.target(name);
@@ -57,7 +69,7 @@ final class Admissions {
         }
         return new Admission.Accept(offer, access.get().chap().or(spec::chap),
                 spec.alias().isEmpty() ? Optional.empty() : Optional.of(spec.alias()),
-                portal.group(), server.sessions().newTsih(), Optional.empty());
+                portal.group(), NEW_SESSION, Optional.empty());
     }
 
     /** A connection of a session there is: one more, or in the place of one (RFC 7143 sections 6.3.1 and 6.3.4). */
@@ -65,8 +77,7 @@ final class Admissions {
             Optional<ChapPolicy> chap) {
         Session joined = server.sessions().find(applicant.tsih());
         if (joined == null || !target.equals(joined.target())
-                || !joined.login().initiatorName().equals(applicant.initiatorName())
-                || !joined.login().isid().equals(applicant.isid())) {
+                || !joined.isOfPort(applicant.initiatorName(), applicant.isid())) {
             return refuse(LoginStatus.SESSION_DOES_NOT_EXIST,
                     "no session with TSIH " + applicant.tsih());
         }

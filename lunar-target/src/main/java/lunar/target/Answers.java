@@ -257,7 +257,9 @@ final class Answers {
     private Residual residual(Task task) {
         if (task.status() == Status.CHECK_CONDITION || task.status() == Status.BUSY
                 || task.status() == Status.TASK_SET_FULL) {
-            return Residual.of(task.expectedOutBytes > 0 ? 0 : task.expectedInBytes, 0);
+            return task.write
+                    ? task.overflow()
+                    : Residual.of(task.expectedInBytes, 0);
         }
         return task.write ? task.transfer().residual() : plan.residual();
     }

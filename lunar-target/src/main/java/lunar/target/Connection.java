@@ -13,6 +13,7 @@ import lunar.iscsi.ConnectionEvent;
 import lunar.iscsi.ConnectionMachine;
 import lunar.iscsi.ConnectionState;
 import lunar.iscsi.ConnectionTimer;
+import lunar.iscsi.LoginStatus;
 import lunar.iscsi.ProtocolException;
 import lunar.iscsi.Step;
 import lunar.iscsi.spi.EventLoop;
@@ -31,30 +32,46 @@ final class Connection implements PduReceiver {
     private final TargetServer server;
     private final BoundPortal portal;
     private final Transport transport;
+    private final Origin origin;
     private final Map<ConnectionTimer, EventLoop.Timer> timers = new EnumMap<>(
             ConnectionTimer.class);
     private ConnectionState state = ConnectionState.FREE;
     private PduReceiver phase;
     private @Nullable FullFeature fullFeature;
     private @Nullable String reason;
+    /** Whether the connection ends by a reset, with nobody left who could want a last answer. */
+    private boolean aborted;
+    private boolean transportOver;
     private long logoutWithinMs;
 
-    Connection(TargetServer server, BoundPortal portal, Transport transport, boolean refused) {
+    Connection(TargetServer server, BoundPortal portal, Transport transport) {
         this.portal = portal;
         this.server = server;
         this.transport = transport;
-        phase = new LoginPhase(this, server, transport, refused);
+        origin = Origin.of(transport.remote().getAddress());
+        phase = new LoginPhase(this, server, transport);
         happened(new ConnectionEvent.Accepted());
     }
 
     /** Where it came in. */
     BoundPortal portal() { return portal; }
 
+    /** Where its peer is. */
+    Origin origin() { return origin; }
+
     ConnectionState state() { return state; }
+
+    /** Memory of answers that the peer has not taken. Any thread. */
+    long answerBytes() {
+        return transport.bufferedBytes();
+    }
 
     /** Login has succeeded, and its response is on its way: what comes from now on is for the session. */
     void enter(FullFeature entered) {
         fullFeature = entered;
+        if (entered.session().target() != null) {
+            server.loggedIn(this);
+        }
         happened(new ConnectionEvent.LoginSucceeded());
     }
 
@@ -76,8 +93,9 @@ final class Connection implements PduReceiver {
 
     /** Its portal is no more: ends a login, and asks for a logout otherwise. Any thread. */
     void leavePortal(long withinMs) {
-        transport.loop().execute(() -> {
+        later(() -> {
             if (state == ConnectionState.XPT_UP || state == ConnectionState.IN_LOGIN) {
+                refuseLogin(LoginStatus.SERVICE_UNAVAILABLE, "its portal is no more");
                 end("its portal is no more", new ConnectionEvent.SessionClosed());
             } else {
                 askForLogout(withinMs);
@@ -85,7 +103,23 @@ final class Connection implements PduReceiver {
         });
     }
 
+    /** Others have come that need its place; ends it unless it has begun a normal session meanwhile. Any thread. */
+    void crowdOut() {
+        later(() -> {
+            if (state == ConnectionState.XPT_UP || state == ConnectionState.IN_LOGIN
+                    || (state == ConnectionState.LOGGED_IN && fullFeature != null
+                            && fullFeature.session().target() == null)) {
+                happened(new ConnectionEvent.SessionClosed()); // no line in the log for each of a flood
+            }
+        });
+    }
+
     void happened(ConnectionEvent event) {
+        aborted |= switch (event) {
+            case ConnectionEvent.Reinstated _,ConnectionEvent.Dropped _,ConnectionEvent.TransportLost _,ConnectionEvent.TimedOut _ ->
+                true;
+            default -> false; // a Logout Response, a refusal or an Asynchronous Message is on its way
+        };
         Step<ConnectionState, ConnectionAction> step;
         try {
             step = ConnectionMachine.step(state, event);
@@ -110,7 +144,13 @@ final class Connection implements PduReceiver {
                     fullFeature.stopCommands();
                 }
             }
-            case ConnectionAction.CloseTransport _ -> transport.close();
+            case ConnectionAction.CloseTransport _ -> {
+                if (aborted && !transportOver) {
+                    transport.abort();
+                } else {
+                    transport.close();
+                }
+            }
             case ConnectionAction.SuspendTasks _ -> {
                 if (fullFeature != null) {
                     fullFeature.suspend();
@@ -142,11 +182,40 @@ final class Connection implements PduReceiver {
             happened(new ConnectionEvent.TimedOut(timer)); // nothing is kept that could be waited for
             return;
         }
-        timers.put(timer, transport.loop().schedule(() -> {
-            timers.remove(timer);
-            end("no " + timer.name().toLowerCase(Locale.ROOT) + " within " + delayMs + " ms",
-                    new ConnectionEvent.TimedOut(timer));
-        }, delayMs));
+        timers.put(timer, transport.loop().schedule(
+                () -> inLoop(() -> timedOut(timer, delayMs)), delayMs));
+    }
+
+    private void timedOut(ConnectionTimer timer, long delayMs) {
+        if (timers.remove(timer) == null) {
+            return; // on the way from one loop to another what was waited for has come
+        }
+        if (timer == ConnectionTimer.LOGIN) {
+            refuseLogin(LoginStatus.SERVICE_UNAVAILABLE, "the login takes too long");
+        }
+        end("no " + timer.name().toLowerCase(Locale.ROOT) + " within " + delayMs + " ms",
+                new ConnectionEvent.TimedOut(timer));
+    }
+
+    /** Runs something on the loop, in its turn. Any thread. */
+    private void later(Runnable what) {
+        transport.loop().execute(() -> inLoop(what));
+    }
+
+    /** The same, at once where that is: a login that joins a session has moved to the loop of that meanwhile. */
+    private void inLoop(Runnable what) {
+        EventLoop loop = transport.loop();
+        if (loop.inLoop()) {
+            what.run();
+        } else {
+            loop.execute(() -> inLoop(what));
+        }
+    }
+
+    private void refuseLogin(LoginStatus status, String why) {
+        if (phase instanceof LoginPhase login) {
+            login.refuse(status, why);
+        }
     }
 
     private void cancel(ConnectionTimer timer) {
@@ -180,6 +249,7 @@ final class Connection implements PduReceiver {
                 "connection from {0} ({1}) ended{2}", printable(transport.remote()), phase,
                 why == null ? "" : ": " + why);
         phase.closed(cause);
+        transportOver = true; // what it still sends, a Reject for example, is not cut short
         happened(new ConnectionEvent.TransportLost());
         server.disconnected(this);
     }

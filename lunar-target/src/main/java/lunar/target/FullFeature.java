@@ -109,7 +109,7 @@ final class FullFeature implements PduReceiver {
         silence = new SilenceWatch(transport.loop(), server.limits().idleMs(), this::ping,
                 this::endSilent);
         backPressure = new BackPressure(transport, server.limits().maxQueuedBytes(),
-                silence::heard);
+                server.limits().maxAnswerBytes(), silence::heard);
     }
 
     /** Whether nothing that comes is looked at any longer. */
@@ -220,6 +220,7 @@ final class FullFeature implements PduReceiver {
             case DataOut.OPCODE -> dataOut(bhs, length);
             default -> others.received(InitiatorPdu.decode(bhs, ahs), bhs, data);
         }
+        backPressure.look();
     }
 
     /** A command whose data came with it. */
@@ -443,7 +444,7 @@ final class FullFeature implements PduReceiver {
         if (!closed) {
             var parameters = session.login().parameters();
             announce(Lun.ZERO, AsyncEvent.SESSION_DROP, 0, parameters.defaultTime2WaitSeconds(),
-                    parameters.defaultTime2RetainSeconds());
+                    session.time2RetainSeconds());
             connection.end(why, new ConnectionEvent.SessionClosed());
         }
     }

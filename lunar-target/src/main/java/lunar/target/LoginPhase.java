@@ -4,9 +4,12 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.TimeUnit;
 import lunar.iscsi.Bhs;
 import lunar.iscsi.ConnectionEvent;
 import lunar.iscsi.ConnectionState;
+import lunar.iscsi.InitiatorPdu;
 import lunar.iscsi.LoginAnswer;
 import lunar.iscsi.LoginAsk;
 import lunar.iscsi.LoginRequest;
@@ -22,24 +25,29 @@ import org.jspecify.annotations.Nullable;
 
 /** The login phase of one connection (RFC 7143 chapter 6): moves PDUs between transport and {@link TargetLogin}. */
 final class LoginPhase implements PduReceiver {
+    private static final System.Logger LOG = System.getLogger("lunar.target");
+
     private final Connection connection;
     private final TargetServer server;
     private final Transport transport;
     private final TargetLogin login;
-    private final boolean refused;
     private final Bhs out = new Bhs();
     private final MemorySegment header = MemorySegment.ofArray(new byte[Bhs.LENGTH]);
     private int statSn;
     private int expStatSn;
     private boolean begun;
     private boolean over;
+    /** The last Login Response has been sent. */
+    private boolean answered;
+    private int itt;
+    private int expCmdSn;
+    private @Nullable String tolerated;
     private String who = "login";
 
-    LoginPhase(Connection connection, TargetServer server, Transport transport, boolean refused) {
+    LoginPhase(Connection connection, TargetServer server, Transport transport) {
         this.connection = connection;
         this.server = server;
         this.transport = transport;
-        this.refused = refused;
         login = server.newLogin(connection.portal(),
                 applicant -> who = "login of " + applicant.initiatorName());
         out.wrap(header);
@@ -53,79 +61,125 @@ final class LoginPhase implements PduReceiver {
     @Override
     public void received(Bhs bhs, MemorySegment ahs, MemorySegment data) throws ProtocolException {
         if (over) {
-            throw new ProtocolException(
-                    "a PDU before the final Login Response (RFC 7143 section 6.3)");
+            String what = "a PDU before the final Login Response (RFC 7143 section 6.3)";
+            refuse(LoginStatus.INVALID_DURING_LOGIN, what);
+            throw new ProtocolException(what);
         }
         if (bhs.opcode() != LoginRequest.OPCODE) {
-            // Before the leading login nobody is told anything (section 6.3); the connection just ends.
-            throw new ProtocolException(String.format(
+            String what = String.format(
                     "opcode %02Xh where only a Login Request may come (RFC 7143 section 6.3)",
-                    bhs.opcode()));
+                    bhs.opcode());
+            if (!begun) {
+                // Before the leading login nobody is told anything (section 6.3); the connection just ends.
+                throw new ProtocolException(what);
+            }
+            failed(login.fail(LoginStatus.INVALID_DURING_LOGIN, what));
+            return;
         }
-        LoginRequest request = LoginRequest.decode(bhs);
-        int cmdSn = request.cmdSn();
+        begin(bhs);
+        LoginRequest request;
+        try {
+            request = LoginRequest.decode(bhs);
+        } catch (ProtocolException e) {
+            failed(login.fail(LoginStatus.INITIATOR_ERROR, String.valueOf(e.getMessage())));
+            return;
+        }
+        TargetLogin.Step step = server.hasRoom()
+                ? login.receive(LoginAsk.of(request, data))
+                : login.fail(LoginStatus.OUT_OF_RESOURCES, "too many connections");
+        switch (step) {
+            case TargetLogin.Respond(LoginAnswer answer) -> send(answer, expCmdSn, expCmdSn);
+            case TargetLogin.Fail fail -> failed(fail);
+            case TargetLogin.Complete(LoginAnswer answer, LoginResult result) ->
+                complete(answer, result);
+        }
+    }
+
+    /** Takes from a Login Request what its answer needs, whatever else is wrong with it. */
+    private void begin(Bhs bhs) {
         if (!begun) {
             begun = true;
-            expStatSn = request.expStatSn();
+            expStatSn = bhs.int32(InitiatorPdu.EXP_STAT_SN);
         }
         if (connection.state() == ConnectionState.XPT_UP) {
             connection.happened(new ConnectionEvent.LoginBegun());
         }
-        TargetLogin.Step step = refused
-                ? login.fail(LoginStatus.OUT_OF_RESOURCES, "too many connections")
-                : login.receive(LoginAsk.of(request, data));
-        switch (step) {
-            case TargetLogin.Respond(LoginAnswer answer) ->
-                send(answer, request.itt(), cmdSn, cmdSn);
-            case TargetLogin.Fail fail -> failed(fail, request.itt(), cmdSn);
-            case TargetLogin.Complete(LoginAnswer answer, LoginResult result) ->
-                complete(answer, result, request.itt(), cmdSn);
+        itt = bhs.itt();
+        expCmdSn = bhs.int32(InitiatorPdu.CMD_SN);
+        if (!bhs.immediate()) { // which uses its CmdSN up
+            expCmdSn++;
+            tolerated = "a Login Request without the I bit (RFC 7143 section 11.12)";
         }
     }
 
-    private void failed(TargetLogin.Fail fail, int itt, int cmdSn) {
+    /** Tells an initiator whose login has begun that it ends, for a reason of ours. The caller ends the connection. */
+    void refuse(LoginStatus status, String why) {
+        if (begun && !answered) {
+            over = true;
+            answered = true;
+            send(login.fail(status, why).answer(), expCmdSn, expCmdSn);
+            transport.flush();
+        }
+    }
+
+    private void failed(TargetLogin.Fail fail) {
         over = true;
-        send(fail.answer(), itt, cmdSn, cmdSn);
+        answered = true;
+        send(fail.answer(), expCmdSn, expCmdSn);
+        transport.flush();
         connection.end(fail.status().statusClass() == 1
                 ? fail.reason()
                 : "login refused, " + fail.status().text() + ": " + fail.reason(),
                 new ConnectionEvent.LoginFailed());
     }
 
-    private void complete(LoginAnswer answer, LoginResult result, int itt, int cmdSn) {
+    private void complete(LoginAnswer answer, LoginResult result) {
         over = true;
-        // The text of the answer is valid during this call only, and others may have to end first.
-        var kept = new LoginAnswer(answer.transit(), answer.more(), answer.stage(),
-                answer.nextStage(), answer.versionMax(), answer.versionActive(), answer.isid(),
-                answer.tsih(), answer.statusClass(), answer.statusDetail(),
-                MemorySegment.ofArray(answer.text().toArray(ValueLayout.JAVA_BYTE)));
+        String let = login.tolerated().orElse(tolerated);
+        if (let != null) {
+            LOG.log(System.Logger.Level.WARNING, "{0}: accepted, though against the RFC: {1}", who,
+                    let);
+        }
         TargetNode target = result.sessionType() == SessionType.NORMAL
                 ? server.target(result.targetName().orElseThrow())
                 : null;
         if (target == null && result.sessionType() == SessionType.NORMAL) {
-            failed(login.fail(LoginStatus.NOT_FOUND, "the target has just been removed"), itt,
-                    cmdSn);
+            reject(LoginStatus.NOT_FOUND, "the target has just been removed");
             return;
         }
-        Session known = target == null ? null : server.sessions().find(result.tsih());
-        if (known != null) {
-            transport.moveTo(known.loop(), () -> join(known, result, kept, itt));
+        // The text of the answer is valid during this call only, and others may have to end first.
+        LoginAnswer kept = answer
+                .withText(MemorySegment.ofArray(answer.text().toArray(ValueLayout.JAVA_BYTE)));
+        if (result.tsih() != 0) { // the request names a session: no login without that joins one
+            join(result, kept);
             return;
         }
-        var session = new Session(result, target, transport.loop(), cmdSn, server);
+        OptionalInt tsih = server.sessions().claimTsih();
+        if (tsih.isEmpty()) {
+            reject(LoginStatus.OUT_OF_RESOURCES, "every TSIH is taken");
+            return;
+        }
+        LoginAnswer given = kept.withTsih(tsih.getAsInt());
+        var session = new Session(result.withTsih(tsih.getAsInt()), target, transport.loop(),
+                expCmdSn, connection.origin(), server);
         if (target == null) {
-            enter(session, result, answer, itt);
+            enter(session, session.login(), given);
             return;
         }
         try {
             var _ = server.sessions()
-                    .establish(session, target, server.limits().answerTimeoutMs())
-                    .thenRun(() -> inLoop(() -> lead(session, result, kept, itt)));
+                    .establish(session, target, server.limits().answerTimeoutMs(),
+                            () -> server.ended(session))
+                    .thenAccept(free -> inLoop(
+                            () -> lead(session, free, session.login(), given)));
         } catch (LoginException e) {
-            failed(login.fail(LoginStatus.of(e.statusClass(), e.statusDetail()).orElseThrow(),
-                    String.valueOf(e.getMessage())), itt, cmdSn);
+            server.ended(session);
+            reject(LoginStatus.of(e.statusClass(), e.statusDetail()).orElseThrow(),
+                    String.valueOf(e.getMessage()));
         }
     }
+
+    private void reject(LoginStatus status, String why) { failed(login.fail(status, why)); }
 
     private void inLoop(Runnable task) {
         if (transport.loop().inLoop()) {
@@ -135,46 +189,115 @@ final class LoginPhase implements PduReceiver {
         }
     }
 
-    /** The connection is the first of its session. */
-    private void lead(Session session, LoginResult result, LoginAnswer answer, int itt) {
+    /** Commands of what the login takes the place of may still be performed: not even a new session may hide that. */
+    private void notYet() {
+        reject(LoginStatus.SERVICE_UNAVAILABLE, "commands of the old session have not ended yet");
+    }
+
+    /**
+     * The connection is the first of its session.
+     *
+     * @param free whether the session before is over
+     */
+    private void lead(Session session, boolean free, LoginResult result, LoginAnswer answer) {
+        if (!free) { // the session ends with the one before it, for the sake of the next login
+            if (connection.state() == ConnectionState.IN_LOGIN) {
+                notYet();
+            }
+            return;
+        }
         if (connection.state() != ConnectionState.IN_LOGIN) { // the peer has left
             server.ended(session);
             return;
         }
         if (session.replaced()) { // yet another login took the place
             server.ended(session);
-            connection.end("replaced by a newer login of the same initiator port",
-                    new ConnectionEvent.LoginFailed());
+            failed(login.fail(LoginStatus.SERVICE_UNAVAILABLE,
+                    "replaced by a newer login of the same initiator port"));
             return;
         }
-        enter(session, result, answer, itt);
+        enter(session, result, answer);
     }
 
-    /** The connection is one more of a session, on whose loop this runs (RFC 7143 section 6.3.4). */
-    private void join(Session session, LoginResult result, LoginAnswer answer, int itt) {
+    /** The connection is one more of the session that its request names (RFC 7143 section 6.3.4). */
+    private void join(LoginResult result, LoginAnswer answer) {
+        Session named = server.sessions().find(result.tsih());
+        Optional<LoginStatus> refusal = refusal(named, result);
+        if (named == null || refusal.isPresent()) { // it was otherwise when the login began
+            reject(refusal.orElse(LoginStatus.SESSION_DOES_NOT_EXIST), notJoined(result));
+            return;
+        }
+        transport.moveTo(named.loop(), () -> {
+            if (mayJoin(named, result)) {
+                vacate(named, result, answer);
+            }
+        });
+    }
+
+    /** On the session's loop: ends the connection in whose place this one comes, then joins. */
+    private void vacate(Session session, LoginResult result, LoginAnswer answer) {
+        FullFeature old = session.connection(result.cid());
+        var _ = session.vacate(result.cid()).thenApply(_ -> true)
+                .completeOnTimeout(false, server.limits().answerTimeoutMs(),
+                        TimeUnit.MILLISECONDS)
+                .thenAccept(vacant -> inLoop(
+                        () -> joinNow(session, old, vacant, result, answer)));
+    }
+
+    /** On the session's loop; says it to the peer where it may not. */
+    private boolean mayJoin(Session session, LoginResult result) {
         if (connection.state() != ConnectionState.IN_LOGIN) {
-            return;
+            return false;
         }
-        Optional<LoginStatus> refusal = session.refusal(result.cid());
-        if (refusal.isPresent()) { // it was otherwise when the login began; too late to say it in a Login Response
-            connection.end("login refused, " + refusal.get().text(),
-                    new ConnectionEvent.LoginFailed());
-            return;
-        }
-        enter(session, result, answer, itt);
+        Optional<LoginStatus> refusal = refusal(session, result);
+        refusal.ifPresent(status -> reject(status, notJoined(result)));
+        return refusal.isEmpty();
     }
 
-    private void enter(Session session, LoginResult result, LoginAnswer answer, int itt) {
-        send(answer, itt, session.window().expCmdSn(), session.window().maxCmdSn());
+    /** On the session's loop, after the connection in whose place it comes has ended or has not. */
+    private void joinNow(Session session, @Nullable FullFeature old, boolean vacant,
+            LoginResult result, LoginAnswer answer) {
+        if (!mayJoin(session, result)) {
+            return;
+        }
+        if (!vacant) {
+            notYet();
+            return;
+        }
+        FullFeature other = session.connection(result.cid());
+        if (other != null && !other.equals(old)) { // another login of this number was faster, and goes for this one
+            vacate(session, result, answer);
+            return;
+        }
+        enter(session, result, answer);
+    }
+
+    /** Whether the session is still the one that was named, and the initiator may still use its target. */
+    private Optional<LoginStatus> refusal(@Nullable Session session, LoginResult result) {
+        TargetNode target = server.target(result.targetName().orElseThrow());
+        return session == null || target == null || !target.equals(session.target())
+                || target.spec().access(result.initiatorName()).isEmpty()
+                        ? Optional.of(LoginStatus.SESSION_DOES_NOT_EXIST)
+                        : session.refusal(result);
+    }
+
+    private static String notJoined(LoginResult result) {
+        return "connection " + result.cid() + " cannot join the session with TSIH "
+                + result.tsih();
+    }
+
+    private void enter(Session session, LoginResult result, LoginAnswer answer) {
+        answered = true;
+        send(answer, session.window().expCmdSn(), session.window().maxCmdSn());
         transport.framing(result.parameters().framing(FullFeature.MAX_AHS_BYTES));
         var fullFeature = new FullFeature(connection, server, transport, session, result, statSn);
-        session.join(fullFeature, expStatSn);
         connection.enter(fullFeature);
+        session.join(fullFeature, expStatSn);
         transport.flush();
     }
 
-    private void send(LoginAnswer answer, int itt, int expCmdSn, int maxCmdSn) {
-        answer.response(itt, statSn++, expCmdSn, maxCmdSn).encode(out);
+    private void send(LoginAnswer answer, int firstCmdSn, int maxCmdSn) {
+        answer.response(itt, statSn++, firstCmdSn, maxCmdSn).encode(out);
         out.lengths(0, (int) answer.text().byteSize());
         transport.send(header, answer.text(), Transport.Release.NOTHING);
     }

@@ -15,6 +15,9 @@ import org.jspecify.annotations.Nullable;
  * to another; or until its time is over (RFC 7143 sections 7.2.2 and 7.12.3). On the session's loop.
  */
 final class LostConnections {
+    /** Connections of a session that may wait for others at once, each with what it has not been acknowledged. */
+    static final int MAX_COUNT = 16;
+
     private static final class Lost {
         final FullFeature connection;
         boolean loggedOut;
@@ -28,7 +31,14 @@ final class LostConnections {
 
     LostConnections(Session session) { this.session = session; }
 
-    void add(FullFeature connection) { lost.add(new Lost(connection)); }
+    /** One more; where that is too many, the oldest is not waited for any longer. */
+    void add(FullFeature connection) {
+        if (lost.size() == MAX_COUNT) {
+            lost.getFirst().connection.terminate("too many lost connections of its session",
+                    new ConnectionEvent.SessionClosed());
+        }
+        lost.add(new Lost(connection));
+    }
 
     /** Its time is over, or its tasks are aborted. */
     void remove(FullFeature connection) {

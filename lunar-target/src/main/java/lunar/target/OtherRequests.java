@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import lunar.iscsi.Bhs;
@@ -49,7 +50,7 @@ final class OtherRequests {
         this.server = server;
         this.session = session;
         this.answers = answers;
-        management = new TaskManagement(connection, session, server.limits());
+        management = new TaskManagement(session, server.limits());
         snacks = new Snacks(answers, session.recoveryLevel() > 0);
     }
 
@@ -74,7 +75,7 @@ final class OtherRequests {
                         .wrap(MemorySegment.ofArray(bhs.bytes().toArray(ValueLayout.JAVA_BYTE)));
                 MemorySegment kept = MemorySegment.ofArray(data.toArray(ValueLayout.JAVA_BYTE));
                 session.tasks().hold(connection, bhs.int32(InitiatorPdu.CMD_SN),
-                        () -> performInTurn(pdu, header, kept));
+                        (int) kept.byteSize(), () -> performInTurn(pdu, header, kept));
             }
             case IGNORE -> {
                 // As the RFC has it (section 4.2.2.1).
@@ -104,7 +105,7 @@ final class OtherRequests {
         switch (pdu) {
             case NopOut nop -> nop(nop, data);
             case TextRequest request -> text(request, bhs, data);
-            case LogoutRequest logout -> logout(logout);
+            case LogoutRequest logout -> logout(logout, bhs);
             case TaskManagementRequest request -> manage(request, bhs);
             case SnackRequest snack -> snacks.answer(snack, connection.own(snack.itt()), bhs);
             case LoginRequest _ -> throw new ProtocolException(
@@ -132,7 +133,7 @@ final class OtherRequests {
             going = new TargetText(session.login(), asked -> server.discovery()
                     .answer(asked, session.login(), connection.connection().portal(),
                             connection.transport().local()),
-                    LoginLimits.DEFAULT);
+                    server.sessions().ends(session), LoginLimits.DEFAULT);
             text = going;
             textItt = request.itt();
         }
@@ -145,22 +146,25 @@ final class OtherRequests {
         }
     }
 
-    private void logout(LogoutRequest request) {
+    private void logout(LogoutRequest request, Bhs bhs) {
         switch (request.reason()) {
             case CLOSE_SESSION -> {
+                session.takeNoMore();
                 var all = new ArrayList<>(session.connections());
                 all.addAll(session.lost().all());
                 close(request, all, _ -> true);
             }
             case CLOSE_CONNECTION -> {
                 FullFeature named = named(request);
-                if (named == null) {
-                    loggedOut(request, LogoutResponseCode.CID_NOT_FOUND);
+                if (!connection.equals(named) && management.isBusy()) { // it can do so again and again
+                    busy(request, bhs);
+                } else if (named == null) {
+                    notFound(request);
                 } else {
                     close(request, List.of(named), task -> task.connection().equals(named));
                 }
             }
-            case REMOVE_FOR_RECOVERY -> recover(request);
+            case REMOVE_FOR_RECOVERY -> recover(request, bhs);
         }
     }
 
@@ -171,12 +175,16 @@ final class OtherRequests {
     }
 
     /** The connection is closed, if it still is there, and its tasks wait for a new allegiance (section 11.14.1). */
-    private void recover(LogoutRequest request) {
+    private void recover(LogoutRequest request, Bhs bhs) {
         FullFeature named = named(request);
         if (session.recoveryLevel() < 2) {
             loggedOut(request, LogoutResponseCode.RECOVERY_NOT_SUPPORTED);
         } else if (named == null) {
-            loggedOut(request, LogoutResponseCode.CID_NOT_FOUND);
+            if (management.isBusy()) {
+                busy(request, bhs);
+            } else {
+                notFound(request);
+            }
         } else if (named.equals(connection)) {
             connection.connection().happened(new ConnectionEvent.LogoutBegun());
             connection.suspend();
@@ -193,16 +201,52 @@ final class OtherRequests {
         }
     }
 
-    /** The response says that nothing of these goes on (RFC 7143 section 11.15): first their tasks end. */
+    private void busy(LogoutRequest request, Bhs bhs) {
+        if (request.immediate()) {
+            answers.reject(bhs, RejectReason.TOO_MANY_IMMEDIATE);
+        } else {
+            loggedOut(request, LogoutResponseCode.CLEANUP_FAILED);
+        }
+    }
+
+    /**
+     * The connection is over. Its commands may not be: the initiator sends them again after the response, which
+     * therefore waits for the last of them.
+     */
+    private void notFound(LogoutRequest request) {
+        management.begun();
+        var _ = session.awaitAborted(request.cid())
+                .thenApply(_ -> LogoutResponseCode.CID_NOT_FOUND)
+                .completeOnTimeout(LogoutResponseCode.CLEANUP_FAILED,
+                        server.limits().answerTimeoutMs(), TimeUnit.MILLISECONDS)
+                .thenAccept(outcome -> connection.inLoop(() -> {
+                    management.answered();
+                    loggedOut(request, outcome);
+                    connection.scheduleFlush();
+                }));
+    }
+
+    /**
+     * The response says that nothing of these goes on (RFC 7143 section 11.15): first their tasks end, and with the
+     * last connection what the session does without tasks.
+     */
     private void close(LogoutRequest request, List<FullFeature> which, Predicate<Task> tasks) {
         if (which.contains(connection)) {
             connection.connection().happened(new ConnectionEvent.LogoutBegun());
         }
         which.forEach(FullFeature::stopCommands);
-        var _ = session.abort(tasks, _ -> {}).thenApply(_ -> LogoutResponseCode.SUCCESS)
+        management.begun();
+        boolean last = which.containsAll(session.connections())
+                && which.containsAll(session.lost().all());
+        var _ = session.abort(tasks, _ -> {})
+                .thenCompose(_ -> last
+                        ? session.loseNexus()
+                        : CompletableFuture.completedFuture(null))
+                .thenApply(_ -> LogoutResponseCode.SUCCESS)
                 .completeOnTimeout(LogoutResponseCode.CLEANUP_FAILED,
                         server.limits().answerTimeoutMs(), TimeUnit.MILLISECONDS)
                 .thenAccept(outcome -> connection.inLoop(() -> {
+                    management.answered();
                     loggedOut(request, outcome);
                     connection.scheduleFlush();
                     for (FullFeature closed : which) {
@@ -221,7 +265,7 @@ final class OtherRequests {
     private void loggedOut(LogoutRequest request, LogoutResponseCode response) {
         var parameters = session.login().parameters();
         answers.loggedOut(request.itt(), response.code(), parameters.defaultTime2WaitSeconds(),
-                parameters.defaultTime2RetainSeconds());
+                session.time2RetainSeconds());
     }
 
     /** The answer goes before what the task sends from now on (section 7.2.2). */
@@ -254,8 +298,10 @@ final class OtherRequests {
             reassign(request);
             return;
         }
+        management.begun();
         var _ = management.perform(function.get(), request)
                 .thenAccept(answer -> connection.inLoop(() -> fenced(function.get(), () -> {
+                    management.answered();
                     answers.managed(request.itt(), answer.code().code(), answer.information());
                     connection.scheduleFlush();
                     if (function.get() == TaskManagementFunction.TARGET_COLD_RESET

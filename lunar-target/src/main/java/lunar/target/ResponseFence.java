@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * Keeps answers in order over the connections of a session where the order tells something: one behind the fence is
  * sent when the initiator has all that were sent before, and others only when it has that one (RFC 7143 section
  * 4.2.2.3). An initiator that is slow to acknowledge is pinged; one that still does not is not waited for without
- * end. On the loop.
+ * end, and where too many answers wait for it they are all sent, in the order they came. On the loop.
  */
 final class ResponseFence {
     /** A connection, and the first StatSN of it that need not be acknowledged. */
@@ -28,15 +28,21 @@ final class ResponseFence {
 
     private final Session session;
     private final long boundMs;
+    private final int maxWaiting;
     private final Deque<Answer> waiting = new ArrayDeque<>();
     private final List<Mark> marks = new ArrayList<>();
     private EventLoop.Timer timer = () -> {};
     private @Nullable Answer current;
     private boolean up;
 
-    ResponseFence(Session session, long boundMs) {
+    /**
+     * @param boundMs how long an initiator has to acknowledge
+     * @param maxWaiting answers that may wait for it
+     */
+    ResponseFence(Session session, long boundMs, int maxWaiting) {
         this.session = session;
         this.boundMs = boundMs;
+        this.maxWaiting = maxWaiting;
     }
 
     /** Whether answers have to wait. */
@@ -67,7 +73,7 @@ final class ResponseFence {
     /** Sends an answer, when the fence is down. */
     void pass(FullFeature connection, Runnable send) {
         if (up) {
-            waiting.add(new Answer(connection, false, send));
+            keep(new Answer(connection, false, send));
         } else {
             send.run();
         }
@@ -76,7 +82,7 @@ final class ResponseFence {
     /** Sends an answer when all before it are acknowledged, and then nothing until it is too. */
     void raise(FullFeature connection, Runnable send) {
         if (up) {
-            waiting.add(new Answer(connection, true, send));
+            keep(new Answer(connection, true, send));
         } else if (session.connections().size() < 2) {
             send.run(); // StatSN says the order
         } else {
@@ -88,6 +94,28 @@ final class ResponseFence {
     void look() {
         if (up && marks.stream().allMatch(Mark::isPassed)) {
             advance();
+        }
+    }
+
+    private void keep(Answer answer) {
+        waiting.add(answer);
+        if (waiting.size() > maxWaiting) {
+            giveUp();
+        }
+    }
+
+    /** Sends everything, fenced or not: an initiator that is owed so much and acknowledges nothing has no order. */
+    private void giveUp() {
+        timer.cancel();
+        marks.clear();
+        up = false;
+        Answer fenced = current;
+        current = null;
+        if (fenced != null) {
+            fenced.send.run();
+        }
+        while (!waiting.isEmpty()) {
+            waiting.remove().send.run();
         }
     }
 

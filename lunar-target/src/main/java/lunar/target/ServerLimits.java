@@ -5,7 +5,8 @@ import lunar.iscsi.CommandWindow;
 /**
  * Bounds of a server, each of which holds against any peer.
  *
- * @param maxConnections TCP connections at once; one more is refused at login
+ * @param maxConnections connections of normal sessions at once; one more is refused at login. A quarter as many may be
+ *        open besides, and the oldest of these go first
  * @param loginTimeoutMs a connection that has not logged in by then is closed
  * @param commandsPerSession command window (MaxCmdSN) of a session
  * @param immediateCommandsPerSession immediate commands in flight in a session
@@ -23,6 +24,13 @@ public record ServerLimits(int maxConnections, long loginTimeoutMs, int commands
         long maxQueuedBytes, long idleMs, long abortTimeoutMs) {
     /** Time enough to leave commands behind, on a loop that has other things to do. */
     private static final long LEAVING_MS = 2_000;
+
+    /** An answer that is copied to be sent: data to 8 KiB, headers, and what the last one leaves of a buffer. */
+    private static final int SHORT_ANSWER_BYTES = 10 << 10;
+    private static final int LEAST_ANSWER_BYTES = 1 << 20;
+
+    private static final int LEAST_PENDING = 64;
+    private static final int MOST_PENDING = 1024;
 
     /** What suits a server with some gigabytes of memory. */
     public static final ServerLimits DEFAULT = new ServerLimits(4096, 15_000, 128, 16, 4 << 20,
@@ -45,6 +53,24 @@ public record ServerLimits(int maxConnections, long loginTimeoutMs, int commands
     /** How long an answer waits for commands to end: longer than it takes to leave one of them behind. */
     long answerTimeoutMs() {
         return abortTimeoutMs + Math.max(abortTimeoutMs, LEAVING_MS);
+    }
+
+    /** Connections that belong to no normal session, beside {@code maxConnections} that do; the oldest goes first. */
+    int maxPendingConnections() {
+        return Math.clamp(maxConnections / 4, LEAST_PENDING, MOST_PENDING);
+    }
+
+    /** How many of them one host may have. */
+    int maxPendingOfOrigin() {
+        return maxPendingConnections() / 4;
+    }
+
+    /**
+     * Short answers that wait to be sent on a connection, in bytes of memory; beyond it nothing more is read from its
+     * peer, be it pings, text or commands. As many as a session may have commands never reach it.
+     */
+    long maxAnswerBytes() {
+        return Math.max(LEAST_ANSWER_BYTES, (long) commandsPerSession * SHORT_ANSWER_BYTES);
     }
 
     /** How long a command may wait for its data while others of its connection come. */

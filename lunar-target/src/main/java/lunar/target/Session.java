@@ -13,6 +13,7 @@ import java.util.function.Predicate;
 import lunar.iscsi.AsyncEvent;
 import lunar.iscsi.CommandWindow;
 import lunar.iscsi.ConnectionEvent;
+import lunar.iscsi.Isid;
 import lunar.iscsi.LoginResult;
 import lunar.iscsi.LoginStatus;
 import lunar.iscsi.TaskReporting;
@@ -26,9 +27,15 @@ import org.jspecify.annotations.Nullable;
  * other threads talk to it through {@link #loop}.
  */
 final class Session {
+    private static final long NOT_KEPT = Long.MAX_VALUE;
+
+    /** So many times the command window may wait at the response fence: commands, and functions that end them. */
+    private static final int ANSWERS_PER_COMMAND = 2;
+
     private final LoginResult login;
     private final @Nullable TargetNode target;
     private final EventLoop loop;
+    private final Origin origin;
     private final CommandWindow window;
     private final TaskSets taskSets;
     private final @Nullable Nexus nexus;
@@ -40,13 +47,20 @@ final class Session {
     private final ResponseFence fence;
     /** Their numbers, for other threads. */
     private volatile Set<Integer> cids = Set.of();
+    private final int maxTime2WaitSeconds;
+    private volatile long keptSinceMs = NOT_KEPT;
     private volatile boolean begun;
     private volatile boolean over;
+    /** Something has ended it, and it goes as its tasks do. */
+    private volatile boolean ending;
     private boolean replaced;
 
+    /** @param origin where the initiator of the leading connection is */
     Session(LoginResult login, @Nullable TargetNode target, EventLoop loop, int firstCmdSn,
-            TargetServer server) {
+            Origin origin, TargetServer server) {
         ServerLimits limits = server.limits();
+        this.origin = origin;
+        maxTime2WaitSeconds = server.sessions().limits().maxTime2WaitSeconds();
         this.server = server;
         this.login = login;
         this.target = target;
@@ -60,7 +74,8 @@ final class Session {
                         target.port(login.portalGroupTag()), new Aborter(),
                         server.announcesResets());
         tasks = new SessionTasks(this, server);
-        fence = new ResponseFence(this, limits.abortTimeoutMs());
+        fence = new ResponseFence(this, limits.abortTimeoutMs(),
+                ANSWERS_PER_COMMAND * limits.commandsPerSession());
     }
 
     LoginResult login() { return login; }
@@ -81,6 +96,9 @@ final class Session {
 
     EventLoop loop() { return loop; }
 
+    /** Where its initiator is. */
+    Origin origin() { return origin; }
+
     CommandWindow window() { return window; }
 
     TaskSets taskSets() { return taskSets; }
@@ -97,10 +115,29 @@ final class Session {
      * where it is not (RFC 7143 sections 7.2.2 and 13.16).
      */
     long retainMs() {
-        int retainSeconds = login.parameters().defaultTime2RetainSeconds();
-        return recoveryLevel() < 2 || retainSeconds == 0
+        return recoveryLevel() < 2 || time2RetainSeconds() == 0
                 ? 0
-                : 1000L * (login.parameters().defaultTime2WaitSeconds() + retainSeconds);
+                : 1000L * (login.parameters().defaultTime2WaitSeconds() + time2RetainSeconds());
+    }
+
+    /**
+     * Time2Retain as it is told. The longer Time2Wait holds (section 13.15), so that no answer of ours shortens what an
+     * initiator wants; but for one that comes back later than the server waits, nothing is kept.
+     */
+    int time2RetainSeconds() {
+        return login.parameters().defaultTime2WaitSeconds() > maxTime2WaitSeconds
+                ? 0
+                : login.parameters().defaultTime2RetainSeconds();
+    }
+
+    /** Whether it has no connection, and waits for its initiator to bring another. Any thread. */
+    boolean isKept() {
+        return keptSinceMs != NOT_KEPT;
+    }
+
+    /** When it lost its last connection, by the clock of the loops; means something while it is kept. Any thread. */
+    long keptSinceMs() {
+        return keptSinceMs;
     }
 
     LostConnections lost() { return lost; }
@@ -114,9 +151,32 @@ final class Session {
 
     // --- its connections, on the loop ---
 
+    /**
+     * Why the connection of a login may not join; empty where it may. The login must be of the same initiator port and
+     * target, by the same portal group, and have proved the same identity (RFC 7143 sections 4.4.3 and 6.3.1). Any
+     * thread.
+     */
+    Optional<LoginStatus> refusal(LoginResult by) {
+        if (!isOfPort(by.initiatorName(), by.isid())
+                || !login.targetName().equals(by.targetName())) {
+            return Optional.of(LoginStatus.SESSION_DOES_NOT_EXIST);
+        }
+        if (login.portalGroupTag() != by.portalGroupTag()) {
+            return Optional.of(LoginStatus.CANNOT_INCLUDE_IN_SESSION);
+        }
+        return login.chapUser().equals(by.chapUser())
+                ? refusal(by.cid())
+                : Optional.of(LoginStatus.AUTHORIZATION_FAILURE);
+    }
+
+    /** Whether the session is of this initiator port. */
+    boolean isOfPort(String initiatorName, Isid isid) {
+        return login.initiatorName().equals(initiatorName) && login.isid().equals(isid);
+    }
+
     /** Why a connection of this number may not join now; empty where it may. Any thread. */
     Optional<LoginStatus> refusal(int cid) {
-        if (!begun || over) {
+        if (!begun || ending || over) {
             return Optional.of(LoginStatus.SESSION_DOES_NOT_EXIST);
         }
         Set<Integer> taken = cids;
@@ -126,24 +186,40 @@ final class Session {
     }
 
     /**
-     * A connection joins; it takes the place of one with its number, which is logged out by that (connection
-     * reinstatement, section 6.3.4).
+     * A connection joins, after {@link #vacate}; what is kept of one with its number is logged out by that.
      *
      * @param expStatSn ExpStatSN of its first Login Request, which is that of the old connection (section 11.12.9)
      */
     void join(FullFeature connection, int expStatSn) {
         begun = true;
-        FullFeature old = connections.get(connection.cid());
-        if (old != null) {
-            old.connection().end("reinstated by a new login of its connection",
-                    new ConnectionEvent.Dropped());
-        }
         FullFeature waiting = lost.waiting(connection.cid());
         if (waiting != null) {
             lost.logOut(waiting, expStatSn);
         }
         connections.put(connection.cid(), connection);
+        keptSinceMs = NOT_KEPT;
         cids = Set.copyOf(connections.keySet());
+    }
+
+    /**
+     * Ends when no aborted command is left of connections that had a number. On the loop; bounded, since a command that
+     * its device does not end is fenced and left behind.
+     */
+    CompletableFuture<Integer> awaitAborted(int cid) {
+        return tasks.abort(task -> task.aborted() && task.connection().cid() == cid, _ -> {});
+    }
+
+    /**
+     * Ends the connection whose number another one takes (connection reinstatement, RFC 7143 section 6.3.4), and waits
+     * for its commands, unless they are kept to be reassigned. On the loop.
+     */
+    CompletableFuture<Integer> vacate(int cid) {
+        FullFeature old = connections.get(cid);
+        if (old != null) {
+            old.connection().end("reinstated by a new login of its connection",
+                    new ConnectionEvent.Dropped());
+        }
+        return awaitAborted(cid);
     }
 
     /** The open connection of a number, or null. */
@@ -154,6 +230,9 @@ final class Session {
     void suspend(FullFeature connection) {
         forget(connection);
         lost.add(connection);
+        if (connections.isEmpty()) {
+            keptSinceMs = loop.nowMs();
+        }
     }
 
     private void forget(FullFeature connection) {
@@ -184,14 +263,30 @@ final class Session {
         return List.copyOf(connections.values());
     }
 
-    /** Ends when the session has no connection and no task any more. */
+    /**
+     * Nothing more is asked through the nexus: what goes on without a task, such as copies in the background, is
+     * cancelled. Ends when nothing of that can be seen to write any more. Any thread.
+     */
+    CompletableFuture<Void> loseNexus() {
+        return target == null
+                ? CompletableFuture.completedFuture(null)
+                : target.device().lose(nexus());
+    }
+
+    /** Ends when the session has no connection, no task and no copy in the background any more. */
     CompletableFuture<Void> ended() {
         return ended;
+    }
+
+    /** The session is about to end: no connection joins it any more, not even one that waits to. */
+    void takeNoMore() {
+        ending = true;
     }
 
     /** Ends the session from any thread; see {@link #ended}. */
     void terminate(String why, ConnectionEvent event) {
         loop.execute(() -> {
+            takeNoMore();
             if (!begun) {
                 replaced = true; // still waiting for its own predecessor: it never begins, and ends then
             }
@@ -260,6 +355,7 @@ final class Session {
     /** Tells the initiator that its connections are dropped, and drops them (AsyncEvent 3). Any thread. */
     void drop(String why) {
         loop.execute(() -> {
+            takeNoMore();
             if (!begun) {
                 replaced = true;
             }

@@ -1,20 +1,51 @@
 package lunar.target;
 
 /**
- * How many sessions there may be; one more is refused with "out of resources".
+ * How many sessions there may be; one more is refused with "out of resources". A session that has lost its connections
+ * and is kept for its initiator counts, and is the first to go where there is no room.
  *
  * @param perServer normal sessions of the server
  * @param perTarget of each of its targets
  * @param perInitiator of one initiator at one target
+ * @param perAddress of all initiators at one address, or in one IPv6 prefix of 64 bits
+ * @param maxTime2WaitSeconds an initiator that wants a longer DefaultTime2Wait gets it, but nothing is kept for it
+ * @param maxTime2RetainSeconds longest DefaultTime2Retain that is agreed to
  */
-public record SessionLimits(int perServer, int perTarget, int perInitiator) {
+public record SessionLimits(int perServer, int perTarget, int perInitiator, int perAddress,
+        int maxTime2WaitSeconds, int maxTime2RetainSeconds) {
+    /** Longest DefaultTime2Wait and DefaultTime2Retain there can be (RFC 7143 sections 13.15 and 13.16). */
+    public static final int MAX_SECONDS = 3600;
+
+    /** What an address may have in any case, where nothing is said of its share. */
+    private static final int SMALL_SHARE = 64;
+
+    private static final int DEFAULT_WAIT_SECONDS = 5;
+    private static final int DEFAULT_RETAIN_SECONDS = 20;
+
     /** As many as there are TSIHs for. */
     public static final SessionLimits DEFAULT = new SessionLimits(0xffff, 0xffff, 0xffff);
 
     public SessionLimits {
-        if (perServer < 1 || perServer > 0xffff || perTarget < 1 || perInitiator < 1) {
+        if (perServer < 1 || perServer > 0xffff || perTarget < 1 || perInitiator < 1
+                || perAddress < 1) {
             throw new IllegalArgumentException("a limit of sessions is out of range: " + perServer
-                    + ", " + perTarget + ", " + perInitiator);
+                    + ", " + perTarget + ", " + perInitiator + ", " + perAddress);
         }
+        if (maxTime2WaitSeconds < 0 || maxTime2WaitSeconds > MAX_SECONDS
+                || maxTime2RetainSeconds < 0 || maxTime2RetainSeconds > MAX_SECONDS) {
+            throw new IllegalArgumentException("a limit of Time2Wait or Time2Retain is out of "
+                    + "range: " + maxTime2WaitSeconds + ", " + maxTime2RetainSeconds);
+        }
+    }
+
+    /** Half of the server's sessions to each address, or 64 if that is more; the usual times. */
+    public SessionLimits(int perServer, int perTarget, int perInitiator) {
+        this(perServer, perTarget, perInitiator, share(perServer), DEFAULT_WAIT_SECONDS,
+                DEFAULT_RETAIN_SECONDS);
+    }
+
+    /** What one address may have where nothing else is said. */
+    public static int share(int perServer) {
+        return Math.max(SMALL_SHARE, perServer / 2);
     }
 }

@@ -24,10 +24,14 @@ final class SessionTasks {
         public FullFeature connection() { return task.connection(); }
     }
 
-    private record HeldRequest(FullFeature connection, Runnable perform) implements Held {}
+    private record HeldRequest(FullFeature connection, int bytes, Runnable perform)
+            implements Held {}
 
     /** Requests without a task that wait for their turn; more than these are the initiator's mistake. */
     private static final int MAX_HELD_REQUESTS = 64;
+
+    /** Their data, which are kept on the heap. */
+    private static final int MAX_HELD_BYTES = 1 << 20;
 
     private final Session session;
     private final CommandWindow window;
@@ -38,6 +42,7 @@ final class SessionTasks {
     private final TaskTable tasks = new TaskTable();
     private final Map<Integer, Held> held = new HashMap<>();
     private int heldRequestCount;
+    private int heldBytes;
     private int immediateCount;
 
     SessionTasks(Session session, TargetServer server) {
@@ -78,14 +83,19 @@ final class SessionTasks {
         }
     }
 
-    /** Keeps a request until its turn; false where too many wait already. */
-    boolean hold(FullFeature connection, int cmdSn, Runnable perform) {
-        if (heldRequestCount == MAX_HELD_REQUESTS) {
+    /**
+     * Keeps a request until its turn; false where too many wait already.
+     *
+     * @param bytes data that it has
+     */
+    boolean hold(FullFeature connection, int cmdSn, int bytes, Runnable perform) {
+        if (heldRequestCount == MAX_HELD_REQUESTS || heldBytes + bytes > MAX_HELD_BYTES) {
             window.forget(cmdSn);
             return false;
         }
         heldRequestCount++;
-        held.put(cmdSn, new HeldRequest(connection, perform));
+        heldBytes += bytes;
+        held.put(cmdSn, new HeldRequest(connection, bytes, perform));
         return true;
     }
 
@@ -101,8 +111,9 @@ final class SessionTasks {
                     }
                     task.connection().advance(task);
                 }
-                case HeldRequest(FullFeature _, Runnable perform) -> {
+                case HeldRequest(FullFeature _, int bytes, Runnable perform) -> {
                     heldRequestCount--;
+                    heldBytes -= bytes;
                     window.finished();
                     perform.run();
                 }
@@ -188,10 +199,12 @@ final class SessionTasks {
                 return false;
             }
             window.forget(entry.getKey());
-            if (entry.getValue() instanceof HeldTask(Task task)) {
-                drop(task);
-            } else {
-                heldRequestCount--;
+            switch (entry.getValue()) {
+                case HeldTask(Task task) -> drop(task);
+                case HeldRequest request -> {
+                    heldRequestCount--;
+                    heldBytes -= request.bytes();
+                }
             }
             return true;
         });

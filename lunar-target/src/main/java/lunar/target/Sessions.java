@@ -1,25 +1,42 @@
 package lunar.target;
 
+import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import lunar.iscsi.ChapPolicy;
 import lunar.iscsi.ConnectionEvent;
 import lunar.iscsi.Isid;
 import lunar.iscsi.LoginException;
 import lunar.iscsi.LoginResult;
 import lunar.iscsi.LoginStatus;
+import lunar.iscsi.Secret;
+import lunar.iscsi.SessionEnd;
 import org.jspecify.annotations.Nullable;
 
 /** The normal sessions of a server by initiator port and target (RFC 7143 section 4.4.1). Thread-safe. */
 final class Sessions {
+    private static final System.Logger LOG = System.getLogger("lunar.target");
+
     /** What makes a session the same session: one nexus has one (section 4.4.3.1). */
     private record Key(TargetNode target, int group, String initiatorName, Isid isid) {}
 
     private final Map<Key, Session> sessions = new ConcurrentHashMap<>();
+    /** Those that had to make room and have not ended yet: nothing takes their place before. */
+    private final Map<Key, Session> leaving = new ConcurrentHashMap<>();
+    private final Map<Integer, Session> byTsih = new ConcurrentHashMap<>();
+    private final Tsihs tsihs = new Tsihs();
     private volatile SessionLimits limits;
-    private final AtomicInteger lastTsih = new AtomicInteger();
+    private final UUID instance = UUID.randomUUID();
 
     Sessions(SessionLimits limits) { this.limits = limits; }
 
@@ -28,70 +45,164 @@ final class Sessions {
         limits = to;
     }
 
-    /** A TSIH that no session of now has; never 0. */
-    int newTsih() {
-        while (true) {
-            int tsih = lastTsih.updateAndGet(last -> last % 0xffff + 1);
-            if (find(tsih) == null) {
-                return tsih;
-            }
-        }
+    SessionLimits limits() { return limits; }
+
+    /** A TSIH for a session that is about to begin, its own until {@link #releaseTsih}; empty where none is left. */
+    OptionalInt claimTsih() {
+        return tsihs.claim();
     }
 
+    /** The session of a TSIH has ended. */
+    void releaseTsih(int tsih) { tsihs.release(tsih); }
+
+    /** The session of a TSIH that connections may join, or null. */
     @Nullable
-    Session find(int tsih) {
-        for (Session session : sessions.values()) {
-            if (session.login().tsih() == tsih) {
-                return session;
-            }
-        }
-        return null;
-    }
+    Session find(int tsih) { return byTsih.get(tsih); }
 
     /**
      * Puts a new session in the place of one that the same initiator port had: the old one is ended first, and with
      * it its tasks, so that none of them writes after a command of the new one (session reinstatement, section
      * 6.3.5).
      *
-     * @return ends when the new session may begin; within the bound, even where a device does not let go
+     * @param whenOver what is to be done, where the new session may not begin, once the old one has ended after all
+     * @return whether the new session may begin, within the bound. It may not where commands of the old one go on that
+     *         can be neither ended nor fenced; the new session then ends when the old one does
      * @throws LoginException where there is no room for it, or the initiator may not use the target any more
      */
-    CompletableFuture<Void> establish(Session session, TargetNode target, long boundMs)
-            throws LoginException {
+    CompletableFuture<Boolean> establish(Session session, TargetNode target, long boundMs,
+            Runnable whenOver) throws LoginException {
         Session old = put(key(session, target), session);
         if (old == null) {
-            return CompletableFuture.completedFuture(null);
+            return CompletableFuture.completedFuture(true);
         }
         old.terminate("session reinstated by a new login", new ConnectionEvent.Reinstated());
-        return old.ended().copy().completeOnTimeout(null, boundMs, TimeUnit.MILLISECONDS);
+        return old.ended().thenApply(_ -> true)
+                .completeOnTimeout(false, boundMs, TimeUnit.MILLISECONDS)
+                .whenComplete((free, _) -> {
+                    if (!free) {
+                        var _ = old.ended().thenRun(whenOver);
+                    }
+                });
+    }
+
+    /** Ends sessions for the initiator of one. */
+    SessionEnd.Server ends(Session asking) {
+        return new SessionEnd.Server() {
+            @Override
+            public UUID instance() { return instance; }
+
+            @Override
+            public Optional<SessionEnd.Answer> end(SessionEnd asked) {
+                return Sessions.this.end(asking, asked);
+            }
+        };
+    }
+
+    /**
+     * Ends another session of an initiator, which is lost in a portal group that the initiator does not reach, so that
+     * session reinstatement cannot end it.
+     */
+    private Optional<SessionEnd.Answer> end(Session asking, SessionEnd asked) {
+        String initiator = asking.login().initiatorName();
+        for (var entry : Stream.concat(leaving.entrySet().stream(), sessions.entrySet().stream())
+                .toList()) {
+            Key key = entry.getKey();
+            if (key.group() == asked.portalGroupTag() && key.isid().equals(asked.isid())
+                    && key.initiatorName().equals(initiator)
+                    && key.target().spec().name().equals(asked.targetName())
+                    && !entry.getValue().equals(asking)) {
+                if (!mayEnd(asking, entry.getValue(), key.target())) {
+                    return Optional.empty();
+                }
+                entry.getValue().terminate("ended by its initiator through another portal group",
+                        new ConnectionEvent.Reinstated());
+                return Optional.of(SessionEnd.Answer.ENDING);
+            }
+        }
+        return Optional.of(SessionEnd.Answer.ENDED);
+    }
+
+    private static boolean mayEnd(Session asking, Session other, TargetNode at) {
+        TargetNode by = Objects.requireNonNull(asking.target());
+        return by.equals(at)
+                ? asking.login().chapUser().equals(other.login().chapUser())
+                : mayEnd(asking.login(), by.spec(), at.spec());
+    }
+
+    /**
+     * Whether a login at one target has proved what another one asks of the same initiator now: nothing, or the same
+     * secret. An initiator name alone is no proof.
+     */
+    static boolean mayEnd(LoginResult login, TargetSpec by, TargetSpec at) {
+        Optional<ChapPolicy> asked = at.chap(login.initiatorName());
+        if (asked.isEmpty()) {
+            return true;
+        }
+        Optional<Secret> proved = login.chapUser().flatMap(
+                user -> by.chap(login.initiatorName()).flatMap(own -> own.secrets().apply(user)));
+        return proved.isPresent()
+                && proved.equals(asked.get().secrets().apply(login.chapUser().orElseThrow()));
     }
 
     private synchronized @Nullable Session put(Key key, Session session) throws LoginException {
         if (!sessions.containsKey(key)) {
-            requireRoom(key);
+            makeRoom(key, session.origin());
         }
         if (!key.target().join(session)) {
             throw refusal(LoginStatus.AUTHORIZATION_FAILURE,
                     "the target has been taken from the initiator during its login");
         }
-        return sessions.put(key, session);
+        Session old = sessions.put(key, session);
+        if (old != null) {
+            byTsih.remove(old.login().tsih(), old);
+        }
+        byTsih.put(session.login().tsih(), session);
+        return old == null ? leaving.get(key) : old;
     }
 
-    private void requireRoom(Key key) throws LoginException {
-        int atTarget = 0;
-        int ofInitiator = 0;
-        for (Key other : sessions.keySet()) {
-            if (other.target().equals(key.target())) {
-                atTarget++;
-                ofInitiator += other.initiatorName().equals(key.initiatorName()) ? 1 : 0;
-            }
+    /** The narrowest limit first: what goes for it makes room in the wider ones too. */
+    private void makeRoom(Key key, Origin origin) throws LoginException {
+        makeRoom("from " + origin, limits.perAddress(),
+                one -> one.getValue().origin().equals(origin));
+        makeRoom("of this initiator at the target", limits.perInitiator(),
+                one -> one.getKey().target().equals(key.target())
+                        && one.getKey().initiatorName().equals(key.initiatorName()));
+        makeRoom("at the target", limits.perTarget(),
+                one -> one.getKey().target().equals(key.target()));
+        makeRoom("in all", limits.perServer(), _ -> true);
+    }
+
+    private void makeRoom(String where, int most, Predicate<Map.Entry<Key, Session>> which)
+            throws LoginException {
+        List<Map.Entry<Key, Session>> there = sessions.entrySet().stream().filter(which).toList();
+        if (there.size() < most) {
+            return;
         }
-        if (sessions.size() >= limits.perServer() || atTarget >= limits.perTarget()
-                || ofInitiator >= limits.perInitiator()) {
-            throw refusal(LoginStatus.OUT_OF_RESOURCES, "too many sessions: " + sessions.size()
-                    + ", of them " + atTarget + " at the target and " + ofInitiator
-                    + " of this initiator");
-        }
+        Map.Entry<Key, Session> kept = leastWanted(there).orElseThrow(() -> refusal(
+                LoginStatus.OUT_OF_RESOURCES,
+                "too many sessions: " + there.size() + " " + where));
+        Session session = kept.getValue();
+        LOG.log(System.Logger.Level.INFO,
+                "session of {0} is not kept any longer: it has no connection, and there are {1} "
+                        + "sessions {2}",
+                session, there.size(), where);
+        leaving.put(kept.getKey(), session);
+        var _ = session.ended().thenRun(() -> leaving.remove(kept.getKey(), session));
+        sessions.remove(kept.getKey(), session);
+        byTsih.remove(session.login().tsih(), session);
+        session.terminate("its place is needed", new ConnectionEvent.SessionClosed());
+    }
+
+    /** Of those without a connection: of the origin that has most of them, the one that lost its own first. */
+    private static Optional<Map.Entry<Key, Session>> leastWanted(
+            List<Map.Entry<Key, Session>> among) {
+        List<Map.Entry<Key, Session>> kept = among.stream().filter(one -> one.getValue().isKept())
+                .toList();
+        Map<Origin, Long> counts = kept.stream().collect(Collectors
+                .groupingBy(one -> one.getValue().origin(), Collectors.counting()));
+        return kept.stream().min(Comparator.<Map.Entry<Key, Session>>comparingLong(
+                one -> -counts.getOrDefault(one.getValue().origin(), 0L))
+                .thenComparingLong(one -> one.getValue().keptSinceMs()));
     }
 
     private static LoginException refusal(LoginStatus status, String reason) {
@@ -101,6 +212,7 @@ final class Sessions {
     /** Forgets a session that has ended. */
     void remove(Session session, TargetNode target) {
         sessions.remove(key(session, target), session);
+        byTsih.remove(session.login().tsih(), session);
         target.leave(session);
     }
 

@@ -28,6 +28,7 @@ import lunar.iscsi.LoginPolicy;
 import lunar.iscsi.Offer;
 import lunar.iscsi.TargetLogin;
 import lunar.iscsi.TaskReporting;
+import lunar.iscsi.spi.DirectMemory;
 import lunar.iscsi.spi.PduReceiver;
 import lunar.iscsi.spi.Transport;
 import lunar.iscsi.spi.TransportProvider;
@@ -54,15 +55,18 @@ public final class TargetServer implements AutoCloseable {
     /** What a connection has to log out whose portal or target is not here any more. */
     static final long LEAVING_MS = 2_000;
 
-    /** Connections beyond the limit that are still told so in a Login Response. */
-    private static final int REFUSED_POLITELY = 64;
+    /** The part of the JVM's direct memory that commands may have; transports and devices need some too. */
+    private static final int PART_OF_DIRECT = 2;
+
+    /** The part of it that may be garbage of theirs. */
+    private static final int UNFREED_PART = 8;
 
     /** Threads that serve connections where nothing else is said: one per processor, to 8. */
     public static final int DEFAULT_LOOPS = Math.clamp(Runtime.getRuntime().availableProcessors(),
             1, 8);
 
     private final ServerLimits limits;
-    private final boolean announcesResets;
+    private volatile boolean announcesResets;
     private final Buffers buffers;
     private final Sessions sessions;
     private final Units units;
@@ -70,6 +74,7 @@ public final class TargetServer implements AutoCloseable {
     private final Portals portals;
     private final Discovery discovery;
     private final Set<Connection> connections = ConcurrentHashMap.newKeySet();
+    private final PendingConnections pending;
     private final AtomicBoolean closed = new AtomicBoolean();
     private final SecureRandom random = new SecureRandom();
     private final TransportProvider.Loops loops;
@@ -91,8 +96,12 @@ public final class TargetServer implements AutoCloseable {
     private TargetServer(Builder from) throws IOException {
         limits = from.limits;
         announcesResets = from.announcesResets;
-        buffers = new Buffers(limits.maxTransferBytes(), limits.maxBufferBytes());
+        long directBytes = DirectMemory.limitBytes();
+        buffers = new Buffers(limits.maxTransferBytes(),
+                Math.min(limits.maxBufferBytes(), directBytes / PART_OF_DIRECT),
+                directBytes / UNFREED_PART);
         sessions = new Sessions(from.sessionLimits);
+        pending = new PendingConnections(limits);
         units = new Units(limits.maxTransferBytes());
         admissions = new Admissions(this, from.offer, from.discoveryChap);
         discovery = new Discovery(this);
@@ -203,10 +212,11 @@ public final class TargetServer implements AutoCloseable {
     }
 
     /**
-     * Becomes what a builder says, in one step: its portals, targets, limits of sessions, offer and CHAP of discovery.
-     * Its limits and loops are not looked at. What is as before goes on undisturbed: a portal that has its address
-     * already, a target of the same name (see {@link #update}), and all their sessions. Connections by a portal that is
-     * no more, in another group now or moved are asked to log out. Blocks while the saved state of new units is read.
+     * Becomes what a builder says, in one step: its portals, targets, limits of sessions, offer, CHAP of discovery and
+     * whether resets are announced. Its limits and loops are not looked at. What is as before goes on undisturbed: a
+     * portal that has its address already, a target of the same name (see {@link #update}), and all their sessions.
+     * Connections by a portal that is no more, in another group now or moved are asked to log out. Blocks while the
+     * saved state of new units is read.
      *
      * @return ends when the last command of each unit that was taken away has ended: then its device may be closed
      * @throws IOException when a new portal cannot be listened on, or that state cannot be read; then nothing has
@@ -230,6 +240,7 @@ public final class TargetServer implements AutoCloseable {
                 throw e;
             }
             sessions.limit(wanted.sessionLimits);
+            announcesResets = wanted.announcesResets;
             admissions = new Admissions(this, wanted.offer, wanted.discoveryChap);
             List<BoundPortal> without = to.begin();
             targets = made.after();
@@ -278,6 +289,11 @@ public final class TargetServer implements AutoCloseable {
     /** Bytes of memory lent to commands now. */
     public long bufferBytesInUse() {
         return buffers.usedBytes();
+    }
+
+    /** Bytes of memory that answers have which their peers have not taken. */
+    public long answerBytesInUse() {
+        return connections.stream().mapToLong(Connection::answerBytes).sum();
     }
 
     /**
@@ -340,17 +356,26 @@ public final class TargetServer implements AutoCloseable {
     // --- for the connections ---
 
     private PduReceiver connected(BoundPortal portal, Transport transport) {
-        int others = connections.size();
-        var connection = new Connection(this, portal, transport, others >= limits.maxConnections());
-        if (others >= limits.maxConnections() + REFUSED_POLITELY) {
-            transport.close(); // a flood: no use in telling each of them
-        } else {
-            connections.add(connection);
-        }
+        var connection = new Connection(this, portal, transport);
+        connections.add(connection);
+        pending.add(connection).forEach(Connection::crowdOut);
         return connection;
     }
 
-    void disconnected(Connection connection) { connections.remove(connection); }
+    /** Whether one more connection may begin or join a normal session. */
+    boolean hasRoom() {
+        return connections.size() - pending.count() < limits.maxConnections();
+    }
+
+    /** A connection belongs to a normal session from now on. */
+    void loggedIn(Connection connection) {
+        pending.remove(connection);
+    }
+
+    void disconnected(Connection connection) {
+        connections.remove(connection);
+        pending.remove(connection);
+    }
 
     ServerLimits limits() { return limits; }
 
@@ -376,12 +401,21 @@ public final class TargetServer implements AutoCloseable {
     /** Whether it takes no logins any more. */
     boolean isClosing() { return closing; }
 
-    /** The last task of a session that has lost its connection has ended. */
-    void ended(Session session) {
+    /**
+     * The last task of a session that has lost its connection has ended; or it never began. It is over when its copies
+     * in the background are too, and until then nothing takes its place.
+     */
+    void ended(Session session) { var _ = session.loseNexus().thenRun(() -> over(session)); }
+
+    private void over(Session session) {
+        if (session.ended().isDone()) {
+            return;
+        }
         TargetNode target = session.target();
         if (target != null) {
             sessions.remove(session, target);
         }
+        sessions.releaseTsih(session.login().tsih());
         session.ended().complete(null);
     }
 
@@ -461,8 +495,9 @@ public final class TargetServer implements AutoCloseable {
         }
 
         /**
-         * Whether each unit answers the first command of a new session with a unit attention, as SAM-5 section 6.3.5
-         * wants it. Without it even an initiator that cannot bear one, such as jSCSI, gets to its capacity.
+         * Whether each unit answers the first command of a new session with a unit attention: POWER ON OCCURRED to an
+         * initiator port that it has not seen since the server started, else I_T NEXUS LOSS OCCURRED. Without it even
+         * an initiator that cannot bear one, such as jSCSI, gets to its capacity.
          */
         public Builder announceResets(boolean value) {
             announcesResets = value;

@@ -141,6 +141,11 @@ public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec>
         });
     }
 
+    /** What an initiator of a name proves itself by; empty where it need not. */
+    Optional<ChapPolicy> chap(String initiatorName) {
+        return access(initiatorName).flatMap(InitiatorSpec::chap).or(() -> chap);
+    }
+
     /** What an initiator may do; empty where it may not use the target. */
     Optional<InitiatorSpec> access(String initiatorName) {
         if (initiators.isEmpty()) {

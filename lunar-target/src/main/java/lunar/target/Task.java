@@ -10,6 +10,7 @@ import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.iscsi.CommandHeader;
 import lunar.iscsi.DataOutResult;
+import lunar.iscsi.Residual;
 import lunar.iscsi.ScsiCommand;
 import lunar.iscsi.TaskAttribute;
 import lunar.iscsi.TaskReporting;
@@ -217,6 +218,9 @@ final class Task implements ScsiTask, Transport.Release {
 
     @Override
     public int expectedOutBytes() { return expectedOutBytes; }
+
+    @Override
+    public boolean declaresDataOut() { return write; }
 
     @Override
     public boolean aborted() { return aborted; }
@@ -467,6 +471,13 @@ final class Task implements ScsiTask, Transport.Release {
 
     @Nullable
     Sense sense() { return sense; }
+
+    /** How far the initiator expected less data-out than the CDB needs, where that has ended the command. */
+    Residual overflow() {
+        return DATA_OUT_TOO_SHORT.equals(sense) && wantedOutBytes > expectedOutBytes
+                ? Residual.of(expectedOutBytes, wantedOutBytes)
+                : Residual.NONE;
+    }
 
     /** Bytes of data-in that the command has to send. */
     int dataInBytes() { return dataInBytes; }

@@ -1,5 +1,6 @@
 package lunar.target;
 
+import static lunar.iscsi.TaskManagementResponseCode.AUTHORIZATION_FAILED;
 import static lunar.iscsi.TaskManagementResponseCode.FUNCTION_COMPLETE;
 import static lunar.iscsi.TaskManagementResponseCode.FUNCTION_NOT_SUPPORTED;
 import static lunar.iscsi.TaskManagementResponseCode.FUNCTION_REJECTED;
@@ -10,6 +11,7 @@ import static lunar.iscsi.TaskManagementResponseCode.TASK_DOES_NOT_EXIST;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
@@ -21,6 +23,7 @@ import lunar.iscsi.TaskManagementResponseCode;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.SenseKey;
 import lunar.target.device.LogicalUnit;
+import lunar.target.device.LunMap;
 import lunar.target.device.Nexus;
 
 /**
@@ -53,21 +56,27 @@ final class TaskManagement {
         }
     }
 
-    private final FullFeature connection;
     private final Session session;
     private final ServerLimits limits;
     private int pendingCount;
 
-    TaskManagement(FullFeature connection, Session session, ServerLimits limits) {
-        this.connection = connection;
+    TaskManagement(Session session, ServerLimits limits) {
         this.session = session;
         this.limits = limits;
     }
 
-    /** Whether as many functions are at work as may be. */
+    /** Whether as many requests are at work as may be. */
     boolean isBusy() {
         return pendingCount >= limits.commandsPerSession();
     }
+
+    /** A function, or a logout that waits for tasks to end, is at work. */
+    void begun() {
+        pendingCount++;
+    }
+
+    /** It has been answered. */
+    void answered() { pendingCount--; }
 
     /** Performs a function; on the loop, and ends on any thread. */
     CompletableFuture<Answer> perform(TaskManagementFunction function,
@@ -78,9 +87,28 @@ final class TaskManagement {
         if (needsLevel(function) && !session.hasLevel(FullFeature.RFC_7144)) {
             return now(FUNCTION_NOT_SUPPORTED);
         }
-        pendingCount++;
-        return begin(function, request)
-                .whenComplete((_, _) -> connection.inLoop(() -> pendingCount--));
+        if (endsTasksOfOthers(function, request)) {
+            return now(AUTHORIZATION_FAILED);
+        }
+        return begin(function, request);
+    }
+
+    /** Whether an initiator that may only read, or does not see all that they use, wants to reset what others use. */
+    private boolean endsTasksOfOthers(TaskManagementFunction function,
+            TaskManagementRequest request) {
+        LunMap luns = session.nexus().luns();
+        return switch (function) {
+            case LOGICAL_UNIT_RESET -> {
+                LogicalUnit unit = luns.unit(request.lun());
+                yield unit != null && luns.isReadOnly(unit);
+            }
+            case TARGET_WARM_RESET -> luns.units().stream().anyMatch(luns::isReadOnly);
+            case TARGET_COLD_RESET -> // ends the sessions of all, whatever LUNs they see
+                luns.units().stream().anyMatch(luns::isReadOnly)
+                        || !luns.units().containsAll(
+                                Objects.requireNonNull(session.target()).device().units());
+            default -> false; // the others end tasks of their own session only
+        };
     }
 
     private CompletableFuture<Answer> begin(TaskManagementFunction function,

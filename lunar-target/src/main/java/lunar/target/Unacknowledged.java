@@ -17,6 +17,9 @@ final class Unacknowledged {
     /** PDUs with a status number that are kept. */
     static final int MAX_COUNT = 1024;
 
+    /** Data of PDUs that belong to no task, such as echoed pings: these are copies of our own. */
+    static final int MAX_COPIED_BYTES = 1 << 20;
+
     /**
      * A PDU with a status number.
      *
@@ -31,6 +34,7 @@ final class Unacknowledged {
     private final Deque<Sent> sent = new ArrayDeque<>();
     private final long maxDataBytes;
     private long dataBytes;
+    private long copiedBytes;
 
     /** @param maxDataBytes most data of tasks that are kept */
     Unacknowledged(long maxDataBytes) {
@@ -40,11 +44,13 @@ final class Unacknowledged {
     /** Keeps a PDU, and holds the buffer of its task as long. */
     void add(Sent pdu) {
         sent.add(pdu);
+        copiedBytes += pdu.data().byteSize();
         if (pdu.task() != null) {
             pdu.task().hold();
             dataBytes += pdu.task().dataInBytes();
         }
-        while (sent.size() > MAX_COUNT || (dataBytes > maxDataBytes && sent.size() > 1)) {
+        while (sent.size() > MAX_COUNT || copiedBytes > MAX_COPIED_BYTES
+                || (dataBytes > maxDataBytes && sent.size() > 1)) {
             forgetOldest();
         }
     }
@@ -83,6 +89,7 @@ final class Unacknowledged {
     /** Gives the status of a task away; whoever takes it releases the task's buffer. */
     void hand(Sent pdu) {
         sent.remove(pdu);
+        copiedBytes -= pdu.data().byteSize();
         dataBytes -= pdu.task() == null ? 0 : pdu.task().dataInBytes();
     }
 
@@ -93,7 +100,9 @@ final class Unacknowledged {
     }
 
     private void forgetOldest() {
-        Task task = sent.removeFirst().task();
+        Sent oldest = sent.removeFirst();
+        copiedBytes -= oldest.data().byteSize();
+        Task task = oldest.task();
         if (task != null) {
             dataBytes -= task.dataInBytes();
             task.release();

@@ -17,6 +17,7 @@ import lunar.iscsi.ChapPolicy;
 import lunar.iscsi.Secret;
 import lunar.iscsi.TargetAddress;
 import lunar.iscsi.TaskManagementFunction;
+import lunar.iscsi.TaskManagementResponseCode;
 import lunar.scsi.Lun;
 import lunar.scsi.Status;
 import org.junit.jupiter.api.AfterEach;
@@ -107,6 +108,29 @@ class AccessTest {
             assertThat(status(server, ONE.replace("one", "ONE"), CLOSED)).isZero();
             assertThat(status(server, TWO, CLOSED)).isEqualTo(0x0202);
             assertThat(status(server, ONE, CLOSED + "x")).isEqualTo(0x0203);
+        }
+    }
+
+    @Test
+    void shouldNotLetOneWhoSeesNotAllLunsEndTheSessionsOfOthers() throws Exception {
+        String all = "iqn.2026-11.org.host:all";
+        try (var server = server(TargetSpec.of(OPEN).withLun(0, first).withLun(1, second)
+                .withInitiator(InitiatorSpec.of(ONE).withLuns(new TreeMap<>(Map.of(0, 0))))
+                .withInitiator(InitiatorSpec.of(TWO).withLuns(new TreeMap<>())
+                        .withReadOnly(true))
+                .withInitiator(InitiatorSpec.of(all))).start();
+                var some = ready(server, ONE, OPEN);
+                var none = new RawInitiator(server);
+                var whole = ready(server, all, OPEN)) {
+            assertThat(none.loginAs(TWO, OPEN).status()).isZero();
+            for (RawInitiator who : List.of(some, none)) {
+                assertThat(who.managed(who.manage(TaskManagementFunction.TARGET_COLD_RESET, -1)))
+                        .isEqualTo(TaskManagementResponseCode.AUTHORIZATION_FAILED.code());
+            }
+            whole.assertSilent();
+            assertThat(whole.managed(whole.manage(TaskManagementFunction.TARGET_COLD_RESET, -1)))
+                    .isEqualTo(TaskManagementResponseCode.FUNCTION_COMPLETE.code());
+            assertThat(some.isClosedByTarget()).isTrue();
         }
     }
 

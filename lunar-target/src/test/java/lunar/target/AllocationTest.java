@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 
 /** READ and WRITE in the steady state make no garbage: counted in bytes that the loop's thread has allocated. */
 class AllocationTest {
+    private static final int MAX_RUNS = 10;
     private static final int BLOCKS = 8;
     private static final int BYTES = 512 * BLOCKS;
     private static final int DEPTH = 32;
@@ -74,12 +75,17 @@ class AllocationTest {
             var host = new SteadyHost(server, RawInitiator.bytes(cdb.replace(" ", "")), write,
                     BLOCKS, keys);
             host.run(WARM_UP, DEPTH);
-            long before = threads.getCurrentThreadAllocatedBytes();
-            host.run(COUNTED, DEPTH);
-            long bytes = threads.getCurrentThreadAllocatedBytes() - before;
+            double perCommand = Double.MAX_VALUE;
+            // Again until the compiler has seen it all, which takes its time where others want the processors, too.
+            for (int run = 0; run < MAX_RUNS && perCommand >= NOTHING; run++) {
+                long before = threads.getCurrentThreadAllocatedBytes();
+                host.run(COUNTED, DEPTH);
+                perCommand = (double) (threads.getCurrentThreadAllocatedBytes() - before)
+                        / COUNTED;
+            }
             host.end();
             assertThat(server.bufferBytesInUse()).isZero();
-            return (double) bytes / COUNTED;
+            return perCommand;
         }
     }
 
@@ -97,10 +103,13 @@ class AllocationTest {
                 var initiator = RawInitiator.ready(server, 1)) {
             for (boolean write : new boolean[]{false, true}) {
                 run(initiator, write, WARM_UP);
-                long before = loopBytes();
-                run(initiator, write, COUNTED);
-                assertThat((double) (loopBytes() - before) / COUNTED)
-                        .as(write ? "WRITE" : "READ").isLessThan(TRANSPORT);
+                double perCommand = Double.MAX_VALUE;
+                for (int run = 0; run < MAX_RUNS && perCommand >= TRANSPORT; run++) {
+                    long before = loopBytes();
+                    run(initiator, write, COUNTED);
+                    perCommand = (double) (loopBytes() - before) / COUNTED;
+                }
+                assertThat(perCommand).as(write ? "WRITE" : "READ").isLessThan(TRANSPORT);
             }
         }
     }

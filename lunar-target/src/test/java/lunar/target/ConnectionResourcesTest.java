@@ -38,7 +38,7 @@ class ConnectionResourcesTest {
     void startServer() throws IOException {
         server = TargetServer.builder().portal("127.0.0.1", 0)
                 .target(TargetSpec.of(IQN).withLun(0, device)).start();
-        connection = new Connection(server, server.boundPortals().getFirst(), transport, false);
+        connection = new Connection(server, server.boundPortals().getFirst(), transport);
     }
 
     @AfterEach
@@ -54,6 +54,29 @@ class ConnectionResourcesTest {
         connection.closed(null);
 
         assertThat(transport.timers).isEmpty();
+    }
+
+    /** A login that joins a session moves to the loop of that, and its timer stays on the old one. */
+    @Test
+    void shouldEndALoginThatTakesTooLongOnItsOwnLoop() {
+        Runnable timer = transport.timers.getFirst();
+        transport.elsewhere = true;
+        timer.run();
+        assertThat(transport.closed).as("by the other loop").isFalse();
+        transport.elsewhere = false;
+        transport.queued.forEach(Runnable::run);
+        assertThat(transport.closed).isTrue();
+    }
+
+    @Test
+    void shouldNotEndALoginThatSucceedsWhileItsTimerMoves() throws ProtocolException {
+        Runnable timer = transport.timers.getFirst();
+        transport.elsewhere = true;
+        timer.run();
+        transport.elsewhere = false;
+        login();
+        transport.queued.forEach(Runnable::run);
+        assertThat(transport.closed).isFalse();
     }
 
     @Test

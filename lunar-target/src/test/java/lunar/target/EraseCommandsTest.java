@@ -112,11 +112,12 @@ class EraseCommandsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"48030000000000000000, a key to erase", "48420000000000000000, zones",
-            "48020000000000000400, a list of a block erase", EXIT_FAILURE_MODE + ", a failure"})
-    void shouldRefuseWhatIsNotThere(String cdb, String what) throws Exception {
+    @CsvSource({"48030000000000000000, '', a key to erase", "48420000000000000000, '', zones",
+            "48020000000000000400, 00000000, a list of a block erase",
+            EXIT_FAILURE_MODE + ", '', a failure"})
+    void shouldRefuseWhatIsNotThere(String cdb, String list, String what) throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
-            assertThat(initiator.commandOut(cdb, new byte[0]).sense()).as(what)
+            assertThat(initiator.commandOut(cdb, bytes(list)).sense()).as(what)
                     .isEqualTo(0x05_24_00);
         }
     }
@@ -169,7 +170,7 @@ class EraseCommandsTest {
             "040000000300, '', 052400, FFMT", "041000000000, 00200000, 052600, DCRT without FOV",
             "041000000000, 00880000, 052600, an initialization pattern",
             "041000000000, 00000004, 052600, a defect list",
-            "041000000000, 0000, 051a00, half a header"})
+            "041000000000, 0000, 050e03, half a header"})
     void shouldRefuseFormatThatItCannotKeep(String cdb, String list, String sense, String what)
             throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.Devices;
 import lunar.block.ForwardingDevice;
@@ -21,6 +22,8 @@ final class GatedDevice extends ForwardingDevice {
     private volatile boolean failing;
 
     GatedDevice(String uri) throws StorageException { super(Devices.open(uri)); }
+
+    GatedDevice(BlockDevice below) { super(below); }
 
     /** Shuts the gate; {@link #awaitArrivals} then waits for so many requests. */
     void shut(int requests) {

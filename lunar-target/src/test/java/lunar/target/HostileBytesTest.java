@@ -52,8 +52,8 @@ class HostileBytesTest {
                     wrong[random.nextInt(wrong.length)] ^= (byte) (1 << random.nextInt(8));
                 }
                 var transport = new ManualTransport();
-                var connection = new Connection(server, server.boundPortals().getFirst(), transport,
-                        false);
+                var connection = new Connection(server, server.boundPortals().getFirst(),
+                        transport);
                 IOException cause = null;
                 try {
                     feed(new PduReader(connection), connection, wrong,

@@ -19,6 +19,10 @@ final class ManualTransport extends UnconnectedTransport {
     final List<Release> unsent = new ArrayList<>();
     boolean closed;
 
+    /** Whether the calling thread is that of another loop: what is to be done on this one waits in {@link #queued}. */
+    boolean elsewhere;
+    final List<Runnable> queued = new ArrayList<>();
+
     @Override
     public void send(MemorySegment header, MemorySegment data, Release release) {
         sentOpcodes.add(new Bhs().wrap(header).opcode());
@@ -39,5 +43,17 @@ final class ManualTransport extends UnconnectedTransport {
     public Timer schedule(Runnable task, long delayMs) {
         timers.add(task);
         return () -> timers.remove(task);
+    }
+
+    @Override
+    public boolean inLoop() { return !elsewhere; }
+
+    @Override
+    public void execute(Runnable task) {
+        if (elsewhere) {
+            queued.add(task);
+        } else {
+            task.run();
+        }
     }
 }

@@ -259,7 +259,7 @@ class PrimaryCommandsTest {
             "a40a 00000000 0000000c 0000, 0000000000000001"})
     void shouldRefuseListThatIsCutBetweenTwoOfItsParts(String cdb, String list) throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
-            assertThat(initiator.commandOut(cdb(cdb), cdb(list)).sense()).isEqualTo(0x05_1a_00);
+            assertThat(initiator.commandOut(cdb(cdb), cdb(list)).sense()).isEqualTo(0x05_0e_03);
         }
     }
 

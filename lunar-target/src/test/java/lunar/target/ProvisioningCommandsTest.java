@@ -4,6 +4,7 @@ import static lunar.target.RawInitiator.bytes;
 import static lunar.target.TargetFixture.blocks;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.ByteBuffer;
 import lunar.scsi.Status;
 import lunar.store.MemoryDevice;
 import org.junit.jupiter.api.Test;
@@ -65,6 +66,23 @@ class ProvisioningCommandsTest {
             initiator.write(CHUNK, blocks(1, 2));
             assertThat(initiator.receive().status()).isEqualTo(Status.GOOD);
             assertThat(initiator.read(0, 2)).isEqualTo(blocks(2, 0));
+        }
+    }
+
+    /** More than a million blocks in a command libiscsi's suite takes for a mistake. */
+    @Test
+    void shouldUnmapAtMostAMebiblockAtOnce() throws Exception {
+        try (var target = new TargetFixture("ram:4GiB", unit -> unit);
+                var initiator = target.ready(1)) {
+            byte[] limits = initiator.command("1201b000ff00", 255).data();
+            assertThat(ByteBuffer.wrap(limits).getInt(20)).isEqualTo(1 << 20);
+            String cdb = "42000000000000001800";
+            assertThat(initiator.commandOut(cdb,
+                    bytes("0016001000000000 0000000000000001 0010000000000000")).status())
+                    .isEqualTo(Status.GOOD);
+            assertThat(initiator.commandOut(cdb,
+                    bytes("0016001000000000 0000000000000001 0010000100000000")).sense())
+                    .isEqualTo(0x05_26_00);
         }
     }
 

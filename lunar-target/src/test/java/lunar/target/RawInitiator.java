@@ -7,6 +7,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
@@ -77,6 +78,9 @@ final class RawInitiator implements AutoCloseable {
         }
     }
 
+    /** Set by hand, or the kernel takes tens of megabytes that nobody reads. */
+    static final int RECEIVE_BUFFER_BYTES = 64 << 10;
+
     private final Socket socket;
     private final DataInputStream in;
     private final OutputStream out;
@@ -97,9 +101,21 @@ final class RawInitiator implements AutoCloseable {
 
     RawInitiator(int port) throws IOException { this(port, new Numbers()); }
 
+    /** From another address of this machine, such as 127.0.0.2. */
+    static RawInitiator from(String address, TargetServer server) throws IOException {
+        return new RawInitiator(server.portals().getFirst().getPort(), new Numbers(), address);
+    }
+
     private RawInitiator(int port, Numbers numbers) throws IOException {
+        this(port, numbers, "127.0.0.1");
+    }
+
+    private RawInitiator(int port, Numbers numbers, String from) throws IOException {
         this.numbers = numbers;
-        socket = new Socket("127.0.0.1", port);
+        socket = new Socket();
+        socket.setReceiveBufferSize(RECEIVE_BUFFER_BYTES);
+        socket.bind(new InetSocketAddress(from, 0));
+        socket.connect(new InetSocketAddress("127.0.0.1", port));
         socket.setSoTimeout(PATIENCE_MS);
         socket.setTcpNoDelay(true);
         in = new DataInputStream(socket.getInputStream());
@@ -130,6 +146,9 @@ final class RawInitiator implements AutoCloseable {
     static Isid isid(int qualifier) { return Isid.enterprise(0x123456, qualifier); }
 
     int localPort() { return socket.getLocalPort(); }
+
+    /** The TSIH that the last Login Response gave. */
+    int tsih() { return tsih & 0xffff; }
 
     // --- login ---
 
@@ -162,9 +181,14 @@ final class RawInitiator implements AutoCloseable {
 
     /** What SendTargets says, one key a line. */
     String sendTargets(String which) throws IOException {
+        return text("SendTargets=" + which);
+    }
+
+    /** What a Text Request with one key is answered, one key a line. */
+    String text(String key) throws IOException {
         send(new TextRequest(true, true, false, Lun.ZERO, numbers.itt++, Bhs.NO_TAG, numbers.cmdSn,
                 expStatSn),
-                ("SendTargets=" + which + "\0").getBytes(StandardCharsets.UTF_8));
+                (key + "\0").getBytes(StandardCharsets.UTF_8));
         Received answer = receive();
         assertThat(answer.opcode()).isEqualTo(TextResponse.OPCODE);
         return answer.text().replace('\0', '\n');

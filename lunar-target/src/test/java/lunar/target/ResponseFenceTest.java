@@ -2,10 +2,13 @@ package lunar.target;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayDeque;
 import org.junit.jupiter.api.Test;
 
 /** The order of answers over the connections of a session (RFC 7143 section 4.2.2.3). */
 class ResponseFenceTest {
+    private static final int COMMANDS = 4;
+    private static final int ABORT_TASK_SET = 2;
     private static final byte[] NOTHING = {};
     private static final byte[] TEST_UNIT_READY = new byte[6];
 
@@ -97,6 +100,54 @@ class ResponseFenceTest {
             assertThat(one.take(0x22, first).response()).isZero();
             one.pong(one.take());
             assertThat(one.take(0x22, second).response()).isZero();
+        }
+    }
+
+    private static ServerLimits fewCommands() { // and nobody gives up waiting for an acknowledgement
+        return TargetFixture.limits(15_000, 30_000, 60_000).withCommandsPerSession(COMMANDS);
+    }
+
+    @Test
+    void shouldCountFunctionsUntilTheyAreAnswered() throws Exception {
+        try (var target = new TargetFixture(fewCommands());
+                var one = WirePeer.loggedIn(target.server, 0, "MaxConnections=2");
+                var two = one.another(target.server, 1, 0)) {
+            assertThat(one.isSilent()).isTrue();
+            two.lose(0x21, testUnit(two));
+            for (int i = 0; i < COMMANDS; i++) {
+                one.manage(ABORT_TASK_SET, -1);
+            }
+            assertThat(one.isSilent()).as("performed, and not answered").isTrue();
+            one.manage(ABORT_TASK_SET, -1);
+            assertThat(one.rejected()).as("too many immediate commands").isEqualTo(6);
+        }
+    }
+
+    @Test
+    void shouldKeepNoMoreAnswersThanTheirBound() throws Exception {
+        try (var target = new TargetFixture(fewCommands());
+                var one = WirePeer.loggedIn(target.server, 0, "MaxConnections=4");
+                var two = one.another(target.server, 1, 0);
+                var three = one.another(target.server, 2, 0);
+                var four = one.another(target.server, 3, 0)) {
+            assertThat(one.isSilent()).isTrue();
+            two.lose(0x21, testUnit(two));
+            var functions = new ArrayDeque<Integer>();
+            for (int i = 0; i < COMMANDS; i++) {
+                functions.add(one.manage(ABORT_TASK_SET, -1));
+                three.manage(ABORT_TASK_SET, -1);
+            }
+            assertThat(one.isSilent()).isTrue();
+            three.pong(three.receive());
+            assertThat(three.isSilent()).isTrue();
+            four.pong(four.receive());
+            four.manage(ABORT_TASK_SET, -1);
+            assertThat(four.isSilent()).as("one fenced, and as many behind it as may be").isTrue();
+            four.manage(ABORT_TASK_SET, -1);
+
+            while (!functions.isEmpty()) {
+                assertThat(one.take(0x22, functions.remove()).response()).isZero();
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import lunar.block.BlockRequest;
 import lunar.iscsi.LogoutReason;
 import lunar.iscsi.LogoutRequest;
 import lunar.iscsi.LogoutResponse;
@@ -132,6 +133,85 @@ class SeveralConnectionsTest {
         }
     }
 
+    /** The initiator sends them again after the answer (RFC 7143 sections 7.2.1 and 11.14). */
+    @Test
+    void shouldAnswerALogoutOfALostConnectionAfterItsCommandsHaveEnded() throws Exception {
+        try (var target = new TargetFixture();
+                var one = target.ready(1, "MaxConnections=2", "ErrorRecoveryLevel=0")) {
+            hangOnAConnection(target, one).close();
+            TargetFixture.await("its end", () -> target.server.connectionCount() == 1);
+            one.send(new LogoutRequest(true, LogoutReason.CLOSE_CONNECTION, one.newTag(), 1,
+                    one.cmdSn(), one.expStatSn()), new byte[0]);
+            one.assertSilent();
+            target.device.open();
+            assertThat(one.receive().bhs().int8(LogoutResponse.RESPONSE)).as("CID not found")
+                    .isEqualTo(1);
+            assertThat(target.onDevice(8, 1)).isEqualTo(blocks(1, 0xaa));
+        }
+    }
+
+    @Test
+    void shouldReinstateAConnectionAfterItsCommandsHaveEnded() throws Exception {
+        try (var target = new TargetFixture();
+                var one = target.ready(1, "MaxConnections=2", "ErrorRecoveryLevel=0");
+                var old = hangOnAConnection(target, one);
+                var again = one.another(target.server, RawInitiator.isid(1), 1)) {
+            assertThat(old.isClosedByTarget()).isTrue();
+            assertThat(again.isQuiet()).isTrue();
+            target.device.open();
+            assertThat(again.loginAnswer().status()).isZero();
+            assertThat(target.onDevice(8, 1)).isEqualTo(blocks(1, 0xaa));
+        }
+    }
+
+    @Test
+    void shouldEndTheFirstOfTwoConnectionsThatWaitForOneNumber() throws Exception {
+        try (var target = new TargetFixture();
+                var one = target.ready(1, "MaxConnections=2", "ErrorRecoveryLevel=0");
+                var _ = hangOnAConnection(target, one);
+                var again = one.another(target.server, RawInitiator.isid(1), 1);
+                var later = one.another(target.server, RawInitiator.isid(1), 1)) {
+            assertThat(again.isQuiet()).isTrue();
+            assertThat(later.isQuiet()).isTrue();
+            target.device.open();
+            TargetFixture.await("one connection of each number",
+                    () -> target.server.connectionCount() == 2);
+            one.assertSilent();
+        }
+    }
+
+    @Test
+    void shouldLetNoWaitingConnectionJoinASessionThatWasReplaced() throws Exception {
+        try (var target = new TargetFixture();
+                var one = target.ready(1, "MaxConnections=2", "ErrorRecoveryLevel=0");
+                var two = hangOnAConnection(target, one);
+                var fresh = new RawInitiator(target.server)) {
+            one.write(one.newTag(), one.useCmdSn(), RawInitiator.writeCdb(16, 1), blocks(1, 1), 512,
+                    true);
+            TargetFixture.await("both writes at the device",
+                    () -> target.device.waitingCount() == 2);
+            try (var again = one.another(target.server, RawInitiator.isid(1), 1)) {
+                assertThat(two.isClosedByTarget()).isTrue();
+                fresh.sendLogin(RawInitiator.isid(1));
+                assertThat(one.isClosedByTarget()).isTrue();
+                target.device.open();
+                assertThat(again.loginAnswer().status()).isEqualTo(SESSION_DOES_NOT_EXIST);
+            }
+            assertThat(fresh.loginAnswer().status()).isZero();
+        }
+    }
+
+    /** A connection more, with a write that the device does not end. */
+    private static RawInitiator hangOnAConnection(TargetFixture target, RawInitiator one)
+            throws Exception {
+        RawInitiator two = joined(target, one, 1);
+        target.device.shut(1, request -> request.operation() == BlockRequest.Operation.WRITE);
+        two.write(one.newTag(), one.useCmdSn(), RawInitiator.writeCdb(8, 1), blocks(1, 0xaa), 512,
+                true);
+        target.device.awaitArrivals();
+        return two;
+    }
+
     @Test
     void shouldTakeNoMoreConnectionsThanAgreed() throws Exception {
         try (var target = new TargetFixture();
@@ -216,6 +296,27 @@ class SeveralConnectionsTest {
                 assertThat(two.receive().opcode()).isEqualTo(NopIn.OPCODE);
             }
             two.assertSilent(); // the rest was dropped, as if it had never come
+        }
+    }
+
+    @Test
+    void shouldBoundTheDataItHolds() throws Exception {
+        int bytes = 200_000;
+        try (var target = new TargetFixture();
+                var one = target.ready(1, "MaxConnections=2");
+                var two = joined(target, one, 1)) {
+            int first = one.useCmdSn();
+            for (int i = 0; i < 20; i++) {
+                two.send(new NopOut(false, Lun.ZERO, one.newTag(), -1, one.useCmdSn(),
+                        two.expStatSn()), new byte[bytes]);
+            }
+            two.assertSilent();
+            one.write(one.newTag(), first, RawInitiator.writeCdb(0, 1), blocks(1, 1), 512, true);
+            assertThat(one.receive().opcode()).isEqualTo(ScsiResponse.OPCODE);
+            for (int i = 0; i < (1 << 20) / bytes; i++) {
+                assertThat(two.receive().opcode()).isEqualTo(NopIn.OPCODE);
+            }
+            two.assertSilent();
         }
     }
 }

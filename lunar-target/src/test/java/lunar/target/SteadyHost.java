@@ -50,7 +50,7 @@ final class SteadyHost extends UnconnectedTransport {
         unsolicited = keys.contains("InitialR2T=No");
         bytes = blocks * BLOCK_BYTES;
         data = Arena.ofAuto().allocate(bytes, 8).fill((byte) 0x5a);
-        connection = new Connection(server, server.boundPortals().getFirst(), this, false);
+        connection = new Connection(server, server.boundPortals().getFirst(), this);
         login(keys);
         new ScsiCommand(false, true, false, false, TaskAttribute.SIMPLE, 0, Lun.ZERO, cmdSn, 0,
                 cmdSn++, 0, MemorySegment.ofArray(new byte[6]), 0).encode(command);

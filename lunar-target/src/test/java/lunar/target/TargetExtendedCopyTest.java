@@ -143,7 +143,7 @@ class TargetExtendedCopyTest {
             assertGood(copies.copy(List.of(known), segment(0, 0, 0, 0, 8)));
             assertGood(copies.out(new ExtendedCopy(false, 0), new byte[0]));
             assertSense(copies.out(new ExtendedCopy(false, 0x7fff_ffff), new byte[100]),
-                    0x05_1a_00);
+                    0x05_0e_03);
         }
     }
 
@@ -234,6 +234,15 @@ class TargetExtendedCopyTest {
             } while (state == CopyOperationInformation.State.IN_BACKGROUND);
             assertThat(state).isEqualTo(CopyOperationInformation.State.SUCCEEDED);
             assertThat(copies.content(1, 0, 51200)).isEqualTo(Arrays.copyOf(content, 51200));
+        }
+    }
+
+    @Test
+    void shouldRefuseACopyInTheBackgroundThatHasNoName() throws Exception {
+        try (var copies = new CopyFixture(Devices.open("ram:1MiB"))) {
+            byte[] list = new CopyParameterList(true, 0, CopyParameterList.NO_IDENTIFIER, 0, false,
+                    false, true, List.of(copies.cscd(0)), List.of(segment(0, 0, 8, 0, 8))).bytes();
+            assertSense(copies.out(new ExtendedCopy(true, list.length), list), 0x05_26_00);
         }
     }
 

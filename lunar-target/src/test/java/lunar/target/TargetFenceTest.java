@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import lunar.block.BlockRequest;
 import lunar.iscsi.Bhs;
 import lunar.iscsi.DataIn;
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.Test;
  * A device that does not end a command: whoever aborts it hears within a bound, and sees nothing of it afterwards.
  */
 class TargetFenceTest {
+    private static final int SERVICE_UNAVAILABLE = 0x0301;
     private static final int HUNG = 4;
 
     @Test
@@ -122,6 +124,47 @@ class TargetFenceTest {
                 assertThat(fresh.read(HUNG, 1)).isEqualTo(blocks(1, 0xbb));
             }
         }
+    }
+
+    /** More hung writes than are fenced: those beyond may still change blocks, so no session takes their place. */
+    @Test
+    void shouldNotReinstateASessionWhoseWritesCanNeitherEndNorBeFenced() throws Exception {
+        int each = 100;
+        int sessions = 1024 / each + 1; // as many as FencedDevice fences
+        try (var target = fixture()) {
+            target.device.shut(sessions * each,
+                    request -> request.operation() == BlockRequest.Operation.WRITE);
+            for (int i = 1; i <= sessions; i++) {
+                try (var hung = target.ready(i)) {
+                    for (int k = 0; k < each; k++) {
+                        hung.write((long) each * (i - 1) + k, blocks(1, i));
+                    }
+                    TargetFixture.await("writes", hangs(target, i * each));
+                }
+                if (i < sessions) {
+                    TargetFixture.await("all are left behind",
+                            () -> target.server.sessionCount() == 0);
+                }
+            }
+            try (var refused = new RawInitiator(target.server)) {
+                assertThat(refused.login(RawInitiator.isid(sessions)).status())
+                        .isEqualTo(SERVICE_UNAVAILABLE);
+            }
+            try (var refused = new RawInitiator(target.server)) { // nor does the refused login count as the old session
+                assertThat(refused.login(RawInitiator.isid(sessions)).status())
+                        .isEqualTo(SERVICE_UNAVAILABLE);
+            }
+            target.device.open();
+            TargetFixture.await("memory comes back", () -> target.server.bufferBytesInUse() == 0);
+            try (var fresh = target.ready(sessions)) {
+                assertThat(fresh.read((long) each * (sessions - 1), 1))
+                        .isEqualTo(blocks(1, sessions));
+            }
+        }
+    }
+
+    private static BooleanSupplier hangs(TargetFixture target, int count) {
+        return () -> target.device.waitingCount() == count;
     }
 
     /** A write that the device does not end. */

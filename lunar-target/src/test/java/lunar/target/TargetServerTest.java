@@ -101,6 +101,24 @@ class TargetServerTest {
         }
     }
 
+    /** A port hears of the power on once; when its session is made anew, it hears that the nexus was lost. */
+    @Test
+    void shouldTellAPowerOnFromALostNexus() throws Exception {
+        try (var target = new TargetFixture();
+                var first = new RawInitiator(target.server)) {
+            first.login(RawInitiator.isid(1));
+            assertThat(first.command(new byte[6], 0).sense()).isEqualTo(0x062900);
+            try (var again = new RawInitiator(target.server);
+                    var other = new RawInitiator(target.server)) {
+                again.login(RawInitiator.isid(1));
+                assertThat(again.command(new byte[6], 0).sense()).isEqualTo(0x062907);
+                other.login(RawInitiator.isid(2));
+                assertThat(other.command(new byte[6], 0).sense()).isEqualTo(0x062900);
+                assertThat(again.takeAttentions()).isZero();
+            }
+        }
+    }
+
     @Test
     void shouldReinstateSessionWithinBoundWhenDeviceHangs() throws Exception {
         try (var target = new TargetFixture(TargetFixture.limits(15_000, 30_000, 100));

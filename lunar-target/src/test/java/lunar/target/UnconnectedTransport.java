@@ -33,6 +33,9 @@ abstract class UnconnectedTransport implements Transport, EventLoop {
     public void reading(boolean on) {}
 
     @Override
+    public void abort() { close(); }
+
+    @Override
     public void execute(Runnable task) { task.run(); }
 
     @Override

@@ -6,6 +6,7 @@ import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
@@ -102,7 +103,10 @@ final class WirePeer implements AutoCloseable {
     private WirePeer(TargetServer server, Numbers numbers, int cid) throws IOException {
         this.numbers = numbers;
         this.cid = cid;
-        socket = new Socket("127.0.0.1", server.portals().getFirst().getPort());
+        socket = new Socket();
+        socket.setReceiveBufferSize(RawInitiator.RECEIVE_BUFFER_BYTES);
+        socket.connect(
+                new InetSocketAddress("127.0.0.1", server.portals().getFirst().getPort()));
         socket.setSoTimeout(PATIENCE_MS);
         socket.setTcpNoDelay(true);
         in = new DataInputStream(socket.getInputStream());

@@ -8,6 +8,7 @@ import java.nio.ByteOrder;
 import java.nio.channels.GatheringByteChannel;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import lunar.iscsi.Bhs;
 import lunar.iscsi.Crc32c;
@@ -21,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * PDUs on their way out. Headers, digests and short data are copied into chunks one behind the other, since one
  * buffer costs the kernel less than many; long data are written from where they lie, unless that is the heap, from
  * which no channel writes. Once it has seen the load, nothing is allocated for a PDU or a write. Guarded by the
- * connection's lock, but for {@link #queuedBytes}.
+ * connection's lock, but for {@link #queuedBytes}, {@link #bufferedBytes} and {@link #isCrowding}.
  */
 final class OutputQueue {
     /** Data to this length are copied: a memcpy of it is cheaper than another element of the gather. */
@@ -39,6 +40,8 @@ final class OutputQueue {
     private boolean headerDigest;
     private boolean dataDigest;
     private final AtomicLong queuedBytes = new AtomicLong();
+    /** Chunks that the queue has. */
+    private final AtomicInteger chunksHeld = new AtomicInteger();
 
     /** The chunk being filled, from {@code start} (first byte not yet in a piece) to {@code fill}. */
     private Chunks.@Nullable Chunk chunk;
@@ -55,6 +58,17 @@ final class OutputQueue {
     }
 
     long queuedBytes() { return queuedBytes.get(); }
+
+    /** Memory that the queue has of its own, for headers and what is copied. */
+    long bufferedBytes() {
+        return (long) chunksHeld.get() * Chunks.SIZE;
+    }
+
+    /** Whether it has more of that than is left to others. */
+    boolean isCrowding() {
+        int held = chunksHeld.get();
+        return held > 1 && chunks.isCrowdedBy(held);
+    }
 
     boolean isEmpty() { return pieces.isEmpty() && fill == start; }
 
@@ -167,6 +181,7 @@ final class OutputQueue {
         }
         retireChunk();
         Chunks.Chunk fresh = chunks.take();
+        hold(1);
         chunk = fresh;
         return fresh;
     }
@@ -225,7 +240,7 @@ final class OutputQueue {
 
     private void follow(@Nullable Object after) {
         switch (after) {
-            case Chunks.Chunk done -> chunks.give(done);
+            case Chunks.Chunk done -> give(done);
             case Release release -> written.add(release);
             case null, default -> {
             }
@@ -234,9 +249,19 @@ final class OutputQueue {
 
     private void giveChunk() {
         if (chunk != null) {
-            chunks.give(chunk);
+            give(chunk);
             forgetChunk();
         }
+    }
+
+    private void give(Chunks.Chunk done) {
+        hold(-1);
+        chunks.give(done);
+    }
+
+    /** Counts under the lock, as {@link #count} does. */
+    private void hold(int more) {
+        chunksHeld.setRelease(chunksHeld.getPlain() + more);
     }
 
     /** Drops everything, for a connection that has ended. */

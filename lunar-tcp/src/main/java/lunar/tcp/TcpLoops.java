@@ -63,7 +63,7 @@ final class TcpLoops implements TransportProvider.Loops {
             SelectorLoop loop = nextLoop();
             loop.execute(() -> {
                 try {
-                    TcpTransport made = attach(channel, loop, receiver);
+                    TcpTransport made = attach(channel, loop, receiver, true);
                     if (!transport.complete(made)) {
                         made.end(new IOException("the caller of connect waited no longer"));
                     }
@@ -95,7 +95,7 @@ final class TcpLoops implements TransportProvider.Loops {
             CompletableFuture<Transport> transport,
             SocketChannel channel, Throwable cause) {
         if (!transport.cancel(false) && !transport.isCompletedExceptionally()) {
-            transport.join().close(); // made while we gave up
+            transport.join().abort(); // made while we gave up
         } else {
             SelectorLoop.closeQuietly(channel);
         }
@@ -105,12 +105,12 @@ final class TcpLoops implements TransportProvider.Loops {
     }
 
     private TcpTransport attach(SocketChannel channel, SelectorLoop loop,
-            Function<Transport, PduReceiver> receiver) throws IOException {
+            Function<Transport, PduReceiver> receiver, boolean opener) throws IOException {
         channel.configureBlocking(false);
         channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
         channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
         Pacing.off(channel);
-        var transport = new TcpTransport(channel, loop, chunks);
+        var transport = new TcpTransport(channel, loop, chunks, opener);
         transport.start(receiver);
         return transport;
     }
@@ -181,7 +181,7 @@ final class TcpLoops implements TransportProvider.Loops {
         try {
             loop.execute(() -> {
                 try {
-                    Transport _ = attach(channel, loop, receiver);
+                    Transport _ = attach(channel, loop, receiver, false);
                 } catch (IOException e) {
                     LOG.log(System.Logger.Level.WARNING, "a new connection failed: {0}", e);
                     SelectorLoop.closeQuietly(channel);

@@ -4,6 +4,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
@@ -21,6 +22,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * One TCP connection. Reading belongs to the loop's thread. The output queue is guarded by {@code lock}; whoever
  * flushes writes to the socket itself, and only what the socket does not take is left to the loop.
+ *
+ * <p>An accepted connection ends in order, as far as its peer lets it, so that the peer gets the last answer. A
+ * connection that this end opened ends in order after {@link #close} alone; any other end, that of the process
+ * included, is a reset, by which the system throws its send queue away: a command that was given up must not be
+ * delivered later.
  */
 final class TcpTransport implements Transport, SelectorLoop.Ready {
     private static final System.Logger LOG = System.getLogger("lunar.tcp");
@@ -41,6 +47,8 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
     }
 
     private final SocketChannel channel;
+    /** Whether this end opened the connection, and sends commands by it. */
+    private final boolean opener;
     private volatile SelectorLoop loop;
     private final InetSocketAddress remote;
     private final InetSocketAddress local;
@@ -56,13 +64,22 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
     private boolean over;
     private @Nullable IOException overCause;
 
+    private final Turn whenReady = this::whenReady; // made once, not for each turn
+
     private final ReentrantLock lock = new ReentrantLock();
     private final OutputQueue output; // guarded by lock
     private volatile Ending ending = Ending.OPEN;
+    /** There was no memory for a PDU; guarded by lock. */
+    private boolean starved;
 
-    TcpTransport(SocketChannel channel, SelectorLoop loop, Chunks chunks) throws IOException {
+    TcpTransport(SocketChannel channel, SelectorLoop loop, Chunks chunks, boolean opener)
+            throws IOException {
         this.channel = channel;
         this.loop = loop;
+        this.opener = opener;
+        if (opener) { // so that the end of the process is a reset too
+            channel.setOption(StandardSocketOptions.SO_LINGER, 0);
+        }
         remote = (InetSocketAddress) channel.getRemoteAddress();
         local = (InetSocketAddress) channel.getLocalAddress();
         output = new OutputQueue(chunks);
@@ -94,13 +111,21 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
     public void send(MemorySegment header, MemorySegment data, Release release) {
         lock.lock();
         try {
-            if (ending == Ending.OPEN && !output.add(header, data, release)) {
+            if (ending == Ending.OPEN && !starved && !output.add(header, data, release)) {
                 return;
             }
+        } catch (OutputMemoryException e) {
+            starve(e);
         } finally {
             lock.unlock();
         }
         release.release();
+    }
+
+    /** Nothing can be queued any more: the connection ends, and what is handed in until then is dropped. */
+    private void starve(OutputMemoryException why) {
+        starved = true;
+        runLater(() -> end(new IOException(why.getMessage(), why)));
     }
 
     @Override
@@ -110,10 +135,12 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
     public void transfer(MemorySegment header, Source from, long offsetBytes, Release release) {
         lock.lock();
         try {
-            if (ending == Ending.OPEN) {
+            if (ending == Ending.OPEN && !starved) {
                 output.add(header, from, offsetBytes, release);
                 return;
             }
+        } catch (OutputMemoryException e) {
+            starve(e);
         } finally {
             lock.unlock();
         }
@@ -170,18 +197,43 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
     @Override
     public long queuedBytes() { return output.queuedBytes(); }
 
+    @Override
+    public long bufferedBytes() { return output.bufferedBytes(); }
+
+    @Override
+    public boolean isCrowding() { return output.isCrowding(); }
+
     // --- receiving, on the loop's thread ---
 
     @Override
-    public void run() {
+    public void run() { guard(whenReady); }
+
+    private void whenReady() throws IOException {
+        if (key.isValid() && key.isWritable()) {
+            flush();
+            interest(); // or a socket that takes everything would wake the loop for ever
+        }
+        if (key.isValid() && key.isReadable()) {
+            read();
+        }
+    }
+
+    /** What the network has brought before reading was stopped is delivered though nothing more comes. */
+    private void readHeld() throws IOException {
+        if (reader != null && reader.isHolding() && key.isValid()) {
+            read();
+        }
+    }
+
+    /** One turn of the connection, which may fail. */
+    @FunctionalInterface
+    private interface Turn {
+        void take() throws IOException;
+    }
+
+    private void guard(Turn turn) {
         try {
-            if (key.isValid() && key.isWritable()) {
-                flush();
-                interest(); // or a socket that takes everything would wake the loop for ever
-            }
-            if (key.isValid() && key.isReadable()) {
-                read();
-            }
+            turn.take();
             moveNow();
         } catch (IOException e) {
             end(e);
@@ -206,15 +258,18 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
             for (int i = 0; i < MAX_READS_PER_TURN && readingWanted && move == null
                     && ending == Ending.OPEN; i++) {
                 buffer.clear().position(from.restore(staging));
-                buffer.limit(buffer.position() + from.wanted(buffer.remaining()));
-                // One buffer for each read: for a scattering one the JDK makes objects.
-                ByteBuffer destination = from.destination();
-                ByteBuffer into = destination == null ? buffer : destination;
-                if (channel.read(into) < 0) {
-                    endOfInput = true;
-                    break;
+                boolean drained = false;
+                if (!from.isHolding()) {
+                    buffer.limit(buffer.position() + from.wanted(buffer.remaining()));
+                    // One buffer for each read: for a scattering one the JDK makes objects.
+                    ByteBuffer destination = from.destination();
+                    ByteBuffer into = destination == null ? buffer : destination;
+                    if (channel.read(into) < 0) {
+                        endOfInput = true;
+                        break;
+                    }
+                    drained = into.hasRemaining();
                 }
-                boolean drained = into.hasRemaining();
                 from.consume(staging, buffer.position());
                 if (ending == Ending.OPEN) {
                     to.batchEnd();
@@ -224,7 +279,7 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
                 }
             }
         } catch (IscsiException e) {
-            close(e);
+            giveUp(e);
             return;
         }
         if (endOfInput) {
@@ -242,8 +297,17 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
     /** The peer sends no more. It may still read, so it gets what is queued before the socket is closed. */
     private void endOfInput(@Nullable IOException cause) {
         inputShut = true;
-        close(cause);
+        giveUp(cause);
         interest();
+    }
+
+    /** Ends the connection for a reason of the peer's: after the last answer, or, with commands queued, at once. */
+    private void giveUp(@Nullable IOException cause) {
+        if (opener && ending == Ending.OPEN) {
+            end(cause);
+        } else {
+            close(cause);
+        }
     }
 
     @Override
@@ -263,6 +327,13 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
     @Override
     public void reading(boolean on) {
         readingWanted = on;
+        PduReader from = reader;
+        if (from != null) {
+            from.pause(!on);
+            if (on && from.isHolding()) {
+                loop.execute(() -> guard(this::readHeld)); // where no event of this connection is being handled
+            }
+        }
         interest();
     }
 
@@ -319,7 +390,7 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
             lock.unlock();
         }
         if (ending == Ending.LINGERING && !more && !shutOutput()) {
-            end(null);
+            end(null, false);
             return;
         }
         boolean read = !inputShut && (readingWanted || ending == Ending.LINGERING);
@@ -363,13 +434,30 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
         } finally {
             lock.unlock();
         }
+        linger(-1);
         tellClosed(cause);
         loop.schedule(() -> end(null), LINGER_MS);
         flush();
     }
 
-    /** Ends the connection together with its loop: the peer gets what the socket takes at once. */
+    @Override
+    public void abort() { runInLoop(() -> end(null)); }
+
+    /** Sets how the socket closes: 0 for a reset, -1 for the end in order (setsockopt SO_LINGER, socket(7)). */
+    private void linger(int seconds) {
+        try {
+            channel.setOption(StandardSocketOptions.SO_LINGER, seconds);
+        } catch (IOException | RuntimeException e) { // closed already
+            LOG.log(System.Logger.Level.DEBUG, "linger of {0}: {1}", remote, e.toString());
+        }
+    }
+
+    /** Ends the connection together with its loop: the peer of an accepted one gets what the socket takes at once. */
     void endWithLoop() {
+        if (opener && ending == Ending.OPEN) {
+            end(null);
+            return;
+        }
         close(null);
         try {
             ByteBuffer buffer = loop.stagingBuffer();
@@ -379,11 +467,15 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
         } catch (IOException e) {
             LOG.log(System.Logger.Level.DEBUG, "last read from {0}: {1}", remote, e);
         }
-        end(null);
+        end(null, false);
     }
 
-    /** Ends the connection at once. */
+    /** Ends the connection at once, with a reset. */
     void end(@Nullable IOException cause) {
+        end(cause, true);
+    }
+
+    private void end(@Nullable IOException cause, boolean reset) {
         lock.lock();
         try {
             if (ending == Ending.ENDED) {
@@ -393,6 +485,9 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
             output.clear();
         } finally {
             lock.unlock();
+        }
+        if (reset) {
+            linger(0);
         }
         key.cancel();
         SelectorLoop.closeQuietly(channel);
@@ -425,8 +520,12 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
     private void runInLoop(Runnable task) {
         if (loop.inLoop()) {
             task.run();
-            return;
+        } else {
+            runLater(task);
         }
+    }
+
+    private void runLater(Runnable task) {
         try {
             loop.execute(task);
         } catch (RejectedExecutionException e) {

@@ -8,7 +8,11 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -112,6 +116,65 @@ class TcpClosingTest {
             end.awaitClosed();
             assertThat(end.cause).isInstanceOf(IOException.class);
         }
+    }
+
+    /** A peer that reads nothing until the connection has ended: what it then finds is what had left us before. */
+    @Test
+    void shouldSendNothingMoreOnceAborted() throws Exception {
+        try (var network = new Network(1, Network.LONG, Endpoint::new);
+                Socket peer = network.rawPeer()) {
+            Endpoint end = network.accepted();
+            var released = new AtomicInteger();
+            for (int i = 0; i < 200; i++) { // more than the socket buffers of both ends hold
+                end.send(i, LONG_DATA, released::incrementAndGet);
+            }
+            end.transport.flush();
+            end.transport.abort();
+            end.awaitClosed();
+            assertThat(drainUntilReset(peer)).isLessThan(200L * LONG_DATA.byteSize());
+            network.close();
+            assertThat(released).hasValue(200);
+            assertThat(network.loops.chunksInUse()).isZero();
+        }
+    }
+
+    @Test
+    void shouldResetWhenAnOpenerIsLeftByItsPeerWithPdusQueued() throws Exception {
+        try (var network = new Network(1, Network.LONG, Endpoint::new);
+                var listening = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Endpoint[] made = new Endpoint[1];
+            network.loops.connect((InetSocketAddress) listening.getLocalSocketAddress(), 10_000,
+                    transport -> {
+                        transport.framing(Network.LONG);
+                        made[0] = new Endpoint(transport);
+                        return made[0];
+                    });
+            try (Socket peer = listening.accept()) {
+                for (int i = 0; i < 200; i++) {
+                    made[0].send(i, LONG_DATA, Release.NOTHING);
+                }
+                made[0].transport.flush();
+                peer.shutdownOutput();
+                made[0].awaitClosed();
+                assertThat(drainUntilReset(peer)).isLessThan(200L * LONG_DATA.byteSize());
+            }
+        }
+    }
+
+    /** Bytes that came before the reset; fails where there is an end in order. */
+    private static long drainUntilReset(Socket peer) throws IOException {
+        peer.setSoTimeout(10_000);
+        long bytes = 0;
+        byte[] piece = new byte[64 * 1024];
+        try {
+            for (int got = peer.getInputStream().read(piece); got >= 0; got = peer
+                    .getInputStream().read(piece)) {
+                bytes += got;
+            }
+        } catch (SocketException _) {
+            return bytes;
+        }
+        throw new AssertionError("ended in order after " + bytes + " bytes");
     }
 
     @Test

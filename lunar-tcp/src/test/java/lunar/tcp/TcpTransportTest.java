@@ -237,6 +237,31 @@ class TcpTransportTest {
     }
 
     @Test
+    void shouldHoldBackWhatOneReadBroughtUntilItReadsAgain() throws Exception {
+        try (var network = new Network(2, Network.LONG,
+                transport -> new Endpoint(transport, (self, _, _) -> {
+                    self.transport.reading(false);
+                }))) {
+            Endpoint client = network.connect();
+            Endpoint server = network.accepted();
+            for (int i = 0; i < 5; i++) {
+                client.send(i);
+            }
+            client.transport.flush();
+            client.transport.close();
+            for (int i = 0; i < 5; i++) { // though nothing more comes from the network, and the peer has left
+                assertThat(server.tags.poll(10, TimeUnit.SECONDS)).isEqualTo(i);
+                server.awaitLoop();
+                assertThat(server.tags).isEmpty();
+                assertThat(server.closedCount.get()).isZero();
+                server.transport.loop().execute(() -> server.transport.reading(true));
+            }
+            server.awaitClosed();
+            assertThat(server.cause).isNull();
+        }
+    }
+
+    @Test
     void shouldAnswerFromInsideReceivedAndFromReleases() throws Exception {
         MemorySegment data = Arena.ofAuto().allocate(64 * 1024);
         // A release that sends in turn, as a target does which waits for room.

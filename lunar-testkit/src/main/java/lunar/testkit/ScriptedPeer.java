@@ -225,6 +225,12 @@ public final class ScriptedPeer {
     /** The same, and returns what the initiator has sent. */
     public LoginRequest admit(String... overrides) throws IOException {
         LoginRequest request = receive(LoginRequest.class);
+        if (request.currentStage() == LoginStage.SECURITY) {
+            send(new LoginResponse(true, false, LoginStage.SECURITY, LoginStage.OPERATIONAL, 0, 0,
+                    request.isid(), 0, request.itt(), statSn(), expCmdSn, maxCmdSn(), 0, 0),
+                    "AuthMethod=None\0".getBytes(StandardCharsets.UTF_8));
+            request = receive(LoginRequest.class);
+        }
         var answers = new LinkedHashMap<>(ANSWERS);
         for (String each : overrides) {
             int equals = each.indexOf('=');

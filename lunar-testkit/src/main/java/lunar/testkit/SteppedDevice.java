@@ -113,7 +113,7 @@ public final class SteppedDevice implements BlockDevice {
     @Override
     public Limits limits() {
         return new Limits(MAX_TRANSFER_BLOCKS, MAX_TRANSFER_BLOCKS, MAX_TRANSFER_BLOCKS,
-                MAX_TRANSFER_BLOCKS, MAX_COMPARE_BLOCKS, 8, 1);
+                MAX_TRANSFER_BLOCKS, MAX_COMPARE_BLOCKS, MAX_TRANSFER_BLOCKS, 8, 1);
     }
 
     @Override

@@ -2,6 +2,7 @@ package lunar.block.spi;
 
 import java.util.Set;
 import lunar.block.BlockDevice;
+import lunar.block.DeviceRecords;
 import lunar.block.DeviceUri;
 import lunar.block.StorageException;
 
@@ -17,4 +18,15 @@ public interface DeviceProvider {
      * @throws StorageException when the device cannot be opened
      */
     BlockDevice open(DeviceUri uri) throws StorageException;
+
+    /**
+     * Like {@link #open(DeviceUri)}, but with records of the devices that were opened before. A provider whose devices
+     * have their identity elsewhere does not need them.
+     *
+     * @throws IllegalArgumentException when the URI is wrong; the message tells a person what to write
+     * @throws StorageException when the device cannot be opened
+     */
+    default BlockDevice open(DeviceUri uri, DeviceRecords records) throws StorageException {
+        return open(uri);
+    }
 }

@@ -4,7 +4,11 @@ import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -13,7 +17,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Predicate;
 import lunar.block.DeviceUri;
+import lunar.raid.run.VolumeOwner;
 import lunar.raid.run.VolumeSpec;
 import tools.jackson.databind.JsonNode;
 
@@ -22,43 +28,82 @@ public final class ControlClient implements VolumeControl {
     private static final int MAX_ANSWER_BYTES = 1 << 20;
     /** A device may be opened meanwhile, or a volume stopped. */
     private static final Duration PATIENCE = Duration.ofMinutes(3);
+    /** For the first answer: a process that was stopped accepts connections, and answers nothing. */
+    private static final Duration FIRST_ANSWER = Duration.ofSeconds(5);
 
     private final Lines lines;
 
     private ControlClient(SocketChannel channel) { lines = new Lines(channel, MAX_ANSWER_BYTES); }
 
     /**
-     * The volume of a spec, if some process of this user runs it.
+     * The volume of a spec, if some process of this user runs it whose socket is in a usual place.
      *
      * @param uuid which one, where that is known; else it is known by its name and a member
      */
     public static Optional<VolumeControl> find(VolumeSpec spec, Optional<UUID> uuid)
             throws IOException {
-        ControlPlace place = ControlPlace.ofUser();
-        for (Path socket : place.sockets()) {
-            if (uuid.isPresent() && !socket.equals(place.socket(uuid.get()))) {
-                continue;
+        for (ControlPlace place : ControlPlace.all()) {
+            for (Path socket : place.sockets()) {
+                if (uuid.isPresent() && !ControlPlace.isOf(socket, uuid.get())) {
+                    continue;
+                }
+                Optional<VolumeControl> client = connect(socket,
+                        status -> uuid.isPresent() || isMeant(status, spec));
+                if (client.isPresent()) {
+                    return client;
+                }
             }
-            Optional<ControlClient> client = connect(socket);
-            if (client.isPresent()
-                    && (uuid.isPresent() || isMeant(client.get().status(), spec))) {
-                return Optional.of(client.get());
-            }
-            client.ifPresent(ControlClient::close);
         }
         return Optional.empty();
     }
 
-    /** Empty where nobody listens: the process was killed. */
-    private static Optional<ControlClient> connect(Path socket) throws IOException {
-        SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
-        try {
-            channel.connect(UnixDomainSocketAddress.of(socket));
-            return Optional.of(new ControlClient(channel));
-        } catch (IOException _) {
-            channel.close();
+    /** The volume by the socket that its owner names on the members; empty where this user does not reach it. */
+    public static Optional<VolumeControl> find(VolumeOwner owner) throws IOException {
+        String contact = owner.record().contact();
+        if (!owner.isHere() || contact.isEmpty()) {
             return Optional.empty();
         }
+        try {
+            return isOwnersAlone(Path.of(contact), owner.record().process().uid())
+                    ? connect(Path.of(contact), status -> isOf(status, owner))
+                    : Optional.empty();
+        } catch (InvalidPathException _) {
+            return Optional.empty();
+        }
+    }
+
+    private static boolean isOf(JsonNode status, VolumeOwner owner) {
+        return status.path("pid").asLong(0) == owner.record().process().pid()
+                && status.path("uuid").asString("").equals(owner.record().volume().toString());
+    }
+
+    /** Whether only the owner's user, or root, can have put a socket there. */
+    private static boolean isOwnersAlone(Path socket, int uid) throws IOException {
+        Path directory = socket.getParent();
+        return directory != null && Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)
+                && Files.getAttribute(directory, "unix:uid", LinkOption.NOFOLLOW_LINKS).equals(uid)
+                && Files.getPosixFilePermissions(directory, LinkOption.NOFOLLOW_LINKS)
+                        .equals(PosixFilePermissions.fromString("rwx------"));
+    }
+
+    /** Empty where nobody listens, since the process was killed, or answers, or it is not the volume that is meant. */
+    private static Optional<VolumeControl> connect(Path socket, Predicate<JsonNode> isMeant)
+            throws IOException {
+        SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
+        var client = new ControlClient(channel);
+        boolean done = false;
+        try {
+            channel.connect(UnixDomainSocketAddress.of(socket));
+            done = isMeant.test(client.ask("status", Map.of(), FIRST_ANSWER).path("status"));
+        } catch (IOException e) {
+            System.getLogger("lunar.cli").log(System.Logger.Level.DEBUG, "{0}: {1}", socket,
+                    e.getMessage());
+        } finally {
+            if (!done) {
+                client.close();
+            }
+        }
+        return done ? Optional.of(client) : Optional.empty();
     }
 
     private static boolean isMeant(JsonNode status, VolumeSpec spec) {
@@ -72,11 +117,16 @@ public final class ControlClient implements VolumeControl {
     }
 
     private JsonNode ask(String command, Map<String, Object> more) throws IOException {
+        return ask(command, more, PATIENCE);
+    }
+
+    private JsonNode ask(String command, Map<String, Object> more, Duration patience)
+            throws IOException {
         var request = new LinkedHashMap<String, Object>();
         request.put("command", command);
         request.putAll(more);
         lines.write(request);
-        JsonNode answer = lines.read(PATIENCE).orElseThrow(
+        JsonNode answer = lines.read(patience).orElseThrow(
                 () -> new IOException("the process that runs the volume has ended"));
         if (!answer.path("ok").asBoolean(false)) {
             throw new IOException(answer.path("error").asString("no answer"));

@@ -17,13 +17,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import lunar.block.BusyException;
-import lunar.block.DeviceGoneException;
-import lunar.block.StorageException;
 
 /**
- * The directory of the sockets: {@code $XDG_RUNTIME_DIR/lunar}, else {@code /tmp/lunar-UID}. Only its owner may enter
- * it, so whoever reaches a socket is the user that runs the volume.
+ * A directory of the sockets by which commands reach volumes. Only its owner may enter it, so whoever reaches a socket
+ * is the user that runs the volume. It is no proof that a volume runs or not: that the members tell.
  *
  * @param directory where they are
  */
@@ -34,25 +31,62 @@ public record ControlPlace(Path directory) {
     private static final int MAX_TRIES = 500;
     private static final long TRY_MS = 10;
     private static final String SOCKET = ".sock";
+    private static final String LONGEST = new UUID(0, 0) + "-" + Integer.MAX_VALUE;
     private static final String LOCK = ".lock";
+    private static final Path TEMPORARY = Path.of("/tmp");
     private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions
             .fromString("rwx------");
 
-    /** That of the user who runs this process; it may not be there yet. */
+    /**
+     * The first place of the user who runs this process that nobody else can enter; made where it is not there. What
+     * somebody else has made in its place is passed by.
+     */
     public static ControlPlace ofUser() throws IOException {
-        String runtime = System.getenv("XDG_RUNTIME_DIR");
-        if (runtime != null && !runtime.isEmpty() && Files.isDirectory(Path.of(runtime))) {
-            return new ControlPlace(Path.of(runtime).toAbsolutePath().resolve("lunar"));
+        List<ControlPlace> all = all();
+        IOException why = null;
+        for (ControlPlace place : all) {
+            try {
+                place.prepare();
+                return place;
+            } catch (IOException e) {
+                why = e;
+                System.getLogger("lunar.cli").log(System.Logger.Level.DEBUG,
+                        "no sockets in {0}: {1}",
+                        place.directory, e.getMessage());
+            }
         }
-        return new ControlPlace(Path.of("/tmp/lunar-" + user()));
+        try { // with a name that nobody can know before
+            return new ControlPlace(Files.createTempDirectory(TEMPORARY, "lunar-" + user() + "-",
+                    PosixFilePermissions.asFileAttribute(PRIVATE)));
+        } catch (IOException e) {
+            throw why == null ? e : why;
+        }
+    }
+
+    /** Where volumes of this user may be found, whatever is there; the best place first. */
+    static List<ControlPlace> all() throws IOException {
+        var bases = new ArrayList<Path>();
+        String runtime = System.getenv("XDG_RUNTIME_DIR");
+        if (runtime != null && !runtime.isEmpty()) {
+            bases.add(Path.of(runtime).toAbsolutePath());
+        }
+        int user = user();
+        bases.add(user == 0 ? Path.of("/run") : Path.of("/run/user/" + user));
+        bases.add(Path.of(System.getProperty("user.home", "/nowhere"), ".cache"));
+        var all = new ArrayList<ControlPlace>();
+        bases.stream().filter(Files::isDirectory)
+                .forEach(base -> all.add(new ControlPlace(base.resolve("lunar"))));
+        all.add(Math.min(all.size(), 2), new ControlPlace(TEMPORARY.resolve("lunar-" + user)));
+        return all;
     }
 
     private static int user() throws IOException {
         return (Integer) Files.getAttribute(Path.of("/proc/self"), "unix:uid");
     }
 
-    /** Makes the directory, where it is not there, and refuses one that others may enter. */
+    /** Makes the directory, where it is not there, and refuses one that others may enter, or of too long a name. */
     void prepare() throws IOException {
+        var _ = socket(LONGEST);
         try {
             Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(PRIVATE));
         } catch (FileAlreadyExistsException _) {
@@ -68,14 +102,28 @@ public record ControlPlace(Path directory) {
                 && Files.getAttribute(directory, "unix:uid", LinkOption.NOFOLLOW_LINKS)
                         .equals(user());
         if (!isOurs) {
-            throw new IOException(directory + " must be a directory that is yours alone (mode"
+            throw new IOException(directory + " is not a directory that is yours alone (mode"
                     + " 0700): remove it, or set XDG_RUNTIME_DIR to a directory of yours");
         }
     }
 
     /** The socket of a volume. */
     Path socket(UUID volume) throws IOException {
-        Path path = directory.resolve(volume + SOCKET);
+        return socket(volume.toString());
+    }
+
+    /** The socket of a volume that this process runs beside one that has {@link #socket} and may hang. */
+    Path socketBeside(UUID volume) throws IOException {
+        return socket(volume + "-" + ProcessHandle.current().pid());
+    }
+
+    /** Whether a socket is of a volume. */
+    static boolean isOf(Path socket, UUID volume) {
+        return String.valueOf(socket.getFileName()).startsWith(volume.toString());
+    }
+
+    private Path socket(String name) throws IOException {
+        Path path = directory.resolve(name + SOCKET);
         if (path.toString().getBytes(StandardCharsets.UTF_8).length > MAX_PATH_BYTES) {
             throw new IOException(path + " is too long a name for a socket: set XDG_RUNTIME_DIR"
                     + " to a shorter one");
@@ -83,12 +131,13 @@ public record ControlPlace(Path directory) {
         return path;
     }
 
-    /** All sockets that there are, of volumes that run or were killed. */
+    /** All sockets that there are, of volumes that run or were killed; none where others may enter. */
     List<Path> sockets() throws IOException {
-        if (!Files.isDirectory(directory)) {
+        try {
+            requirePrivate();
+        } catch (IOException _) {
             return List.of();
         }
-        requirePrivate();
         var sockets = new ArrayList<Path>();
         try (var entries = Files.newDirectoryStream(directory, "*" + SOCKET)) {
             for (Path entry : entries) {
@@ -152,27 +201,19 @@ public record ControlPlace(Path directory) {
         }
     }
 
-    /** @throws BusyException when another process of this user has it, or this one */
-    Right claim(UUID volume, String title) throws StorageException {
+    /** The right to the socket of a volume; empty where another process of this user has it, or this one. */
+    Optional<Right> claim(UUID volume) throws IOException {
+        prepare();
+        FileChannel file = FileChannel.open(directory.resolve(volume + LOCK),
+                StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        Optional<FileLock> lock = Optional.empty();
         try {
-            prepare();
-            FileChannel file = FileChannel.open(directory.resolve(volume + LOCK),
-                    StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-            Optional<FileLock> lock = Optional.empty();
-            try {
-                lock = tried(file);
-            } finally {
-                if (lock.isEmpty()) {
-                    file.close();
-                }
+            lock = tried(file);
+        } finally {
+            if (lock.isEmpty()) {
+                file.close();
             }
-            return new Right(file, lock.orElseThrow(() -> new BusyException(title
-                    + " runs already, in another process or here: 'lunar raid status " + title
-                    + "' tells where, 'lunar raid stop " + title + "' ends it")));
-        } catch (StorageException e) {
-            throw e;
-        } catch (IOException e) {
-            throw new DeviceGoneException(String.valueOf(e.getMessage()), e);
         }
+        return lock.map(held -> new Right(file, held));
     }
 }

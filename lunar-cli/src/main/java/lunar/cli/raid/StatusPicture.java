@@ -124,6 +124,12 @@ public final class StatusPicture {
             lines.add("  not running");
             return;
         }
+        JsonNode owner = status.path("owner");
+        if (owner.isObject()) {
+            lines.add(
+                    "  in use by " + text(owner, "title") + ", which this command does not reach");
+            return;
+        }
         JsonNode traffic = status.path("traffic");
         lines.add(String.format(Locale.ROOT,
                 "  running in process %d; read %s/s (%s so far), written %s/s (%s so far)",

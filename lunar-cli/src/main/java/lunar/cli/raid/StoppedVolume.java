@@ -18,6 +18,7 @@ import lunar.raid.meta.MemberRecord;
 import lunar.raid.meta.ReshapeRecord;
 import lunar.raid.meta.SuperblockReading;
 import lunar.raid.meta.VolumeRecord;
+import lunar.raid.run.VolumeOwner;
 import lunar.raid.run.VolumeSpec;
 import lunar.raid.run.VolumeStatus;
 import lunar.raid.run.WalkKind;
@@ -30,11 +31,38 @@ public final class StoppedVolume {
 
     /** The state as docs/iraid.md describes it. */
     public static JsonNode status(VolumeSpec spec, List<Candidate> candidates) {
-        return Lines.tree(switch (Assembly.of(candidates, Consent.FORCED)) {
+        return status(spec, candidates, Optional.empty());
+    }
+
+    /**
+     * The state of a volume that this host does not run.
+     *
+     * @param owner the process that runs it, and is not reached
+     */
+    public static JsonNode status(VolumeSpec spec, List<Candidate> candidates,
+            Optional<VolumeOwner> owner) {
+        Map<String, Object> tree = switch (Assembly.of(candidates, Consent.FORCED)) {
             case Assembly.Outcome.Assembled(Composition composition) ->
                 of(spec, candidates, composition);
             case Assembly.Outcome.Refused(String why) -> refused(spec, candidates, why);
+        };
+        owner.ifPresent(one -> {
+            tree.put("running", true);
+            tree.put("owner", owner(one));
+            if ("dirty".equals(tree.get("state"))) { // as any that runs
+                tree.put("state", "clean");
+            }
         });
+        return Lines.tree(tree);
+    }
+
+    private static Map<String, Object> owner(VolumeOwner owner) {
+        var tree = new LinkedHashMap<String, Object>();
+        tree.put("host", owner.record().process().host());
+        tree.put("pid", owner.record().process().pid());
+        tree.put("user", owner.record().process().uid());
+        tree.put("title", owner.title());
+        return tree;
     }
 
     private static Map<String, Object> refused(VolumeSpec spec, List<Candidate> candidates,

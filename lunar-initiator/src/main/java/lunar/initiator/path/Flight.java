@@ -4,8 +4,8 @@ import java.util.Objects;
 import lunar.block.BlockRequest;
 import lunar.block.DeadlineException;
 import lunar.block.DeviceGoneException;
+import lunar.block.LostWritesException;
 import lunar.block.StorageException;
-import lunar.initiator.LunDevice;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,25 +17,36 @@ final class Flight implements BlockRequest.Completion {
     private final BlockRequest sent = new BlockRequest().onCompletion(this);
     private @Nullable BlockRequest asked;
     private @Nullable PathAgent path;
-    private @Nullable LunDevice device;
+    private @Nullable PathSession session;
     private long begunNanos;
     private int deadlines;
+    /** Of a FLUSH: losses that had been reported when it came. */
+    private long reportedBefore;
+    private final Refusal refusal;
     /** When it has waited for a path too long; 0 as long as it has not. By {@link System#nanoTime}. */
     long giveUpNanos;
+    /** When it has been held back too long by an earlier write; 0 as long as it is not held back. Likewise. */
+    long heldUntilNanos;
 
     /** The one below it in the pool. */
     @Nullable
     Flight next;
 
-    Flight(MultipathDevice owner) { this.owner = owner; }
+    Flight(MultipathDevice owner) {
+        this.owner = owner;
+        refusal = new Refusal(owner.options());
+    }
 
     /** Takes a request on. */
     Flight with(BlockRequest request) {
         asked = request;
         path = null;
-        device = null;
+        session = null;
         deadlines = 0;
+        refusal.reset();
+        reportedBefore = owner.writes().reported();
         giveUpNanos = 0;
+        heldUntilNanos = 0;
         return this;
     }
 
@@ -43,29 +54,32 @@ final class Flight implements BlockRequest.Completion {
     BlockRequest land() {
         BlockRequest request = asked();
         asked = null;
-        device = null;
+        session = null;
         return request;
     }
 
-    private BlockRequest asked() { return Objects.requireNonNull(asked); }
+    /** What is asked. */
+    BlockRequest asked() { return Objects.requireNonNull(asked); }
 
     /** Sends it by the path that the policy chooses, or has it wait for one. */
     void start() {
         BlockRequest request = asked();
         PathAgent chosen = owner.choose(request);
-        LunDevice by = chosen == null ? null : chosen.device();
+        PathSession by = chosen == null ? null : chosen.session();
         if (chosen == null) {
             owner.park(this);
+        } else if (owner.heldWrites().isHeldBack(request)) {
+            owner.heldWrites().hold(this);
         } else if (by == null) {
             owner.withdraw(chosen);
             start();
         } else {
             path = chosen;
-            device = by;
+            session = by;
             giveUpNanos = 0;
             begunNanos = System.nanoTime();
             chosen.begun();
-            by.submit(sent.asCopyOf(request));
+            by.device().submit(sent.asCopyOf(request));
         }
     }
 
@@ -74,16 +88,26 @@ final class Flight implements BlockRequest.Completion {
         PathAgent by = Objects.requireNonNull(path);
         by.ended(System.nanoTime() - begunNanos, failure == null);
         if (failure == null) {
-            owner.end(this, null);
+            StorageException loss = null;
+            try {
+                owner.writes().requireNoLoss(asked(), reportedBefore);
+            } catch (LostWritesException e) {
+                loss = e;
+            }
+            owner.end(this, loss);
             return;
         }
         boolean lost = isOfPath(failure);
+        boolean refused = false;
         if (lost) {
-            by.suspect(Objects.requireNonNull(device));
+            PathSession sentBy = Objects.requireNonNull(session);
+            owner.heldWrites().unanswered(sentBy, asked(), failure);
+            by.suspect(sentBy);
+            refused = refusal.isFinal(sentBy);
         }
         boolean late = failure instanceof DeadlineException && deadlines++ == 0
                 && owner.hasOther(by);
-        if ((lost || late) && mayBeSentAgain(asked())) {
+        if ((late || (lost && !refused)) && mayBeSentAgain(asked())) {
             start();
         } else {
             owner.end(this, lost ? unknown(asked(), failure) : failure);
@@ -96,9 +120,11 @@ final class Flight implements BlockRequest.Completion {
     }
 
     /**
-     * Whether to do it twice is to do it once. The target has ended what the lost session left before the same session
-     * is there again; by another path that is not known, so that of two writes to the same blocks the first must have
-     * ended before the second is sent, as for any disk.
+     * Whether the request is idempotent. A READ or FLUSH is sent again at once: its first copy changes nothing,
+     * whenever the target performs it. A write is idempotent only as long as no later write to its blocks is
+     * acknowledged. {@link WriteBarrier} therefore holds it back, with every other write to its blocks, until the
+     * session by which it was sent first is known to have ended at the target. A write that the target has aborted
+     * at its deadline is known to have ended.
      */
     static boolean mayBeSentAgain(BlockRequest request) {
         return switch (request.operation()) {

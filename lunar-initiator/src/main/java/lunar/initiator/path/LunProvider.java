@@ -70,6 +70,7 @@ public final class LunProvider implements DeviceProvider {
                 default -> PathPolicy.leastQueue();
             });
         }
+        options = options.withStableCache(paths.stableCache());
         return paths.noPathMs().isPresent()
                 ? options.withNoPathMs(paths.noPathMs().getAsLong())
                 : options;

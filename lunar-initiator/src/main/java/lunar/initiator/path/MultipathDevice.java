@@ -5,7 +5,9 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -18,6 +20,7 @@ import lunar.block.Capability;
 import lunar.block.DeadlineException;
 import lunar.block.DeviceGoneException;
 import lunar.block.Extent;
+import lunar.block.Fencing;
 import lunar.block.Geometry;
 import lunar.block.Identity;
 import lunar.block.Limits;
@@ -25,6 +28,7 @@ import lunar.block.StorageException;
 import lunar.initiator.Initiator;
 import lunar.initiator.LunDevice;
 import lunar.initiator.SessionOptions;
+import lunar.initiator.UnflushedWrites;
 import lunar.scsi.TargetPortGroups;
 import org.jspecify.annotations.Nullable;
 
@@ -39,17 +43,20 @@ public final class MultipathDevice implements BlockDevice {
     private final List<PathAgent> paths;
     private final Runnable whenClosed;
     private final Herald herald;
+    private final UnflushedWrites writes;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     /** Up, whatever their access state; guarded by the lock. */
     private final List<PathAgent> up = new ArrayList<>();
     private final Deque<Flight> parked = new ArrayDeque<>(); // guarded by the lock
+    private final HeldWrites held;
     private @Nullable Exception lastFailure; // guarded by the lock
     private final Outage outage; // guarded by the lock
     private volatile List<PathAgent> usable = List.of();
     private volatile @Nullable LunDevice latest;
     private final FlightPool flights = new FlightPool();
+    private final PathReservations reservations;
     private final AtomicInteger inFlight = new AtomicInteger();
     private volatile boolean open;
     private volatile boolean closed;
@@ -58,12 +65,26 @@ public final class MultipathDevice implements BlockDevice {
         this.options = options;
         this.whenClosed = whenClosed;
         herald = new Herald(options.listener());
+        writes = new UnflushedWrites(options.stableCache());
         outage = new Outage(this, herald);
+        held = new HeldWrites(this, initiator, options);
         var all = new ArrayList<PathAgent>();
         for (SessionOptions path : options.paths()) {
             all.add(new PathAgent(this, initiator, path, options, all.size()));
         }
         paths = List.copyOf(all);
+        reservations = new PathReservations(toString(), this::devices);
+    }
+
+    /** A path can be seen by all from now on: one that came up while the unit was being reserved registers now. */
+    void register(LunDevice by) throws StorageException {
+        reservations.admit(by);
+    }
+
+    /** The unit by each path that is up. */
+    private List<LunDevice> devices() {
+        return paths.stream().map(PathAgent::session).filter(Objects::nonNull)
+                .map(PathSession::device).toList();
     }
 
     /**
@@ -84,6 +105,7 @@ public final class MultipathDevice implements BlockDevice {
         try {
             device.awaitFirst();
             device.open = true;
+            device.held.adopt();
             return device;
         } catch (StorageException e) {
             device.close();
@@ -124,7 +146,7 @@ public final class MultipathDevice implements BlockDevice {
     // --- what paths tell ---
 
     /** A path leads to this unit; else it is none of ours. */
-    void admit(LunDevice by) throws ForeignUnitException {
+    void admit(LunDevice by) throws StorageException, ForeignUnitException {
         lock.lock(); // two may come at once, and only one of them is the first
         try {
             LunDevice known = latest;
@@ -133,10 +155,26 @@ public final class MultipathDevice implements BlockDevice {
                 throw new ForeignUnitException(by + " is " + by.identity() + ", and not "
                         + known.identity() + " as by other paths");
             }
+            held.begin(by.identity());
             latest = by;
         } finally {
             lock.unlock();
         }
+        reservations.admit(by);
+    }
+
+    MultipathOptions options() { return options; }
+
+    /** What is known of the unit's unflushed writes, over all paths and their sessions. */
+    UnflushedWrites writes() {
+        return writes;
+    }
+
+    /** A path has found the unit by a new session, before requests go there: its cache may be lost. May block. */
+    void reopened(PathAgent path, LunDevice by) {
+        writes.reopened(by, by.resetTold(), by.writeVerifier(), () -> paths.stream()
+                .filter(other -> !other.equals(path)).map(PathAgent::session)
+                .anyMatch(older -> older != null && older.reachesUnit()));
     }
 
     /** A path is up. */
@@ -154,17 +192,24 @@ public final class MultipathDevice implements BlockDevice {
             lock.unlock();
         }
         resumed.forEach(Flight::start);
+        paths.stream().filter(other -> !other.equals(path)).forEach(PathAgent::help);
     }
 
     /** A path is not to be used. */
     void withdraw(PathAgent path) {
+        boolean last;
         lock.lock();
         try {
-            if (up.remove(path)) {
+            boolean was = up.remove(path);
+            if (was) {
                 weigh();
             }
+            last = was && usable.isEmpty();
         } finally {
             lock.unlock();
+        }
+        if (last) {
+            held.lowered(); // what is held back waits for a path now
         }
     }
 
@@ -209,6 +254,15 @@ public final class MultipathDevice implements BlockDevice {
         changed.signalAll();
     }
 
+    /** Writes that wait for the end of earlier ones. */
+    HeldWrites heldWrites() { return held; }
+
+    /** Sessions of paths that are up, but for one. */
+    List<PathSession> sessionsBeside(@Nullable PathAgent path) {
+        return usable.stream().filter(other -> !other.equals(path)).map(PathAgent::session)
+                .filter(Objects::nonNull).toList();
+    }
+
     // --- requests ---
 
     /** The path for a request; null while none can be used. */
@@ -221,6 +275,8 @@ public final class MultipathDevice implements BlockDevice {
             default -> (PathAgent) options.policy().choose(now, request);
         };
     }
+
+    boolean hasPath() { return !usable.isEmpty(); }
 
     boolean hasOther(PathAgent than) {
         List<PathAgent> now = usable;
@@ -271,7 +327,7 @@ public final class MultipathDevice implements BlockDevice {
                 failure = giveUp();
             } else if (!resume) {
                 if (flight.giveUpNanos == 0 && options.noPathMs() != MultipathOptions.FOREVER) {
-                    flight.giveUpNanos = Math.max(1, nowNanos + options.noPathMs() * 1_000_000);
+                    flight.giveUpNanos = options.giveUpNanos(nowNanos);
                     CompletableFuture.delayedExecutor(options.noPathMs(), TimeUnit.MILLISECONDS)
                             .execute(this::expire);
                 }
@@ -326,10 +382,17 @@ public final class MultipathDevice implements BlockDevice {
         try {
             request.check(this);
             boolean late = false;
+            long heldUntilNanos = 0;
+            var refusal = new Refusal(options);
+            long reportedBefore = writes.reported();
             while (true) {
                 PathAgent path = await(request);
-                LunDevice device = path.device();
-                if (device == null) {
+                if (held.isHeldBack(request)) {
+                    heldUntilNanos = held.await(request, heldUntilNanos);
+                    continue;
+                }
+                PathSession session = path.session();
+                if (session == null) {
                     withdraw(path);
                     continue;
                 }
@@ -337,8 +400,9 @@ public final class MultipathDevice implements BlockDevice {
                 boolean well = false;
                 path.begun();
                 try {
-                    device.execute(new BlockRequest().asCopyOf(request));
+                    session.device().execute(new BlockRequest().asCopyOf(request));
                     well = true;
+                    writes.requireNoLoss(request, reportedBefore);
                     return;
                 } catch (DeadlineException e) {
                     if (late || !hasOther(path) || !Flight.mayBeSentAgain(request)) {
@@ -346,9 +410,13 @@ public final class MultipathDevice implements BlockDevice {
                     }
                     late = true;
                 } catch (DeviceGoneException e) {
-                    path.suspect(device);
+                    held.unanswered(session, request, e);
+                    path.suspect(session);
                     if (!Flight.mayBeSentAgain(request)) {
                         throw Flight.unknown(request, e);
+                    }
+                    if (refusal.isFinal(session)) {
+                        throw e;
                     }
                 } finally {
                     path.ended(System.nanoTime() - begunNanos, well);
@@ -439,14 +507,25 @@ public final class MultipathDevice implements BlockDevice {
     public boolean readOnly() { return latest().readOnly(); }
 
     @Override
+    public Optional<UUID> writeVerifier() { return latest().writeVerifier(); }
+
+    @Override
+    public long writeLosses() { return writes.writeLosses(); }
+
+    @Override
+    public Optional<Fencing> fencing() { return Optional.of(reservations); }
+
+    @Override
     public Extent extent(long lba) throws StorageException {
         if (!enter()) {
             throw closedFailure();
         }
         try {
             List<PathAgent> now = usable;
-            LunDevice device = now.isEmpty() ? null : now.getFirst().device();
-            return device == null ? BlockDevice.super.extent(lba) : device.extent(lba);
+            PathSession session = now.isEmpty() ? null : now.getFirst().session();
+            return session == null
+                    ? BlockDevice.super.extent(lba)
+                    : session.device().extent(lba);
         } catch (DeviceGoneException _) {
             return BlockDevice.super.extent(lba); // a path has gone, and it is but a hint
         } finally {
@@ -468,6 +547,7 @@ public final class MultipathDevice implements BlockDevice {
             lock.unlock();
         }
         waiting.forEach(flight -> end(flight, closedFailure()));
+        held.close();
         boolean interrupted = awaitNone();
         paths.forEach(PathAgent::stop);
         for (PathAgent path : paths) {
@@ -477,6 +557,7 @@ public final class MultipathDevice implements BlockDevice {
                 interrupted = true;
             }
         }
+        held.leave(paths.stream().flatMap(path -> path.left().stream()).toList());
         try {
             herald.awaitTold();
         } catch (InterruptedException _) {

@@ -15,10 +15,13 @@ import lunar.scsi.Lun;
  * @param minPauseMs before the login after one that failed or a session that was lost; doubled as long as sessions do
  *        not last as long as the pauses, with some jitter
  * @param maxPauseMs longest pause between two logins, and the one after a refusal that is meant for this initiator
+ * @param stableCache whether the unit keeps acknowledged writes over resets and power failures although it has a write
+ *        cache (WCE), as arrays with batteries do: then no flush fails because a session was made anew
  * @param listener hears of all that happens to the unit and its paths
  */
 public record MultipathOptions(List<SessionOptions> paths, Lun lun, PathPolicy policy,
-        boolean asymmetric, long noPathMs, int minPauseMs, int maxPauseMs, PathListener listener) {
+        boolean asymmetric, long noPathMs, int minPauseMs, int maxPauseMs,
+        boolean stableCache, PathListener listener) {
     /** Requests wait for a path as long as it takes. */
     public static final long FOREVER = Long.MAX_VALUE;
 
@@ -41,36 +44,52 @@ public record MultipathOptions(List<SessionOptions> paths, Lun lun, PathPolicy p
     /** Least queue, ALUA, and half a minute of patience without a path. */
     public static MultipathOptions of(List<SessionOptions> paths, Lun lun) {
         return new MultipathOptions(paths, lun, PathPolicy.leastQueue(), true, DEFAULT_NO_PATH_MS,
-                100, 10_000, _ -> {});
+                100, 10_000, false, _ -> {});
     }
 
     /** The same with another policy. */
     public MultipathOptions withPolicy(PathPolicy value) {
         return new MultipathOptions(paths, lun, value, asymmetric, noPathMs, minPauseMs, maxPauseMs,
-                listener);
+                stableCache, listener);
     }
 
     /** The same, with or without a look at access states. */
     public MultipathOptions withAsymmetric(boolean value) {
         return new MultipathOptions(paths, lun, policy, value, noPathMs, minPauseMs, maxPauseMs,
-                listener);
+                stableCache, listener);
     }
 
     /** The same with another patience. */
     public MultipathOptions withNoPathMs(long value) {
         return new MultipathOptions(paths, lun, policy, asymmetric, value, minPauseMs, maxPauseMs,
-                listener);
+                stableCache, listener);
     }
 
     /** The same with other pauses between logins. */
     public MultipathOptions withPauses(int minMs, int maxMs) {
         return new MultipathOptions(paths, lun, policy, asymmetric, noPathMs, minMs, maxMs,
-                listener);
+                stableCache, listener);
     }
 
     /** The same with a listener. */
     public MultipathOptions withListener(PathListener value) {
         return new MultipathOptions(paths, lun, policy, asymmetric, noPathMs, minPauseMs,
-                maxPauseMs, value);
+                maxPauseMs, stableCache, value);
+    }
+
+    /** The same, with a write cache that survives power failures, or one that may not. */
+    public MultipathOptions withStableCache(boolean value) {
+        return new MultipathOptions(paths, lun, policy, asymmetric, noPathMs, minPauseMs,
+                maxPauseMs, value, listener);
+    }
+
+    /**
+     * When a request is given up that comes to a unit without a path now.
+     *
+     * @param nowNanos by {@link System#nanoTime}
+     * @return likewise; 0 for never
+     */
+    long giveUpNanos(long nowNanos) {
+        return noPathMs == FOREVER ? 0 : Math.max(1, nowNanos + noPathMs * 1_000_000);
     }
 }

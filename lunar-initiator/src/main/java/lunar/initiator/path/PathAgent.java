@@ -1,6 +1,8 @@
 package lunar.initiator.path;
 
 import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -48,13 +50,19 @@ final class PathAgent implements Path {
     private final AtomicLong failures = new AtomicLong();
     private volatile State state = State.CONNECTING;
     private volatile TargetPortGroups.State access = TargetPortGroups.State.ACTIVE_OPTIMIZED;
-    private volatile @Nullable LunDevice device;
+    private volatile @Nullable PathSession session;
     private volatile boolean alarm;
+    /** A request has failed since the unit was looked at. */
+    private volatile boolean suspected;
+    /** Another path is up, by which the last session can be ended. */
+    private volatile boolean helped;
     private volatile boolean stopped;
     /** Its own thread's. */
     private final Backoff backoff;
     private long usableNanos;
     private @Nullable StorageException trouble;
+    /** The session before. */
+    private @Nullable PathSession last;
     /** Why there is no session, once there was none. */
     private @Nullable Exception latest;
     private TargetAddress at;
@@ -102,9 +110,9 @@ final class PathAgent implements Path {
 
     // --- requests; any thread ---
 
-    /** The unit by this path; null while it is down. */
+    /** The session by which the unit is reached; null while the path is down. */
     @Nullable
-    LunDevice device() { return device; }
+    PathSession session() { return session; }
 
     /** Whether its first login has not come to an end. */
     boolean isUntried() {
@@ -123,11 +131,18 @@ final class PathAgent implements Path {
     }
 
     /** A request has failed in a way that may be the path's fault: nothing more is sent here until that is known. */
-    void suspect(LunDevice by) {
-        if (by.equals(device)) {
+    void suspect(PathSession by) {
+        if (by.equals(session)) {
             owner.withdraw(this);
+            suspected = true;
             wake();
         }
+    }
+
+    /** Another path can be used, and perhaps end what this one has left at the target. */
+    void help() {
+        helped = true;
+        LockSupport.unpark(thread);
     }
 
     /** Access states may have changed. */
@@ -161,13 +176,14 @@ final class PathAgent implements Path {
         while (!stopped) {
             long waitMs = 0;
             usableNanos = 0;
-            try (Session session = initiator.login(options, isid)) {
-                session.onEnd(this::wake);
-                arrivedAt(session.portal());
+            try (Session made = initiator.login(options, isid)) {
+                made.onEnd(this::wake);
+                arrivedAt(made.portal());
+                reinstated(made);
                 try {
-                    serve(session);
+                    serve(made);
                 } finally {
-                    waitMs = session.time2WaitMs();
+                    waitMs = made.time2WaitMs();
                 }
             } catch (IOException | RuntimeException e) {
                 failed(e);
@@ -190,20 +206,35 @@ final class PathAgent implements Path {
         }
     }
 
-    private void serve(Session session) throws IOException {
+    private void serve(Session made) throws IOException {
         long begunNanos = 0;
-        try (LunDevice opened = session.open(rules.lun())) {
+        try (LunDevice opened = made.open(rules.lun(), owner.writes())) {
             owner.admit(opened);
+            owner.reopened(this, opened);
             opened.onAttention(this::heard);
             noticeAccess(state(opened));
-            device = opened;
+            var served = new PathSession(initiator.name(), options, isid, made, opened,
+                    rules.paths().size() > 1
+                            ? SessionFence.serverOf(made, opened)
+                            : Optional.empty(),
+                    owner.heldWrites());
+            last = served;
+            session = served;
+            owner.register(opened);
             begunNanos = System.nanoTime();
-            while (!stopped && session.isOpen()) {
+            while (!stopped) {
                 alarm = false;
+                if (!made.isOpen()) { // only now, else its end could be missed
+                    break;
+                }
                 become(isActive() ? State.UP : State.PASSIVE, null);
                 sleep(isActive() ? Long.MAX_VALUE : rules.minPauseMs());
-                if (!stopped && session.isOpen() && !look(opened)) {
+                if (!stopped && made.isOpen() && !look(opened)) {
                     break;
+                }
+                if (suspected && made.isOpen()) { // the unit is there, and refuses requests
+                    suspected = false;
+                    LockSupport.parkNanos(this, 1_000_000L * rules.minPauseMs());
                 }
             }
         } catch (ForeignUnitException e) {
@@ -212,13 +243,41 @@ final class PathAgent implements Path {
             return;
         } finally {
             owner.withdraw(this);
-            device = null;
+            session = null;
             usableNanos = begunNanos == 0 ? 0 : System.nanoTime() - begunNanos;
         }
         if (!stopped) {
             throw new IOException("the session with " + options.targetName() + " at "
                     + options.portal() + " is lost");
         }
+    }
+
+    /** A login with the ISID of the sessions before: in their portal group it has ended them at the target. */
+    private void reinstated(Session made) {
+        PathSession before = last;
+        if (before != null && before.isReinstatedBy(made, isid)) {
+            before.ended();
+        }
+        owner.heldWrites().reinstated(made, isid);
+    }
+
+    /**
+     * Ends the last session at the target through another path, where writes of it are unanswered: they are sent again
+     * by other paths as soon as that is done, and need not wait until this path is back.
+     */
+    private void fence() {
+        helped = false;
+        PathSession stale = last;
+        if (stale != null && stale.isInDoubt()
+                && SessionFence.end(initiator, stale, owner.sessionsBeside(this), false)) {
+            owner.heldWrites().ended(List.of(stale));
+        }
+    }
+
+    /** What the last session of a closed device has left at the target, for others to end. */
+    List<PathSession> left() {
+        PathSession before = last;
+        return before != null && before.isInDoubt() ? List.of(before) : List.of();
     }
 
     /** Whether the unit is still there by this session; its access state is known then. */
@@ -321,7 +380,23 @@ final class PathAgent implements Path {
             owner.announce(listener -> listener.retrying(this, pausedMs, why));
         }
         alarm = false;
-        long untilNanos = System.nanoTime() + 1_000_000 * pausedMs;
+        long nowNanos = System.nanoTime();
+        long waitedNanos = nowNanos + 1_000_000 * waitMs;
+        long untilNanos = nowNanos + 1_000_000 * pausedMs;
+        park(waitedNanos); // the end of the old session is no more wanted before than the new one (section 13.15)
+        fence();
+        while (!stopped && untilNanos - System.nanoTime() > 0) {
+            LockSupport.parkNanos(this, untilNanos - System.nanoTime());
+            if (helped) {
+                fence();
+            }
+        }
+        if (helped) {
+            fence();
+        }
+    }
+
+    private void park(long untilNanos) {
         while (!stopped && untilNanos - System.nanoTime() > 0) {
             LockSupport.parkNanos(this, untilNanos - System.nanoTime());
         }

@@ -1,8 +1,10 @@
 package lunar.iscsi.spi;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
 import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.Map;
 import java.util.WeakHashMap;
 
@@ -12,6 +14,8 @@ import java.util.WeakHashMap;
  * arena meanwhile. Memory from here lives until nothing refers to it, and needs none. Thread-safe.
  */
 public final class DirectMemory {
+    private static final String OPTION = "-XX:MaxDirectMemorySize=";
+
     /** A segment does not tell what buffer it was made of, so that is found by what the segment keeps alive. */
     private static final Map<MemorySegment.Scope, Base> BASES = new WeakHashMap<>();
 
@@ -19,6 +23,39 @@ public final class DirectMemory {
     private record Base(WeakReference<ByteBuffer> buffer, long address) {}
 
     private DirectMemory() {}
+
+    /**
+     * How much direct memory the JVM lets all its users have together. A thread that asks for more sleeps for up to
+     * half a second, and whatever waits for that thread with it; so pools stay below, each within a part of this.
+     */
+    public static long limitBytes() {
+        return limitBytes(ManagementFactory.getRuntimeMXBean().getInputArguments(),
+                Runtime.getRuntime().maxMemory());
+    }
+
+    /** The same for a JVM with these options; the last of several holds, and without one the size of the heap. */
+    static long limitBytes(List<String> options, long heapBytes) {
+        long limit = 0;
+        for (String option : options) {
+            if (option.startsWith(OPTION)) {
+                limit = bytes(option.substring(OPTION.length()));
+            }
+        }
+        return limit > 0 ? limit : heapBytes;
+    }
+
+    /** A size as the JVM reads it: digits, and a letter perhaps. */
+    private static long bytes(String size) {
+        int last = size.length() - 1;
+        int shift = last < 0 ? 0 : switch (size.charAt(last)) {
+            case 'k', 'K' -> 10;
+            case 'm', 'M' -> 20;
+            case 'g', 'G' -> 30;
+            case 't', 'T' -> 40;
+            default -> 0;
+        };
+        return Long.parseLong(shift == 0 ? size : size.substring(0, last)) << shift;
+    }
 
     /**
      * Zeroed memory, freed when nothing refers to it.

@@ -67,6 +67,17 @@ public interface Transport extends AutoCloseable {
     long queuedBytes();
 
     /**
+     * Memory that the queue has of the transport: headers, and data that were copied. Data that are sent from where
+     * they lie are not in it.
+     */
+    default long bufferedBytes() { return queuedBytes(); }
+
+    /** Whether the queue has so much of the transport's memory that other connections may find none. */
+    default boolean isCrowding() {
+        return false;
+    }
+
+    /**
      * Sets what the framing obeys from the next PDU on in each direction; called on the loop's thread, for the
      * receiving side between two PDUs. Login ends with this.
      */
@@ -91,12 +102,24 @@ public interface Transport extends AutoCloseable {
     InetSocketAddress local();
 
     /**
-     * Stops or resumes reading from the peer (back-pressure). What one read has brought is still delivered; and
-     * while nothing is read, the peer's end is not noticed. Loop's thread only.
+     * Stops or resumes reading from the peer (back-pressure). A PDU whose header has been delivered is completed if its
+     * rest has come, and no other is delivered, even if it has come; while nothing is read, the peer's end is not
+     * noticed. Loop's thread only, also from inside a call to the receiver.
      */
     void reading(boolean on);
 
-    /** Sends what is queued, within reason, then ends the connection. The receiver hears {@code closed}. Any thread. */
+    /**
+     * Sends what is queued, within reason, then ends the connection in order: for the end after a Logout, or behind a
+     * last answer. The receiver hears {@code closed}. Any thread.
+     */
     @Override
     void close();
+
+    /**
+     * Ends the connection at once: what is queued here or in the operating system and was not sent yet is never sent,
+     * and the peer gets a reset. For every end that is not in order, since a command that the caller has given up must
+     * not reach the target afterwards. The receiver hears {@code closed}; data are released. Any thread; idempotent,
+     * and cuts a {@link #close} short.
+     */
+    void abort();
 }

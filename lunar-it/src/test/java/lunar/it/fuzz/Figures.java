@@ -68,9 +68,11 @@ record Figures(long heapBytes, long directBytes, long residentBytes, Set<String>
                 .ifPresent(grown::add);
         var more = new TreeSet<>(threads);
         more.removeAll(before.threads);
-        // The carriers of virtual threads (ForkJoinPool-1) are as many as there are processors, begun as they are needed.
+        // The JDK starts the carriers of virtual threads (ForkJoinPool-1) and the workers of the common pool, which
+        // run the timeouts of CompletableFuture, when they are needed. Their number is bounded by that of processors,
+        // and an idle worker ends after a minute, so another has a new name.
         more.removeIf(name -> name.matches("C[12] CompilerThread.*|process reaper.*|.*Attach.*"
-                + "|ForkJoinPool-1-worker.*"));
+                + "|ForkJoinPool-1-worker.*|ForkJoinPool\\.commonPool-worker.*"));
         if (!more.isEmpty()) {
             grown.add("threads " + more);
         }

@@ -2,7 +2,11 @@ package lunar.raid.meta;
 
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
+import lunar.block.BusyException;
 import lunar.block.DeadlineException;
+import lunar.block.DeviceGoneException;
+import lunar.block.LostWritesException;
+import lunar.block.NoSpaceException;
 import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
@@ -10,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  * One request to each of several members, in pieces where a member wants that. It is over when each has succeeded or
  * was dropped; a member where it failed, as often as it is tried, or that does not answer, is reported, and waited for
  * until it is dropped. Reusable: one round after the other.
+ *
+ * <p>A member that is busy, or has no space, is not broken: its request waits for the next tick, for {@link
+ * #MAX_WAITS} of them.
  */
 final class Broadcast {
     /** Says what a member shall do. */
@@ -21,6 +28,12 @@ final class Broadcast {
     /** Every member makes stable what it has taken. */
     static final Preparation FLUSH = (_, _, request) -> request.asFlush();
 
+    /** Ticks that a request waits for a member that is busy, or has no space. */
+    static final int MAX_WAITS = 60;
+
+    /** Losses that a request survives. A member that reports more vouches for nothing: a file whose sync failed. */
+    private static final int MAX_LOSSES = 3;
+
     /** The request of a slot. */
     private final class Leg implements BlockRequest.Completion {
         private final int slot;
@@ -29,7 +42,15 @@ final class Broadcast {
         private boolean inFlight;
         private boolean abandoned;
         private boolean stalled;
+        /** The last request failed because the member lost writes, and was not sent again. */
+        private boolean lost;
+        /** How often that has happened to this request. */
+        private int losses;
+        private boolean isWaiting;
         private int retriesLeft;
+        private boolean hasWaited;
+        /** The tick since which it has waited. */
+        private int waitingSince;
         private int startTick;
         private BlockDevice device;
 
@@ -42,7 +63,21 @@ final class Broadcast {
             device = to;
             inFlight = true;
             stalled = false;
+            lost = false;
+            losses = 0;
             pieces.begin();
+            isWaiting = false;
+            hasWaited = false;
+            patient();
+        }
+
+        private boolean mayWait() {
+            waitingSince = hasWaited ? waitingSince : members.now();
+            hasWaited = true;
+            return members.now() - waitingSince < MAX_WAITS;
+        }
+
+        private void patient() {
             retriesLeft = members.retries();
             startTick = members.now();
         }
@@ -52,34 +87,51 @@ final class Broadcast {
         }
 
         @Override
-        public void completed(BlockRequest ended, @Nullable StorageException failure) {
+        public void completed(BlockRequest ended, @Nullable StorageException outcome) {
             boolean over = false;
+            boolean waits = false;
             BlockRequest next = null;
+            StorageException failure = outcome;
+            if (failure == null && members.hasLostWrites(slot, device)) {
+                failure = new LostWritesException(device + " has lost acknowledged writes");
+            }
             synchronized (Broadcast.this) {
                 if (abandoned) {
                     return;
                 }
+                if (failure instanceof LostWritesException && losses++ == MAX_LOSSES) {
+                    failure = new DeviceGoneException(
+                            device + " vouches for nothing: " + failure.getMessage(), failure);
+                }
                 if (failure == null && pieces.hasNextAfter(ended)) {
                     next = pieces.next(device);
-                    retriesLeft = members.retries();
-                    startTick = members.now();
+                    hasWaited = false;
+                    patient();
                 } else if (failure == null) {
                     waiting &= ~(1L << slot);
                     succeeded |= 1L << slot;
                     over = isOver();
                 } else if (failure.retryable() && retriesLeft-- > 0) {
                     next = pieces.next(device);
+                } else {
+                    waits = passes(failure) && mayWait() && (waiting & 1L << slot) != 0;
+                    isWaiting = waits;
                 }
                 inFlight = next != null;
+                lost = !inFlight && failure instanceof LostWritesException;
             }
             if (next != null) {
                 device.submit(next);
-            } else if (failure != null) {
+            } else if (failure != null && !waits) {
                 members.report(slot, failure);
             } else if (over) {
                 done.run();
             }
         }
+    }
+
+    private static boolean passes(StorageException failure) {
+        return failure instanceof BusyException || failure instanceof NoSpaceException;
     }
 
     private final MemberSet members;
@@ -154,6 +206,27 @@ final class Broadcast {
         device.submit(leg.pieces.next(device));
     }
 
+    /** A tick has passed: members that were busy are asked again. */
+    void askAgain() {
+        for (int slot = 0; slot < legs.length; slot++) {
+            BlockDevice device = null;
+            BlockRequest next = null;
+            synchronized (this) {
+                Leg leg = legs[slot];
+                if (leg != null && leg.isWaiting && (waiting & 1L << slot) != 0) {
+                    leg.isWaiting = false;
+                    leg.inFlight = true;
+                    leg.patient();
+                    device = leg.device;
+                    next = leg.pieces.next(device);
+                }
+            }
+            if (device != null && next != null) {
+                device.submit(next);
+            }
+        }
+    }
+
     /** Reports the members that have taken so many ticks or more, once. */
     void reportStalled(int now, int ticks) {
         for (int slot = 0; slot < legs.length; slot++) {
@@ -169,6 +242,29 @@ final class Broadcast {
                 members.report(slot, new DeadlineException("slot " + slot
                         + " has not answered a request for metadata for " + ticks + " ticks"));
             }
+        }
+    }
+
+    /** Whether a request of a slot waits for what the volume decides of a member that lost writes. */
+    synchronized boolean isLost(int slot) {
+        Leg leg = legs[slot];
+        return leg != null && leg.lost && (waiting & 1L << slot) != 0;
+    }
+
+    /** Sends again what failed because a member lost writes. */
+    void sendLostAgain() {
+        for (int slot = 0; slot < legs.length; slot++) {
+            Leg leg;
+            synchronized (this) {
+                leg = legs[slot];
+                if (leg == null || !leg.lost || (waiting & 1L << slot) == 0) {
+                    continue;
+                }
+                leg.lost = false;
+                leg.inFlight = true;
+                leg.startTick = members.now();
+            }
+            leg.device.submit(leg.pieces.next(leg.device));
         }
     }
 

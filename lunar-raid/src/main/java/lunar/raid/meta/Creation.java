@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import lunar.block.BlockDevice;
+import lunar.block.Extent;
 import lunar.block.InvalidRequestException;
 import lunar.block.Size;
 import lunar.block.StorageException;
@@ -224,7 +225,7 @@ public final class Creation {
 
     /**
      * Takes away what is in the metadata area of a device, as a member that comes new to a volume needs it, and marks
-     * at its end that others would look for.
+     * at its end that others would look for. Where the device is thin, superblock, pages and journal get their space.
      */
     public static void clear(BlockDevice device, MetadataLayout layout) throws StorageException {
         boolean marked = KnownMarks.atEnd(device).isPresent();
@@ -232,12 +233,27 @@ public final class Creation {
         for (int i = 0; layout.journalBytes() > 0 && i < layout.journalSections(); i++) {
             fill(device, layout.sectionBytes(i), JournalFormat.RING_AT);
         }
+        allocate(device, layout.journalBytes(), layout.journalLengthBytes());
         if (marked) {
             long from = (device.sizeBytes() - KnownMarks.TAIL_BYTES) / 4096 * 4096;
             fill(device, Math.max(from, layout.dataBytes()),
                     device.sizeBytes() - Math.max(from, layout.dataBytes()));
         }
         device.flush();
+    }
+
+    /** Zeroes where the device has no space for blocks yet, so that it cannot lack any for them later. */
+    private static void allocate(BlockDevice device, long fromBytes, long bytes)
+            throws StorageException {
+        long end = (fromBytes + bytes) / device.blockSize();
+        for (long block = fromBytes / device.blockSize(); block < end;) {
+            Extent extent = device.extent(block);
+            long next = Math.min(end, block + extent.blockCount());
+            if (!extent.allocated()) {
+                fill(device, block * device.blockSize(), (next - block) * device.blockSize());
+            }
+            block = next;
+        }
     }
 
     private static void fill(BlockDevice device, long fromBytes, long bytes)
@@ -300,6 +316,7 @@ public final class Creation {
             refuseOccupied(uri, device);
         }
         fill(device, 0, Math.min(KnownMarks.HEAD_BYTES, device.sizeBytes()));
+        allocate(device, 0, what.layout().journalLengthBytes());
         VolumeJournal.createCopies(record, 0, device);
     }
 

@@ -356,7 +356,8 @@ public final class IntentBitmap {
             if (all && mayClear()) {
                 for (int region = BitSpan.next(clearing, 0); region >= 0; region = BitSpan
                         .next(clearing, region + 1)) {
-                    if (users[region] == 0 && !BitSpan.has(touched, region)) {
+                    if (users[region] == 0 && !BitSpan.has(touched, region)
+                            && !BitSpan.has(unsynced, region)) {
                         BitSpan.remove(wanted, region);
                         any = true;
                     }
@@ -435,6 +436,14 @@ public final class IntentBitmap {
             long next = next(then, from);
             return next < 0 ? StripeSet.NONE : next;
         };
+    }
+
+    /** All regions with a bit are to be compared; their stripes. */
+    synchronized StripeSet suspect() {
+        for (int i = 0; i < wanted.length; i++) {
+            unsynced[i] |= wanted[i];
+        }
+        return stripesOf(unsynced.clone());
     }
 
     /** All regions have been compared. */

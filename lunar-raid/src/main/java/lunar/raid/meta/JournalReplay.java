@@ -9,6 +9,7 @@ import java.util.TreeSet;
 import java.util.zip.CRC32C;
 import lunar.block.BlockDevice;
 import lunar.block.MediumException;
+import lunar.block.NoSpaceException;
 import lunar.block.StorageException;
 import lunar.raid.meta.JournalFormat.Part;
 import lunar.raid.meta.SectionReading.Found;
@@ -47,6 +48,7 @@ public final class JournalReplay {
     private final CRC32C crc = new CRC32C();
     private final List<SectionReading> sections = new ArrayList<>();
     private int replayed;
+    private boolean lacksSpace;
     private List<Long> torn = List.of();
 
     private JournalReplay(VolumeRecord volume, MemberSet holders, MemberSet members) {
@@ -87,6 +89,11 @@ public final class JournalReplay {
 
     /** Entries whose data were written in place. */
     public int replayed() { return replayed; }
+
+    /** Whether a member had no space for a part of an entry: then the redundancy of its stripe may be wrong. */
+    boolean lacksSpace() {
+        return lacksSpace;
+    }
 
     /**
      * Stripes that may be written in part, and are to be mended before the journal begins anew. Where no member is
@@ -145,8 +152,12 @@ public final class JournalReplay {
         for (Part part : entry.head().parts()) {
             long length = (long) part.blocks() * blockSize;
             if ((members.active() & 1L << part.slot()) != 0) {
-                LongTransfer.write(device(members, part.slot()), dataBytes(part),
-                        data.asSlice(dataAt, length));
+                try {
+                    LongTransfer.write(device(members, part.slot()), dataBytes(part),
+                            data.asSlice(dataAt, length));
+                } catch (NoSpaceException _) {
+                    lacksSpace = true;
+                }
             }
             dataAt += length;
         }

@@ -30,6 +30,8 @@ public final class MemberSet {
     private final Faults faults;
     private final List<Broadcast> broadcasts = new CopyOnWriteArrayList<>();
     private final List<IntConsumer> leaving = new CopyOnWriteArrayList<>();
+    /** Losses of each device with which the volume goes on, or from before it came. */
+    private final long[] acceptedLosses;
     /** Slots, as bits. */
     private long active;
     private volatile int now;
@@ -48,6 +50,7 @@ public final class MemberSet {
      */
     public MemberSet(int slots, FailurePolicy policy, Faults faults) {
         this.devices = new @Nullable RetryingDevice[slots];
+        acceptedLosses = new long[slots];
         this.policy = policy;
         this.faults = faults;
     }
@@ -58,6 +61,7 @@ public final class MemberSet {
     /** From now on a slot's member is written to. Its metadata area is blank, or as it was when it was read last. */
     public synchronized void add(int slot, BlockDevice device) {
         devices[slot] = retrying(device);
+        accept(slot);
         active |= 1L << slot;
     }
 
@@ -137,10 +141,11 @@ public final class MemberSet {
 
     int now() { return now; }
 
-    /** Time goes on: members that do not answer for too long are reported. */
+    /** Time goes on: members that were busy are asked again, and those that do not answer for too long reported. */
     void tick() {
         int time = now + 1;
         now = time;
+        broadcasts.forEach(Broadcast::askAgain);
         int ticks = policy.stallTicks();
         if (ticks > 0) {
             for (Broadcast broadcast : broadcasts) {
@@ -154,6 +159,42 @@ public final class MemberSet {
     /** Who wants to know of slots that are dropped, before those who wait for them do. */
     void onDrop(IntConsumer told) {
         leaving.add(told);
+    }
+
+    /** What failed because a member lost writes is sent again: the volume goes on with that member. */
+    void sendLostAgain() {
+        synchronized (this) {
+            for (int slot = 0; slot < devices.length; slot++) {
+                accept(slot);
+            }
+        }
+        broadcasts.forEach(Broadcast::sendLostAgain);
+    }
+
+    private void accept(int slot) {
+        BlockDevice device = devices[slot];
+        acceptedLosses[slot] = device == null ? 0 : device.writeLosses();
+    }
+
+    /**
+     * Whether a member has lost writes with which the volume does not go on yet: what it flushes now vouches for
+     * nothing before.
+     */
+    boolean hasLostWrites(int slot, BlockDevice device) {
+        long losses = device.writeLosses();
+        synchronized (this) {
+            return device.equals(devices[slot]) && losses != acceptedLosses[slot];
+        }
+    }
+
+    /** The volume has failed these slots: they are dropped where something waits because they lost writes. */
+    void dropLost(long slots) {
+        for (long left = slots & active(); left != 0; left &= left - 1) {
+            int slot = Long.numberOfTrailingZeros(left);
+            if (broadcasts.stream().anyMatch(broadcast -> broadcast.isLost(slot))) {
+                drop(slot);
+            }
+        }
     }
 
     void report(int slot, StorageException why) { faults.failed(slot, why); }

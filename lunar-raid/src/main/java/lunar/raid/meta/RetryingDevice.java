@@ -1,16 +1,22 @@
 package lunar.raid.meta;
 
 import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
+import lunar.block.BusyException;
 import lunar.block.Capability;
 import lunar.block.Geometry;
 import lunar.block.Identity;
 import lunar.block.Limits;
 import lunar.block.StorageException;
 
-/** A member that is asked again where that may help, as long as somebody waits; whoever submits does that himself. */
+/** A member that is asked again where that may help, after a pause where it is busy; submitted requests go through. */
 final class RetryingDevice implements BlockDevice {
+    /** Doubled each time: in all 2.5 seconds. */
+    private static final long FIRST_PAUSE_NS = 10_000_000;
+    private static final int MAX_PAUSES = 8;
+
     private final BlockDevice device;
     private final int retries;
 
@@ -38,13 +44,23 @@ final class RetryingDevice implements BlockDevice {
     public boolean readOnly() { return device.readOnly(); }
 
     @Override
+    public long writeLosses() { return device.writeLosses(); }
+
+    @Override
     public void execute(BlockRequest request) throws StorageException {
-        for (int left = retries;; left--) {
+        int left = retries;
+        int pauses = 0;
+        while (true) {
             try {
                 device.execute(request);
                 return;
+            } catch (BusyException e) {
+                if (pauses == MAX_PAUSES) {
+                    throw e;
+                }
+                LockSupport.parkNanos(FIRST_PAUSE_NS << pauses++);
             } catch (StorageException e) {
-                if (left == 0 || !e.retryable()) {
+                if (left-- == 0 || !e.retryable()) {
                     throw e;
                 }
             }

@@ -172,6 +172,17 @@ public final class Superblocks {
         writer.advance();
     }
 
+    /** The volume has failed the member of a line: where a change waits for it since it lost writes, it is dropped. */
+    void dropLost(int line) {
+        long places = 0;
+        synchronized (this) {
+            for (int place = 0; place < who.length; place++) {
+                places |= record.lineOf(who[place]) == line ? 1L << place : 0;
+            }
+        }
+        members.dropLost(places);
+    }
+
     /**
      * The volume is in use from now on, and not clean. Counts two events, one after the other: a member that had a
      * change which was never finished, and is away now, shall not be taken for one that is up to date. Blocks.

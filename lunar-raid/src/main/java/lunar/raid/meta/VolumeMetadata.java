@@ -56,7 +56,10 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     private volatile boolean paused;
     /** Whether a change is not all in place. */
     private volatile boolean isTorn;
+    /** Members have lost writes, and the volume goes on; and it has not said yet that it compares what they have. */
+    private volatile boolean isSuspect, isSuspectNews;
     private final Spares spares = new Spares();
+    private final HalfWrites half;
     /** Members that get what they need to be ACTIVE. */
     private final Joinings joinings;
     /** Guarded by this, as all below. */
@@ -78,6 +81,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         members = opening.members;
         sets = Stream.of(members, opening.superblockMembers, opening.holders).distinct().toList();
         badBlocks = opening.badBlocks;
+        half = new HalfWrites(superblocks);
         bitmap = opening.bitmap;
         journal = opening.journal;
         resync = opening.resync;
@@ -133,29 +137,14 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
 
     /** The slot that a spare is coming into; -1 where it is not. */
     synchronized int slotOf(UUID spare) {
-        for (Map<Integer, Arrival> some : List.of(waiting, arriving)) {
-            for (Arrival arrival : some.values()) {
-                if (arrival.uuid.equals(spare)) {
-                    return arrival.slot;
-                }
-            }
-        }
-        return -1;
+        return Stream.of(waiting, arriving).flatMap(some -> some.values().stream())
+                .filter(arrival -> arrival.uuid.equals(spare)).mapToInt(arrival -> arrival.slot)
+                .findFirst().orElse(-1);
     }
 
     /** What the engine puts in its slots. */
     public List<RaidMember> raidMembers() {
-        VolumeRecord record = superblocks.record();
-        long offset = dataOffset();
-        var slots = new ArrayList<RaidMember>();
-        for (int slot = 0; slot < record.description().slots(); slot++) {
-            BlockDevice device = members.given(slot);
-            MemberRecord line = record.members().get(slot);
-            slots.add(device == null || line.state() == SlotState.FAILED
-                    ? RaidMember.missing()
-                    : new RaidMember(device, offset, line.state(), line.rebuiltStripes()));
-        }
-        return slots;
+        return superblocks.record().raidMembers(members::given, dataOffset());
     }
 
     /** How far it is being reshaped; null where it is not. */
@@ -227,6 +216,12 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     }
 
     @Override
+    public void halfWritten(StripeChange change, Ready ready) { half.add(ready); }
+
+    @Override
+    public void resynced(StripeSet left) { half.resynced(left); }
+
+    @Override
     public void settle(Runnable done) {
         if (journal == null) {
             done.run();
@@ -276,8 +271,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     public BlockDevice member(BlockDevice device) { return sums.over(device); }
 
     private void come(int slot, BlockDevice device, UUID uuid) {
-        var writers = new ArrayList<PageWriter>();
-        writers.add(badBlocks.writer());
+        var writers = new ArrayList<PageWriter>(List.of(badBlocks.writer()));
         if (bitmap != null) {
             writers.add(bitmap.writer());
         }
@@ -402,6 +396,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         synchronized (this) {
             wanted = state;
         }
+        isSuspectNews &= state.resyncedStripes() < 0;
         var fallen = new ArrayList<Integer>();
         superblocks.change(record -> changed(record, state, fallen), failure -> {
             if (failure == null) {
@@ -438,8 +433,13 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
                 case REBUILDING -> line.rebuilt(state.rebuiltStripes().get(slot));
             });
         }
+        if (half.isThere()) {
+            return changed.withResyncNext(0);
+        }
         // What a bitmap names is compared again from the start, where a crash comes between: that is little.
-        return resync == Resync.WHOLE ? changed.withResyncNext(state.resyncedStripes()) : changed;
+        return resync == Resync.WHOLE || isSuspect
+                ? changed.withResyncNext(state.resyncedStripes())
+                : changed;
     }
 
     /** Who has come into a slot since the table was changed last; null where nobody has, or who did has failed. */
@@ -469,7 +469,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
             }
         }
         if (bitmap != null) {
-            if (state.resyncedStripes() < 0) {
+            if (state.resyncedStripes() < 0 && !isSuspectNews) {
                 bitmap.allSynced();
             }
             bitmap.hold(!state.slots().stream().allMatch(slot -> slot == SlotState.ACTIVE));
@@ -515,6 +515,19 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     /** {@inheritDoc} Members that do not answer are told to the volume as having failed. */
     @Override
     public void watch() { sets.forEach(MemberSet::tick); }
+
+    @Override
+    public StripeSet suspect() {
+        isSuspect = true;
+        isSuspectNews = true;
+        return bitmap == null ? StripeSet.ALL : bitmap.suspect();
+    }
+
+    @Override
+    public void goOnAfterLoss() { sets.forEach(MemberSet::sendLostAgain); }
+
+    @Override
+    public void failedAfterLoss(int slot) { superblocks.dropLost(slot); }
 
     @Override
     public void abandon(StorageException why) {

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.UUID;
 import lunar.block.BlockDevice;
 import lunar.block.InvalidRequestException;
+import lunar.block.LostWritesException;
 import lunar.block.StorageException;
 import lunar.raid.SlotState;
 import lunar.raid.StripeSet;
@@ -30,6 +31,8 @@ final class VolumeOpening {
     private final VolumeDescription what;
     private final VolumeRecord moved;
     private int replayed;
+    /** A write could not be completed, as members had no space: all redundancy is to be compared. */
+    private boolean lacksSpace;
 
     VolumeOpening(Composition composition, VolumeDevices devices, OpenOptions options,
             ArrivalFaults faults) throws StorageException {
@@ -38,7 +41,7 @@ final class VolumeOpening {
         JournalReset reset = options.journalReset();
         what = described(volume.description(), reset);
         BlockDevice journalDevice = journalDevice(devices, reset);
-        resync = reset == null || volume.clean() ? composition.resync() : Resync.WHOLE;
+        Resync due = reset == null || volume.clean() ? composition.resync() : Resync.WHOLE;
         sums = new Sums(volume, options);
         members = new MemberSet(what.slots(), options.policy(), faults);
         var superblockFaults = new SuperblockFaults(faults);
@@ -71,7 +74,7 @@ final class VolumeOpening {
         if (what.consistency() == Consistency.NONE) {
             bitmap = null;
         } else {
-            boolean compare = resync != Resync.NONE && !volume.clean()
+            boolean compare = due != Resync.NONE && !volume.clean()
                     && what.consistency() == Consistency.BITMAP;
             bitmap = IntentBitmap.open(members, volume, composition.inSync(), compare);
             bitmap.hold(composition.isDegraded());
@@ -82,6 +85,7 @@ final class VolumeOpening {
         journal = what.consistency() == Consistency.JOURNAL
                 ? replay(reset, journalDevice)
                 : null;
+        resync = lacksSpace ? Resync.WHOLE : due;
         moved = StagedRows.bringInPlace(volume, members, composition.inSync(), badBlocks);
         stale = stale();
         superblocks = Superblocks.open(superblockMembers, volume);
@@ -89,7 +93,10 @@ final class VolumeOpening {
         superblocks.start(this::started);
     }
 
-    /** Who does not take a superblock gets none any more, and where it is in a slot that fails. */
+    /**
+     * Who does not take a superblock gets none any more, and where it is in a slot that fails. Whether one stays that
+     * has lost writes is for the volume to decide ({@link VolumeMetadata#failedAfterLoss}).
+     */
     private final class SuperblockFaults implements MemberSet.Faults {
         private final ArrivalFaults faults;
         private @Nullable Superblocks superblocks;
@@ -105,7 +112,9 @@ final class VolumeOpening {
             if (line >= 0 && line < what.slots()) {
                 faults.failed(line, why);
             }
-            superblockMembers.drop(place);
+            if (!(why instanceof LostWritesException && line >= 0 && line < what.slots())) {
+                superblockMembers.drop(place);
+            }
             if (there != null && line >= what.slots()) {
                 faults.spareFailed(there.at(place), why);
             }
@@ -174,6 +183,7 @@ final class VolumeOpening {
         List<BadBlocks.Range> bad = new TornStripes(volume, members, inSync).mend(replay.torn());
         badBlocks.addNow(bad);
         replayed = replay.replayed();
+        lacksSpace = replay.lacksSpace();
         return replay.begin(own == null ? inSync : 1);
     }
 
@@ -198,6 +208,7 @@ final class VolumeOpening {
 
     private VolumeRecord started(VolumeRecord record) {
         VolumeRecord changed = record.withReshape(moved.reshape());
+        changed = lacksSpace ? changed.withResyncNext(0) : changed;
         for (int slot = 0; slot < what.slots(); slot++) {
             Use use = composition.slots().get(slot).use();
             if (use != Use.IN_SYNC && use != Use.REBUILDING) {

@@ -4,7 +4,10 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.IntFunction;
+import lunar.block.BlockDevice;
 import lunar.block.InvalidRequestException;
+import lunar.raid.RaidMember;
 import lunar.raid.SlotState;
 import lunar.raid.layout.Layout;
 import lunar.raid.layout.Shape;
@@ -67,6 +70,24 @@ public record VolumeRecord(VolumeDescription description, long events, boolean c
         if (reshape != null) {
             reshape.check(description, shape(description, members));
         }
+    }
+
+    /**
+     * What the engine puts in its slots.
+     *
+     * @param devices by slot; null for one that is not there
+     * @param dataOffset in blocks
+     */
+    List<RaidMember> raidMembers(IntFunction<@Nullable BlockDevice> devices, long dataOffset) {
+        var slots = new ArrayList<RaidMember>();
+        for (int slot = 0; slot < description.slots(); slot++) {
+            BlockDevice device = devices.apply(slot);
+            MemberRecord line = members.get(slot);
+            slots.add(device == null || line.state() == SlotState.FAILED
+                    ? RaidMember.missing()
+                    : new RaidMember(device, dataOffset, line.state(), line.rebuiltStripes()));
+        }
+        return slots;
     }
 
     /** A volume that is not being reshaped. */

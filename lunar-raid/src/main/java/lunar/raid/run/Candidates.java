@@ -25,9 +25,10 @@ final class Candidates {
             this.candidate = candidate;
         }
 
-        /** What is on it now. Blocks. */
+        /** What is on it now, whatever a cache has kept of it. Blocks. */
         void lookAgain() {
             if (device != null) {
+                device.forget(0, device.blockCount());
                 candidate = Candidate.of(uri, device);
             }
         }

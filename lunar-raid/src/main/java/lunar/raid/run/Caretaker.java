@@ -291,6 +291,11 @@ final class Caretaker {
                 return Optional.of("there is a device, and it is not the member of this slot: "
                         + "replace it");
             }
+            if (found.volume().events() > metadata.record().events()) {
+                Candidates.closeQuietly(device);
+                return Optional.of("it was used without the other members: replace it, where what"
+                        + " was written to it then is to be lost");
+            }
             boolean covered = metadata.bitmap() != null
                     && found.member().state() == SlotState.ACTIVE
                     && found.volume().events() >= metadata.record().coveredSince();
@@ -576,11 +581,13 @@ final class Caretaker {
         soon(WalkKind.RESHAPE);
     }
 
-    /** Nothing more is begun; waits for what is being done. */
-    void end(Duration most) throws InterruptedException {
+    /** Nothing more is begun; waits for what is being done: false where that takes too long. */
+    boolean end(Duration most) throws InterruptedException {
         closing = true;
-        if (changing.tryLock(most.toNanos(), TimeUnit.NANOSECONDS)) {
+        boolean hasEnded = changing.tryLock(most.toNanos(), TimeUnit.NANOSECONDS);
+        if (hasEnded) {
             changing.unlock();
         }
+        return hasEnded;
     }
 }

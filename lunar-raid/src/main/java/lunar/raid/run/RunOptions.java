@@ -16,10 +16,11 @@ import lunar.raid.meta.Consent;
  *        with it
  * @param verifyReads whether what hosts read is compared with checksums, where the volume has any
  * @param timing how often what is done
+ * @param ownership how it is made sure that no other process runs the volume
  */
 public record RunOptions(long rebuildBytesPerSecond, Duration stallTimeout, Consent consent,
         LostJournal lostJournal, Optional<String> configFile, boolean verifyReads,
-        RunTiming timing) {
+        RunTiming timing, OwnershipOptions ownership) {
     private static final long MIN_RATE = 4096;
     private static final Duration MAX_STALL = Duration.ofHours(24);
 
@@ -27,7 +28,8 @@ public record RunOptions(long rebuildBytesPerSecond, Duration stallTimeout, Cons
     public static final long UNLIMITED = 0;
     /** No limit of rate; a member that says nothing for a minute is failed. */
     public static final RunOptions DEFAULT = new RunOptions(UNLIMITED, Duration.ofMinutes(1),
-            Consent.NONE, LostJournal.REFUSE, Optional.empty(), false, RunTiming.DEFAULT);
+            Consent.NONE, LostJournal.REFUSE, Optional.empty(), false, RunTiming.DEFAULT,
+            OwnershipOptions.DEFAULT);
 
     public RunOptions {
         if (rebuildBytesPerSecond != UNLIMITED && rebuildBytesPerSecond < MIN_RATE) {
@@ -42,37 +44,42 @@ public record RunOptions(long rebuildBytesPerSecond, Duration stallTimeout, Cons
 
     public RunOptions withRebuildRate(long bytesPerSecond) {
         return new RunOptions(bytesPerSecond, stallTimeout, consent, lostJournal, configFile,
-                verifyReads, timing);
+                verifyReads, timing, ownership);
     }
 
     public RunOptions withStallTimeout(Duration timeout) {
         return new RunOptions(rebuildBytesPerSecond, timeout, consent, lostJournal, configFile,
-                verifyReads, timing);
+                verifyReads, timing, ownership);
     }
 
     public RunOptions withTiming(RunTiming other) {
         return new RunOptions(rebuildBytesPerSecond, stallTimeout, consent, lostJournal,
-                configFile, verifyReads, other);
+                configFile, verifyReads, other, ownership);
     }
 
     public RunOptions withConsent(Consent other) {
         return new RunOptions(rebuildBytesPerSecond, stallTimeout, other, lostJournal, configFile,
-                verifyReads, timing);
+                verifyReads, timing, ownership);
     }
 
     public RunOptions withLostJournal(LostJournal other) {
         return new RunOptions(rebuildBytesPerSecond, stallTimeout, consent, other, configFile,
-                verifyReads, timing);
+                verifyReads, timing, ownership);
     }
 
     public RunOptions withConfigFile(String path) {
         return new RunOptions(rebuildBytesPerSecond, stallTimeout, consent, lostJournal,
-                Optional.of(path), verifyReads, timing);
+                Optional.of(path), verifyReads, timing, ownership);
     }
 
     public RunOptions withVerifyReads(boolean verifies) {
         return new RunOptions(rebuildBytesPerSecond, stallTimeout, consent, lostJournal,
-                configFile, verifies, timing);
+                configFile, verifies, timing, ownership);
+    }
+
+    public RunOptions withOwnership(OwnershipOptions other) {
+        return new RunOptions(rebuildBytesPerSecond, stallTimeout, consent, lostJournal,
+                configFile, verifyReads, timing, other);
     }
 
     /** When a member is given up. */

@@ -25,6 +25,7 @@ import lunar.block.ForwardingDevice;
 import lunar.block.Identity;
 import lunar.block.InvalidRequestException;
 import lunar.block.MediumException;
+import lunar.block.ReservationConflictException;
 import lunar.block.StorageException;
 import lunar.raid.Raid;
 import lunar.raid.RaidListener;
@@ -57,6 +58,8 @@ public final class RunningVolume extends ForwardingDevice {
     private final Caretaker caretaker;
     private final SparePool spares;
     private final Growing growing;
+    private final Ownership ownership;
+    private final Lease lease;
     private final TrafficMeter meter;
     private final ScheduledExecutorService timer;
     private final ExecutorService workers;
@@ -66,6 +69,8 @@ public final class RunningVolume extends ForwardingDevice {
     private final AtomicBoolean closed = new AtomicBoolean();
     private final CountDownLatch ended = new CountDownLatch(1);
     private volatile boolean stoppedInOrder;
+    /** Nothing is under way any more, neither for hosts nor for the volume itself. */
+    private boolean isStill;
     /** While it grows, and nobody may look at its members. */
     private volatile boolean clockStands;
     /** Growing broke off: the metadata here are not to be written any more. */
@@ -119,7 +124,7 @@ public final class RunningVolume extends ForwardingDevice {
         Start(VolumeSpec spec, MemberOpener opener, VolumeOpening.Opened opened,
                 ExecutorService workers) {
             this.spec = spec;
-            this.opener = opener;
+            this.opener = uri -> opened.ownership().guard(opener.open(uri));
             this.opened = opened;
             this.workers = workers;
             timer = Executors.newSingleThreadScheduledExecutor(
@@ -174,6 +179,11 @@ public final class RunningVolume extends ForwardingDevice {
         }
 
         @Override
+        public StorageException answer(StorageException failure) {
+            return opened.ownership().lease().answer(failure);
+        }
+
+        @Override
         public void repaired(int slot, long memberBlock, long blocks) { repairs.incrementAndGet(); }
 
         @Override
@@ -199,6 +209,8 @@ public final class RunningVolume extends ForwardingDevice {
         workers = start.workers;
         repairs = start.repairs;
         errors = start.errors;
+        ownership = opened.ownership();
+        lease = ownership.lease();
         meter = new TrafficMeter(volume.blockSize(), System.nanoTime());
         walks = new Walks(volume, spec.options(), timer, repairs, this::tell);
         RunTiming timing = spec.options().timing();
@@ -234,6 +246,8 @@ public final class RunningVolume extends ForwardingDevice {
 
     private void start() {
         tell(new VolumeEvent.Started(VolumeHealth.of(volume), metadata.replayed()));
+        ownership.follow(volume);
+        ownership.onLost(this::ownershipLost);
         caretaker.tendWalks();
         long everyNs = spec.options().timing().tick().toNanos();
         var _ = timer.scheduleWithFixedDelay(this::tick, 0, everyNs, TimeUnit.NANOSECONDS);
@@ -249,9 +263,10 @@ public final class RunningVolume extends ForwardingDevice {
     }
 
     private void look() {
-        if (clockStands) {
+        if (clockStands || lease.lost() != null) {
             return;
         }
+        ownership.follow(volume);
         volume.tick();
         if (++ticks % spec.options().timing().metadataTicks() == 0) {
             metadata.tick();
@@ -260,8 +275,18 @@ public final class RunningVolume extends ForwardingDevice {
         caretaker.tend();
     }
 
+    /** Another process has the volume now: nothing is read or written here any more. */
+    private void ownershipLost(StorageException why) {
+        isBroken = true;
+        opened.claims().forEach(VolumeHost.Claim::lost);
+        tell(new VolumeEvent.VolumeFailed(String.valueOf(why.getMessage())));
+    }
+
     /** Before the failure is noted: together with it is noted who stays out until a person wants him back. */
     private void slotFailed(int slot, StorageException cause) {
+        if (cause instanceof ReservationConflictException) {
+            lease.doubt();
+        }
         if (cause instanceof MediumException) {
             metadata.takeOut(slot, _ -> {});
         }
@@ -314,7 +339,9 @@ public final class RunningVolume extends ForwardingDevice {
         long bad = metadata.badBlocks().ranges().stream().mapToLong(range -> range.blocks()).sum();
         return new VolumeStatus(spec.title(), what.uuid(), what.level(), volume.sizeBytes(),
                 volume.blockSize(), volume.shape().chunkBytes(), what.consistency(),
-                what.layout().hasSums(), VolumeHealth.of(volume), slots, walks.status(),
+                what.layout().hasSums(),
+                lease.lost() == null ? VolumeHealth.of(volume) : VolumeHealth.FAILED, slots,
+                walks.status(),
                 walks.lastScrub(), spares.status(),
                 opened.journal() == null ? Optional.empty() : spec.journal(), bad,
                 meter.traffic());
@@ -420,15 +447,28 @@ public final class RunningVolume extends ForwardingDevice {
         if (stoppedInOrder && request.operation() == Operation.FLUSH) {
             return; // all is stable
         }
+        StorageException lost = lease.takenOver();
+        if (lost != null) {
+            throw lost;
+        }
         meter.count(request);
         volume.execute(request);
     }
 
     @Override
     public void submit(BlockRequest request) {
+        StorageException lost = lease.takenOver();
+        if (lost != null) {
+            request.fail(lost);
+            return;
+        }
         meter.count(request);
         volume.submit(request);
     }
+
+    /** {@inheritDoc} Not while it is to be confirmed that the volume is this process's. */
+    @Override
+    public boolean isCurrent() { return lease.isValid(); }
 
     @Override
     public String toString() { return spec.title(); }
@@ -470,8 +510,8 @@ public final class RunningVolume extends ForwardingDevice {
         if (!hasEnded(volume::drain)) {
             return false;
         }
-        caretaker.end(most);
-        walks.end(most);
+        boolean isTended = caretaker.end(most);
+        isStill = walks.end(most) && isTended;
         if (isBroken) {
             return false;
         }
@@ -486,7 +526,9 @@ public final class RunningVolume extends ForwardingDevice {
             isNoted.set(failure == null);
             noted.countDown();
         });
-        return noted.await(most.toNanos(), TimeUnit.NANOSECONDS) && isNoted.get();
+        boolean isOver = noted.await(most.toNanos(), TimeUnit.NANOSECONDS);
+        isStill &= isOver;
+        return isOver && isNoted.get();
     }
 
     private void closeMembers() {
@@ -533,6 +575,10 @@ public final class RunningVolume extends ForwardingDevice {
         try {
             tell(new VolumeEvent.Stopped(inOrder)); // after all that was told before
             timer.shutdown();
+            if (isStill) {
+                ownership.release();
+            }
+            ownership.end();
             if (!hasEnded(this::closeMembers)) {
                 LOG.log(System.Logger.Level.WARNING, "{0}: requests hang, and are left behind",
                         spec.title());

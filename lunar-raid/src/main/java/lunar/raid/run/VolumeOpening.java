@@ -38,6 +38,8 @@ final class VolumeOpening {
     private final List<VolumeHost> hosts;
     private final Executor workers;
     private final List<VolumeHost.Claim> claims = new ArrayList<>();
+    private final Ownership ownership;
+    private boolean isJournalOpen;
     private final MemberFaults faults = new MemberFaults();
     private List<Candidates.Found> found = List.of();
     private @Nullable BlockDevice journal;
@@ -50,10 +52,11 @@ final class VolumeOpening {
      * @param uris by slot, the device in it, or that should be
      * @param others members of the spec that are in no slot
      * @param claims to be closed at the end, after the members
+     * @param ownership of the members; to be ended before the claims
      */
     record Opened(Composition composition, VolumeMetadata metadata, List<String> uris,
             List<String> others, List<SparePool.Known> spares, @Nullable BlockDevice journal,
-            List<VolumeHost.Claim> claims, MemberFaults faults) {}
+            List<VolumeHost.Claim> claims, Ownership ownership, MemberFaults faults) {}
 
     VolumeOpening(VolumeSpec spec, MemberOpener opener, List<VolumeHost> hosts,
             Executor workers) {
@@ -61,6 +64,7 @@ final class VolumeOpening {
         this.opener = opener;
         this.hosts = List.copyOf(hosts);
         this.workers = workers;
+        ownership = new Ownership(spec.title(), spec.options().ownership(), workers);
     }
 
     /** Blocks; when it fails nothing is left open. */
@@ -81,6 +85,8 @@ final class VolumeOpening {
     }
 
     private void cancel() {
+        ownership.release();
+        ownership.end();
         found.forEach(Candidates.Found::close);
         Candidates.closeQuietly(journal);
         claims.forEach(VolumeHost.Claim::close);
@@ -92,13 +98,23 @@ final class VolumeOpening {
             if (claims.isEmpty()) {
                 for (VolumeHost host : hosts) {
                     claims.add(host.claim(composition.volume().description().uuid(),
-                            spec.title()));
+                            spec.title(), spec.options().ownership().takesOver()));
                 }
-                openJournal(composition.volume());
             }
             var devices = new ArrayList<@Nullable BlockDevice>();
             for (Composition.Slot slot : composition.slots()) {
                 devices.add(isUsed(slot) ? found.get(slot.candidate()).device : null);
+            }
+            if (own(composition, devices)) {
+                continue; // the owner before may have changed something until then
+            }
+            if (!isJournalOpen) {
+                isJournalOpen = true;
+                openJournal(composition.volume());
+                if (journal != null) {
+                    ownership.reserve(journal);
+                    journal = ownership.leased(journal);
+                }
             }
             var spares = new ArrayList<@Nullable BlockDevice>();
             for (int index : composition.spares()) {
@@ -122,8 +138,27 @@ final class VolumeOpening {
         }
     }
 
+    /** Whether members have been owned only now, or have failed at it: then all is to be decided anew. */
+    private boolean own(Composition composition, List<@Nullable BlockDevice> devices)
+            throws StorageException {
+        if (ownership.ownsAll(devices)) {
+            return false;
+        }
+        String contact = claims.stream().map(VolumeHost.Claim::contact)
+                .filter(one -> !one.isEmpty()).findFirst().orElse("");
+        ownership.acquire(composition.volume().description().uuid(), devices, contact)
+                .forEach((slot, why) -> leaveOut(composition.slots().get(slot), why));
+        for (Candidates.Found one : found) {
+            BlockDevice device = one.device;
+            one.device = device == null ? null : ownership.leased(device);
+            one.lookAgain();
+        }
+        return true;
+    }
+
     private void leaveOut(Composition.Slot slot, StorageException why) {
         if (slot.candidate() != Composition.NONE) {
+            ownership.forget(found.get(slot.candidate()).device);
             found.get(slot.candidate()).leaveOut(String.valueOf(why.getMessage()));
         }
     }
@@ -253,7 +288,7 @@ final class VolumeOpening {
         spares.forEach(one -> others.remove(one.uri()));
         closeUnused(composition);
         return new Opened(composition, metadata, uris, others, spares, journal,
-                List.copyOf(claims), faults);
+                List.copyOf(claims), ownership, faults);
     }
 
     /** Where the member of a slot should be: at its place in the list, else wherever nobody else is. */
@@ -302,6 +337,9 @@ final class VolumeOpening {
         }
         composition.spares().stream().filter(index -> index != Composition.NONE)
                 .forEach(index -> used.add(found.get(index)));
-        found.stream().filter(one -> !used.contains(one)).forEach(Candidates.Found::close);
+        found.stream().filter(one -> !used.contains(one)).forEach(one -> {
+            ownership.forget(one.device);
+            one.close();
+        });
     }
 }

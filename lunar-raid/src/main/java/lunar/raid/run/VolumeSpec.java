@@ -32,7 +32,7 @@ public record VolumeSpec(Level level, String name, List<String> members, List<St
     private static final Set<String> LISTS = Set.of("member", "spare");
     private static final Set<String> OPTIONS = Set.of("member", "spare", "journal",
             "rebuild-rate", "stall-timeout", "degraded", "lost-journal", "verify-reads",
-            "config");
+            "config", "take-over", "reservations");
     private static final Map<String, Consent> CONSENTS = Map.of("no", Consent.NONE, "yes",
             Consent.DEGRADED, "force", Consent.FORCED);
     private static final Pattern TIME = Pattern.compile("(\\d{1,9})(ms|s|m|h)?");
@@ -98,6 +98,9 @@ public record VolumeSpec(Level level, String name, List<String> members, List<St
             options = options.withConfigFile(config);
         }
         options = options.withVerifyReads(verifyReads(uri.option("verify-reads", "no")));
+        options = options.withOwnership(OwnershipOptions.DEFAULT
+                .withTakeOver(isYes("take-over", uri.option("take-over", "no")))
+                .withReservations(isYes("reservations", uri.option("reservations", "yes"))));
         return new VolumeSpec(level, uri.rest(), members, uri.optionList("spare"),
                 Optional.ofNullable(uri.option("journal")), options);
     }
@@ -121,12 +124,14 @@ public record VolumeSpec(Level level, String name, List<String> members, List<St
      *
      * @throws IllegalArgumentException with one line for the person who wrote it
      */
-    public static boolean verifyReads(String text) {
+    public static boolean verifyReads(String text) { return isYes("verify-reads", text); }
+
+    private static boolean isYes(String name, String text) {
         return switch (text) {
             case "yes" -> true;
             case "no" -> false;
             default -> throw new IllegalArgumentException(
-                    "verify-reads=" + text + " is not one of no, yes");
+                    name + "=" + text + " is not one of no, yes");
         };
     }
 
@@ -178,6 +183,12 @@ public record VolumeSpec(Level level, String name, List<String> members, List<St
         options.configFile().ifPresent(path -> written.add("config=" + DeviceUri.encoded(path)));
         if (options.verifyReads()) {
             written.add("verify-reads=yes");
+        }
+        if (options.ownership().takesOver()) {
+            written.add("take-over=yes");
+        }
+        if (!options.ownership().reserves()) {
+            written.add("reservations=no");
         }
         return title() + (written.isEmpty() ? "" : "?" + String.join("&", written));
     }

@@ -174,18 +174,19 @@ final class Walks {
         }
     }
 
-    /** Ends all, and waits for that. No more begin. */
-    synchronized void end(Duration most) throws InterruptedException {
+    /** Ends all, and waits for that: false where it does not come. No more begin. */
+    synchronized boolean end(Duration most) throws InterruptedException {
         closing = true;
         active.forEach(Walks::cancel);
         long until = System.nanoTime() + most.toNanos();
         while (!active.isEmpty()) {
             long leftMs = (until - System.nanoTime()) / 1_000_000;
             if (leftMs <= 0) {
-                return;
+                return false;
             }
             wait(leftMs);
         }
+        return true;
     }
 
     synchronized List<VolumeStatus.Walk> status() {

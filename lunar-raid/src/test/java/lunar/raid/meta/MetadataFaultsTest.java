@@ -13,6 +13,7 @@ import lunar.block.BlockRequest.Operation;
 import lunar.block.BusyException;
 import lunar.block.DeadlineException;
 import lunar.block.InvalidRequestException;
+import lunar.block.NoSpaceException;
 import lunar.block.StorageException;
 import lunar.raid.FailurePolicy;
 import lunar.raid.SlotState;
@@ -90,17 +91,65 @@ class MetadataFaultsTest {
         var over = new ArrayList<Boolean>();
         Broadcast broadcast = Broadcast.over(set, () -> over.add(true));
         broadcast.start(1, Broadcast.FLUSH);
-        for (int i = 0; i < 2; i++) {
-            disk.pending().getFirst().fail(new BusyException("busy"));
+        for (int tick = 0; tick < Broadcast.MAX_WAITS; tick++) {
+            refuseAll(disk);
             assertThat(told).isEmpty();
-            assertThat(disk.pending()).extracting(step -> step.request().operation())
-                    .containsExactly(Operation.FLUSH);
+            set.tick();
         }
-        disk.pending().getFirst().fail(new BusyException("busy"));
+        refuseAll(disk);
         assertThat(told).hasSize(1);
         assertThat(over).isEmpty();
         set.drop(0);
         assertThat(over).hasSize(1);
+    }
+
+    /** At once, and each time that it is asked again before the next tick. */
+    private static void refuseAll(SteppedDevice disk) {
+        for (int i = 0; i < 3; i++) {
+            assertThat(disk.pending()).extracting(step -> step.request().operation())
+                    .containsExactly(Operation.FLUSH);
+            disk.pending().getFirst().fail(new BusyException("busy"));
+        }
+        assertThat(disk.pending()).isEmpty();
+    }
+
+    @Test
+    void shouldWaitForAMemberThatHasNoSpaceForMetadata() {
+        var disk = new SteppedDevice(64);
+        var set = new MemberSet(1, new FailurePolicy(2, 10, 2), (_, why) -> {
+            throw new AssertionError(why);
+        });
+        set.add(0, disk);
+        var over = new ArrayList<Boolean>();
+        Broadcast broadcast = Broadcast.over(set, () -> over.add(true));
+        broadcast.start(1, (_, _, request) -> request.asWrite(0, 1, MemorySegment.ofArray(
+                new byte[512]), true));
+        for (int tick = 0; tick < 10; tick++) {
+            disk.pending().getFirst().fail(new NoSpaceException("full"));
+            assertThat(disk.pending()).isEmpty();
+            set.tick();
+        }
+        assertThat(over).isEmpty();
+        disk.pending().getFirst().end();
+        assertThat(over).hasSize(1);
+        assertThat(broadcast.succeeded()).isEqualTo(1);
+    }
+
+    /** Nobody asks a member again that is out, or another one in its place. */
+    @Test
+    void shouldNotAskAMemberAgainThatWasDroppedWhileItWasBusy() {
+        var disk = new SteppedDevice(64);
+        var set = new MemberSet(1, new FailurePolicy(0, 10, 0), (_, _) -> {});
+        set.add(0, disk);
+        var over = new ArrayList<Boolean>();
+        Broadcast broadcast = Broadcast.over(set, () -> over.add(true));
+        broadcast.start(1, Broadcast.FLUSH);
+        disk.pending().getFirst().fail(new BusyException("busy"));
+        set.drop(0);
+        assertThat(over).hasSize(1);
+        set.tick();
+        assertThat(disk.pending()).isEmpty();
+        assertThat(broadcast.succeeded()).isZero();
     }
 
     @Test

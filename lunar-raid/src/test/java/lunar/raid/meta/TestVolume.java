@@ -129,6 +129,7 @@ final class TestVolume {
 
     RaidOptions raidOptions() {
         return RaidOptions.of(Identity.of("raid", metadata.record().description().uuid()))
+                .withPauses(Runnable::run)
                 .withPolicy(options.policy()).withListener(listener).withGuard(metadata)
                 .withKeeper(metadata).withLost(metadata.badBlocks()).withStale(metadata.stale());
     }

@@ -18,7 +18,10 @@ abstract class RunningFixture {
     private static final RunTiming QUICK = new RunTiming(Duration.ofMillis(5), 2,
             Duration.ofMillis(5), Duration.ofMillis(40), Duration.ZERO, Duration.ofSeconds(20),
             Duration.ofSeconds(20));
-    static final RunOptions OPTIONS = RunOptions.DEFAULT.withTiming(QUICK);
+    /** These disks know no COMPARE AND WRITE, and nobody else starts a volume of them at the same time. */
+    private static final OwnershipOptions ALONE = new OwnershipOptions(Duration.ofSeconds(2),
+            Duration.ofSeconds(6), Duration.ofSeconds(12), Duration.ZERO, false, true);
+    static final RunOptions OPTIONS = RunOptions.DEFAULT.withTiming(QUICK).withOwnership(ALONE);
 
     final long seed = Seed.next();
     final Random random = new Random(seed);
@@ -80,6 +83,15 @@ abstract class RunningFixture {
         ScrubResult result = events.await(VolumeEvent.Scrubbed.class).result();
         assertThat(result.isClean()).as("seed " + seed + ": " + result).isTrue();
         assertThat(result.stripes()).isPositive();
+    }
+
+    /** A walk is there a moment after it was told of. */
+    final void awaitWalk(WalkKind kind) throws InterruptedException {
+        long endNs = System.nanoTime() + Duration.ofSeconds(60).toNanos();
+        while (volume.status().walks().stream().noneMatch(walk -> walk.kind() == kind)) {
+            assertThat(System.nanoTime() - endNs).as("no %s within 60 s", kind).isNegative();
+            Thread.sleep(1);
+        }
     }
 
     /** The last change of a state is stable a little after the walk that made it. */

@@ -103,8 +103,8 @@ class RunningGrowthTest extends RunningFixture {
         long before = volume.blockCount();
         shelf.add("disk:new", MEMBER_BYTES);
         assertThat(volume.grow("disk:new", false)).isEqualTo(members);
-        assertThat(volume.status().walks()).singleElement()
-                .satisfies(walk -> assertThat(walk.kind()).isEqualTo(WalkKind.RESHAPE));
+        awaitWalk(WalkKind.RESHAPE);
+        assertThat(volume.status().walks()).hasSize(1);
         assertThat(volume.status().health()).isEqualTo(VolumeHealth.RESHAPING);
         assertThat(volume.blockCount()).as("not before the end").isEqualTo(before);
         assertThatThrownBy(() -> volume.scrub(false)).isInstanceOf(BusyException.class)

@@ -279,14 +279,14 @@ class RunningVolumeTest extends RunningFixture {
     void shouldAskItsHostBeforeAnythingIsWritten() throws Exception {
         create(Level.RAID1, 2);
         volume.close();
-        VolumeHost refusing = (_, title) -> {
+        VolumeHost refusing = (_, title, _) -> {
             throw new BusyException(title + " runs already");
         };
         assertThatThrownBy(() -> RunningVolume.open(spec, shelf, List.of(refusing), events))
                 .isInstanceOf(BusyException.class).hasMessage("raid1:music runs already");
         assertThat(shelf.openCount()).isZero();
         var told = new ArrayList<String>();
-        VolumeHost host = (uuid, title) -> {
+        VolumeHost host = (uuid, title, _) -> {
             told.add("claim " + title + " " + uuid.equals(volume.uuid()));
             return new VolumeHost.Claim() {
                 @Override

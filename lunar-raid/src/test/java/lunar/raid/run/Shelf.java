@@ -8,11 +8,13 @@ import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import lunar.block.BlockRequest;
 import lunar.block.BlockRequest.Operation;
 import lunar.block.BusyException;
 import lunar.block.DeviceGoneException;
 import lunar.block.ForwardingDevice;
+import lunar.block.LostWritesException;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
 import lunar.raid.layout.Level;
@@ -39,6 +41,10 @@ final class Shelf implements MemberOpener {
         private volatile boolean isPulled;
         private volatile boolean isWorn;
         private volatile boolean hangs;
+        private volatile boolean isLatched;
+        private final AtomicInteger refusedSyncs = new AtomicInteger();
+        private final AtomicInteger reportsLeft = new AtomicInteger();
+        private final AtomicLong losses = new AtomicLong();
         private final AtomicInteger changesLeft = new AtomicInteger(Integer.MAX_VALUE);
         private volatile boolean isLastDone;
         private boolean isShut;
@@ -79,6 +85,27 @@ final class Shelf implements MemberOpener {
 
         /** It can be read, and no more. */
         void wear() { isWorn = true; }
+
+        /**
+         * It has lost acknowledged writes, and can vouch for none until that is accepted; as a file whose sync failed.
+         */
+        void latch() {
+            losses.incrementAndGet();
+            isLatched = true;
+        }
+
+        void acceptLoss() { isLatched = false; }
+
+        /** It has lost its cache, and so many flushes and writes with FUA report that. */
+        void lose(int reports) {
+            reportsLeft.set(reports);
+            losses.incrementAndGet();
+        }
+
+        /** Flushes and writes with FUA that it has refused. */
+        int refusedSyncs() {
+            return refusedSyncs.get();
+        }
 
         /** Requests do not end until the disk is closed. */
         void hang() { hangs = true; }
@@ -131,7 +158,16 @@ final class Shelf implements MemberOpener {
             if (disk.isWorn && request.operation() == Operation.WRITE) {
                 throw new MediumException(request + ": worn");
             }
+            if ((request.fua() || request.operation() == Operation.FLUSH)
+                    && (disk.isLatched
+                            || disk.reportsLeft.getAndUpdate(n -> Math.max(0, n - 1)) > 0)) {
+                disk.refusedSyncs.incrementAndGet();
+                throw new LostWritesException(request + ": writes may be lost");
+            }
         }
+
+        @Override
+        public long writeLosses() { return disk.losses.get(); }
 
         @Override
         public void execute(BlockRequest request) throws StorageException {

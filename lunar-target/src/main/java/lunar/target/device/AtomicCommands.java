@@ -14,7 +14,7 @@ import lunar.scsi.WriteAtomic;
 /**
  * Writes that others see whole or not at all (SBC-4 sections 4.29, 5.20 and 5.37). WRITE ATOMIC hands the device one
  * request, and is there where the device has {@link Capability#ATOMIC_WRITE}: memory, whose content does not outlive a
- * crash. Files have it not: neither a reader beside a write nor a crash finds more than single blocks whole there.
+ * crash, and files, which log it first.
  * ORWRITE is atomic for each block: of two at once none loses a bit of the other, nor does one overwrite a write that
  * came between.
  */
@@ -42,7 +42,10 @@ final class AtomicCommands {
 
     /** Blocks of the longest WRITE ATOMIC; 0 where there is none. */
     static int maxAtomicBlocks(BlockDevice device, int maxTransferBlocks) {
-        return device.supports(Capability.ATOMIC_WRITE) ? Math.min(maxTransferBlocks, 0xffff) : 0;
+        return device.supports(Capability.ATOMIC_WRITE)
+                ? Math.min(Math.min(maxTransferBlocks, 0xffff),
+                        device.limits().maxAtomicWriteBlocks())
+                : 0;
     }
 
     private void writeAtomic(ScsiTask task, WriteAtomic command) {
@@ -57,8 +60,20 @@ final class AtomicCommands {
         } else if (task.dataOut().byteSize() < (long) command.blockCount() * device.blockSize()) {
             task.checkCondition(Sense.invalidFieldInCdb(12, 7)); // a part of it would not be atomic
         } else {
-            blocks.write(task, command.lba(), command.blockCount(), command.fua());
+            write(task, command);
         }
+    }
+
+    private void write(ScsiTask task, WriteAtomic command) {
+        if (command.blockCount() == 0) {
+            task.good();
+            return;
+        }
+        boolean flush = command.fua() && !device.supports(Capability.FUA);
+        task.request().asAtomicWrite(command.lba(), command.blockCount(), task.dataOut()
+                .asSlice(0, (long) command.blockCount() * device.blockSize()),
+                command.fua() && !flush);
+        task.submit(device, flush ? blocks::flushAfter : BlockCommands::ended);
     }
 
     private void orWrite(ScsiTask task, OrWrite command) {

@@ -13,12 +13,12 @@ final class Attentions {
     private final Deque<AdditionalSense> pending = new ArrayDeque<>();
     private volatile boolean any;
 
-    /** @param reset whether the unit has just been reset, which to a new nexus it has (SAM-5 section 6.3.5) */
-    Attentions(boolean reset) {
-        if (reset) {
-            pending.add(AdditionalSense.RESET_OCCURRED);
+    /** @param first what a new nexus hears of first; null for nothing */
+    Attentions(@Nullable AdditionalSense first) {
+        if (first != null) {
+            pending.add(first);
         }
-        any = reset;
+        any = first != null;
     }
 
     synchronized void establish(AdditionalSense condition) {

@@ -31,10 +31,15 @@ final class BlockCommands {
     private final ModeCommands mode;
     private final int maxTransferBlocks;
     private final LogCounters.Family verifies;
+    private final UnitModes modes;
+    private final LossNotices losses;
+    private final ScsiTask.Ending flushed = this::flushed;
 
     BlockCommands(LogicalUnit unit, ModeCommands mode, int maxTransferBlocks) {
         device = unit.device();
         verifies = unit.counters().verifies;
+        modes = unit.modes();
+        losses = unit.losses();
         this.mode = mode;
         this.maxTransferBlocks = maxTransferBlocks;
     }
@@ -43,16 +48,16 @@ final class BlockCommands {
         int block = device.blockSize();
         commands.on(ReadBlocks.class, Access.READ,
                 (task, read) -> read(task, read.lba(), read.blockCount(), read.protect()))
-                .on(WriteBlocks.class, Access.WRITE, write -> write.blockCount() * block,
+                .onAnyLength(WriteBlocks.class, Access.WRITE, write -> write.blockCount() * block,
                         (task, write) -> write(task, write.lba(), write.blockCount(),
                                 write.protect(), write.fua()))
                 .on(SynchronizeCache.class, Access.WRITE, this::synchronize)
                 .on(VerifyBlocks.class, Access.READ, this::verifyBytes, this::verify)
                 .on(PreFetch.class, Access.READ, this::prefetch)
-                .on(WriteAndVerify.class, Access.WRITE, write -> write.blockCount() * block,
-                        this::writeAndVerify);
+                .onAnyLength(WriteAndVerify.class, Access.WRITE,
+                        write -> write.blockCount() * block, this::writeAndVerify);
         if (device.supports(Capability.COMPARE_AND_WRITE)) {
-            commands.on(CompareAndWrite.class, Access.WRITE,
+            commands.onAnyLength(CompareAndWrite.class, Access.WRITE,
                     compare -> 2L * compare.blockCount() * block, this::compareAndWrite);
         }
     }
@@ -77,6 +82,12 @@ final class BlockCommands {
 
     private static boolean isPlainWrite(ScsiTask task) {
         return BlockCdb.opcodeIsWrite(BlockCdb.opcode(task.cdbBytes(), 0));
+    }
+
+    /** Whether a plain command says at its end that data are stable. */
+    boolean vouches(ScsiTask task) {
+        return isPlainWrite(task)
+                && (BlockCdb.fua(task.cdbBytes(), 0) || modes.writeThrough());
     }
 
     void executePlain(ScsiTask task) {
@@ -140,18 +151,31 @@ final class BlockCommands {
 
     /** Writes data-out; the range has been looked at. */
     void write(ScsiTask task, long lba, long blockCount, boolean fua) {
-        // Fewer data than the CDB wants: the whole blocks that came are written (RFC 7143 section 11.4.5).
         MemorySegment data = task.dataOut();
-        long count = Math.min(blockCount, data.byteSize() / device.blockSize());
+        if (refusedPart(task, data, blockCount)) {
+            return;
+        }
+        long count = data.byteSize() / device.blockSize();
         if (count == 0) {
             task.good();
             return;
         }
         boolean flush = fua && !device.supports(Capability.FUA);
-        long bytes = count * device.blockSize();
-        task.request().asWrite(lba, count,
-                bytes == data.byteSize() ? data : data.asSlice(0, bytes), fua && !flush);
+        task.request().asWrite(lba, count, data, fua && !flush);
         task.submit(device, flush ? this::flushAfter : BlockCommands::ended);
+    }
+
+    /**
+     * Ends a write with a part of a block, or whose data-out were not declared at all, which writes nothing then. Fewer
+     * blocks than the CDB wants are written, and the overflow is told (RFC 7143 section 11.4.5, FCP-4 section 9.4.2).
+     */
+    private boolean refusedPart(ScsiTask task, MemorySegment data, long blockCount) {
+        boolean refused = data.byteSize() % device.blockSize() != 0
+                || (blockCount > 0 && !task.declaresDataOut());
+        if (refused) {
+            task.checkCondition(ScsiTask.DATA_OUT_TOO_SHORT);
+        }
+        return refused;
     }
 
     private void compareAndWrite(ScsiTask task, CompareAndWrite command) {
@@ -164,8 +188,11 @@ final class BlockCommands {
             return;
         }
         MemorySegment data = task.dataOut();
-        if (task.expectedOutBytes() != 2L * command.blockCount() * device.blockSize()) {
-            task.checkCondition(Sense.invalidFieldInCdb(13, 7));
+        long needed = 2L * command.blockCount() * device.blockSize();
+        if (task.expectedOutBytes() != needed) {
+            task.checkCondition(task.expectedOutBytes() < needed
+                    ? ScsiTask.DATA_OUT_TOO_SHORT
+                    : Sense.invalidFieldInCdb(13, 7));
             return;
         }
         if (command.blockCount() == 0) {
@@ -189,10 +216,17 @@ final class BlockCommands {
 
     void flush(ScsiTask task) {
         task.request().asFlush();
-        task.submit(device, BlockCommands::ended);
+        task.submit(device, flushed);
     }
 
-    private void flushAfter(ScsiTask task, @Nullable StorageException failure) {
+    private void flushed(ScsiTask task, @Nullable StorageException failure) {
+        if (failure == null && !task.aborted() && losses.any()) {
+            losses.flushed(task.nexus());
+        }
+        ended(task, failure);
+    }
+
+    void flushAfter(ScsiTask task, @Nullable StorageException failure) {
         if (failure != null) {
             StorageSense.end(task, failure);
         } else {
@@ -251,6 +285,9 @@ final class BlockCommands {
             return;
         }
         MemorySegment data = task.dataOut();
+        if (refusedPart(task, data, command.blockCount())) {
+            return;
+        }
         long count = data.byteSize() / device.blockSize();
         if (count == 0) {
             task.good();
@@ -258,8 +295,7 @@ final class BlockCommands {
         }
         var verify = new VerifyBlocks(CdbForm.CDB16, command.lba(), count, 0, command.dpo(),
                 command.bytchk(), 0);
-        task.request().asWrite(command.lba(), count, data.asSlice(0, count * device.blockSize()),
-                device.supports(Capability.FUA));
+        task.request().asWrite(command.lba(), count, data, device.supports(Capability.FUA));
         task.submit(device, (_, failure) -> {
             if (failure != null) {
                 StorageSense.end(task, failure);

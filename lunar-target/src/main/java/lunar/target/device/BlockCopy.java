@@ -5,6 +5,7 @@ import java.util.Optional;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.Capability;
+import lunar.block.LostWritesException;
 import lunar.block.StorageException;
 import lunar.scsi.Sense;
 
@@ -65,6 +66,9 @@ final class BlockCopy {
                         ? pieceBefore(source, at, lba, bytes - done, guard)
                         : piece(source, at + done, lba + done / block, bytes - done, guard);
             } catch (StorageException e) {
+                if (e instanceof LostWritesException) { // the copy's host hears that this copy has failed, no more
+                    unit.losses().lost(device.writeLosses(), unit.nexuses());
+                }
                 throw new CopyException(StorageSense.of(request, e));
             } finally {
                 unit.medium().leave();

@@ -16,24 +16,27 @@ import lunar.scsi.CapacityData16;
 import lunar.scsi.Cdb;
 import lunar.scsi.CommandDescriptor;
 import lunar.scsi.CommandTable;
-import lunar.scsi.FormatUnit;
+import lunar.scsi.CompareAndWrite;
 import lunar.scsi.InformationalExceptionsModePage;
 import lunar.scsi.Inquiry;
 import lunar.scsi.InvalidCdbException;
-import lunar.scsi.ModeSelect;
+import lunar.scsi.OrWrite;
 import lunar.scsi.ReadCapacity10;
 import lunar.scsi.ReadCapacity16;
 import lunar.scsi.ReportLuns;
 import lunar.scsi.ReportSupportedOperationCodes;
 import lunar.scsi.ReportSupportedTaskManagementFunctions;
 import lunar.scsi.RequestSense;
-import lunar.scsi.Sanitize;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
+import lunar.scsi.StartStopUnit;
 import lunar.scsi.Status;
 import lunar.scsi.SynchronizeCache;
 import lunar.scsi.TaskManagementSupport;
 import lunar.scsi.VerifyBlocks;
+import lunar.scsi.WriteAndVerify;
+import lunar.scsi.WriteAtomic;
+import lunar.scsi.WriteBlocks;
 
 /**
  * A direct-access block device (SPC-5, SBC-4) over a {@link BlockDevice}. Says which command needs which data, and
@@ -137,7 +140,11 @@ final class BlockDeviceServer implements DeviceServer {
             task.refuse(Sense.invalidFieldInCdb(1, 4));
             return;
         }
-        task.accept(cdb, handler.dataOut(cdb));
+        long dataOut = handler.dataOut(cdb);
+        task.accept(cdb, dataOut);
+        if (dataOut > task.expectedOutBytes() && !handler.takesLess()) {
+            task.refuse(ScsiTask.DATA_OUT_TOO_SHORT); // a part of a parameter list may make sense, and another one
+        }
     }
 
     @Override
@@ -166,10 +173,17 @@ final class BlockDeviceServer implements DeviceServer {
                 return;
             }
         }
-        if (task.nexus().luns().isReadOnly(task.lun()) && (handler == null
-                ? access == Access.WRITE
-                : changes(task.cdb(), access))) {
-            task.checkCondition(Sense.of(SenseKey.DATA_PROTECT, AdditionalSense.WRITE_PROTECTED));
+        if (task.nexus().luns().isReadOnly(task.lun())) {
+            Optional<Sense> refusal = handler == null
+                    ? ReadOnlyRules.refusalOfPlain(access)
+                    : ReadOnlyRules.refusal(task.cdb());
+            if (refusal.isPresent()) {
+                task.checkCondition(refusal.get());
+                return;
+            }
+        }
+        if (owesLoss(task)) { // none but after a loss
+            task.checkCondition(Sense.of(SenseKey.MEDIUM_ERROR, AdditionalSense.WRITE_ERROR));
             return;
         }
         if (target.copies().tokens().any()) { // rare; most hosts never make any
@@ -191,13 +205,6 @@ final class BlockDeviceServer implements DeviceServer {
         if (task.isPlain() || handler(task.cdb()).access(task.cdb()).needsMedium()) {
             unit.medium().leave();
         }
-    }
-
-    /** What an initiator that may only read cannot do; of reservations it may make what it likes. */
-    private static boolean changes(Cdb cdb, Access access) {
-        return (access == Access.WRITE && !(cdb instanceof SynchronizeCache))
-                || cdb instanceof Sanitize || cdb instanceof FormatUnit
-                || cdb instanceof ModeSelect;
     }
 
     private void requestSense(ScsiTask task, RequestSense command) {
@@ -240,6 +247,34 @@ final class BlockDeviceServer implements DeviceServer {
         } else {
             counters.writes.failed();
         }
+    }
+
+    @Override
+    public void lostWrites(ScsiTask task) {
+        if (task.aborted()) { // nobody hears how it ends
+            unit.losses().lost(device.writeLosses(), unit.nexuses());
+        } else {
+            unit.losses().lost(task.nexus(), device.writeLosses(), unit.nexuses());
+        }
+    }
+
+    /** Whether a command must be told that writes are lost: one that would vouch for them if it succeeded. */
+    private boolean owesLoss(ScsiTask task) {
+        return unit.losses().any()
+                && (task.isPlain() ? blocks.vouches(task) : vouches(task.cdb()))
+                && unit.losses().take(task.nexus());
+    }
+
+    private boolean vouches(Cdb cdb) {
+        return switch (cdb) {
+            case SynchronizeCache _,WriteAndVerify _ -> true;
+            case WriteBlocks write -> write.fua() || unit.modes().writeThrough();
+            case WriteAtomic write -> write.fua() || unit.modes().writeThrough();
+            case CompareAndWrite write -> write.fua() || unit.modes().writeThrough();
+            case OrWrite write -> write.fua() || unit.modes().writeThrough();
+            case StartStopUnit command -> MediumCommands.flushes(command);
+            default -> false;
+        };
     }
 
     /** What REQUEST SENSE tells while there is nothing else (SPC-5 section 6.39). */

@@ -2,6 +2,7 @@ package lunar.target.device;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.Cleaner;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -9,7 +10,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Pool of native memory for the data of commands, in size classes of powers of four from 4 KiB. Bounded: what is in
- * use and what is kept idle together never exceed the limit by more than one buffer. Thread-safe.
+ * use and what is kept idle together never exceed the limit by more than one buffer. Idle buffers are kept; where those
+ * of one class make room for another, their memory counts until the garbage collector has freed it. So the pool never
+ * runs into the limit of the JVM, where the thread that asks, an event loop most often, sleeps. Thread-safe.
  */
 public final class Buffers {
     private static final System.Logger LOG = System.getLogger("lunar.target");
@@ -72,12 +75,34 @@ public final class Buffers {
      */
     private static final int SHARE_OF_FREE = 3;
 
+    private static final Cleaner FREED = Cleaner
+            .create(Thread.ofPlatform().name("lunar-target-buffers").daemon().factory());
+
     private final List<ArrayDeque<Buffer>> idle = new ArrayList<>();
+    private final long maxUnfreedBytes;
+    private final Runnable collect;
     private long maxBytes;
     private long usedBytes;
     private long idleBytes;
 
-    public Buffers(int largestBytes, long maxBytes) {
+    /** Memory of buffers that were dropped, and that the garbage collector has not freed. */
+    private long unfreedBytes;
+
+    /** The collector has been asked to free it. */
+    private boolean collecting;
+
+    /**
+     * @param maxBytes in use and idle
+     * @param maxUnfreedBytes dropped and not freed yet; beyond it nothing is allocated
+     */
+    public Buffers(int largestBytes, long maxBytes, long maxUnfreedBytes) {
+        this(largestBytes, maxBytes, maxUnfreedBytes, System::gc);
+    }
+
+    /** @param collect frees what was dropped; on a thread of its own */
+    Buffers(int largestBytes, long maxBytes, long maxUnfreedBytes, Runnable collect) {
+        this.maxUnfreedBytes = maxUnfreedBytes;
+        this.collect = collect;
         this.maxBytes = maxBytes;
         for (int i = 0; i <= sizeClass(largestBytes); i++) {
             idle.add(new ArrayDeque<>());
@@ -126,9 +151,8 @@ public final class Buffers {
         if (usedBytes + size > maxBytes) {
             return null;
         }
-        for (int other = idle.size() - 1; other >= 0
-                && usedBytes + idleBytes + size > maxBytes; other--) {
-            dropIdle(other, size);
+        if (usedBytes + idleBytes + size > maxBytes && !dropIdle(size)) {
+            return null;
         }
         try {
             Buffer fresh = new Buffer(Arena.ofAuto().allocate(size, ALIGNMENT), sizeClass);
@@ -145,19 +169,53 @@ public final class Buffers {
         }
     }
 
-    private void dropIdle(int sizeClass, int needed) {
-        while (usedBytes + idleBytes + needed > maxBytes && idle.get(sizeClass).poll() != null) {
-            idleBytes -= bytesOf(sizeClass);
+    /** Makes room by dropping idle buffers, the largest first; false where too many dropped ones are not free yet. */
+    private boolean dropIdle(int needed) {
+        for (int sizeClass = idle.size() - 1; sizeClass >= 0; sizeClass--) {
+            while (usedBytes + idleBytes + needed > maxBytes) {
+                if (unfreedBytes + bytesOf(sizeClass) > maxUnfreedBytes) {
+                    collect();
+                    return false;
+                }
+                Buffer dropped = idle.get(sizeClass).poll();
+                if (dropped == null) {
+                    break;
+                }
+                idleBytes -= bytesOf(sizeClass);
+                drop(dropped, bytesOf(sizeClass));
+            }
+        }
+        return true;
+    }
+
+    private void drop(Buffer buffer, int size) {
+        unfreedBytes += size;
+        FREED.register(buffer, () -> freed(size));
+    }
+
+    private synchronized void freed(int size) { unfreedBytes -= size; }
+
+    private void collect() {
+        if (!collecting) {
+            collecting = true;
+            Thread.ofPlatform().name("lunar-target-collect").daemon().start(() -> {
+                collect.run();
+                collected();
+            });
         }
     }
+
+    private synchronized void collected() { collecting = false; }
 
     /** Takes memory back. */
     public synchronized void give(Buffer buffer) {
         int size = bytesOf(buffer.sizeClass());
         usedBytes -= size;
-        if (usedBytes + idleBytes + size <= maxBytes / 2) { // the rest goes back to the system
+        if (usedBytes + idleBytes + size <= maxBytes) {
             idleBytes += size;
             idle.get(buffer.sizeClass()).push(buffer);
+        } else { // the limit has been lowered meanwhile
+            drop(buffer, size);
         }
     }
 

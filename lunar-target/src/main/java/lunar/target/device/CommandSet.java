@@ -23,9 +23,10 @@ final class CommandSet {
      * @param access what it does to the medium; the fields of the CDB may have a say in it
      * @param dataOutBytes data-out that a command needs
      * @param execute executes it
+     * @param takesLess whether it judges itself what to do with less data-out; others are refused then
      */
     record Handler<C extends Cdb>(Class<C> type, Function<C, Access> access,
-            ToLongFunction<C> dataOutBytes, BiConsumer<ScsiTask, C> execute) {
+            ToLongFunction<C> dataOutBytes, BiConsumer<ScsiTask, C> execute, boolean takesLess) {
         Access access(Cdb cdb) { return access.apply(type.cast(cdb)); }
 
         long dataOut(Cdb cdb) { return dataOutBytes.applyAsLong(type.cast(cdb)); }
@@ -38,13 +39,19 @@ final class CommandSet {
     /** Adds a command with data-out. */
     <C extends Cdb> CommandSet on(Class<C> type, Access access, ToLongFunction<C> dataOutBytes,
             BiConsumer<ScsiTask, C> execute) {
-        return add(new Handler<>(type, _ -> access, dataOutBytes, execute));
+        return add(new Handler<>(type, _ -> access, dataOutBytes, execute, false));
+    }
+
+    /** Adds a command that is executed also where the initiator declares less data-out than it needs. */
+    <C extends Cdb> CommandSet onAnyLength(Class<C> type, Access access,
+            ToLongFunction<C> dataOutBytes, BiConsumer<ScsiTask, C> execute) {
+        return add(new Handler<>(type, _ -> access, dataOutBytes, execute, true));
     }
 
     /** Adds a command without data-out, whose access depends on its CDB. */
     <C extends Cdb> CommandSet on(Class<C> type, Function<C, Access> access,
             BiConsumer<ScsiTask, C> execute) {
-        return add(new Handler<>(type, access, _ -> 0, execute));
+        return add(new Handler<>(type, access, _ -> 0, execute, false));
     }
 
     private CommandSet add(Handler<?> handler) {

@@ -2,6 +2,8 @@ package lunar.target.device;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -16,6 +18,8 @@ import lunar.scsi.SenseKey;
 public final class CopyService {
     /** Copies that move data at once; others wait. */
     static final int MAX_RUNNING = 16;
+    /** Those of one initiator. */
+    static final int MAX_OF_INITIATOR = MAX_RUNNING / 2;
     /** Memory of a copy. */
     static final int PIECE_BYTES = 1 << 20;
 
@@ -23,6 +27,8 @@ public final class CopyService {
     private static final long LOOK_MS = 50;
 
     private final Semaphore permits = new Semaphore(MAX_RUNNING);
+    /** Permits that each initiator has taken, by name. */
+    private final Map<String, Integer> taken = new HashMap<>();
     private final ConcurrentLinkedQueue<MemorySegment> idle = new ConcurrentLinkedQueue<>();
     private final RodTokens tokens = new RodTokens(System::nanoTime);
 
@@ -30,11 +36,25 @@ public final class CopyService {
 
     RodTokens tokens() { return tokens; }
 
-    /** Memory for one copy. Blocks until there is some; whoever borrows gives back. */
-    MemorySegment borrow(CopyOperation operation) throws CopyException, InterruptedException {
-        do {
+    /** Memory for one copy of an initiator. Blocks until there is some; whoever borrows gives back. */
+    MemorySegment borrow(CopyOperation operation, String initiatorName)
+            throws CopyException, InterruptedException {
+        operation.requireGoingOn();
+        while (!takeShare(initiatorName)) {
+            Thread.sleep(LOOK_MS);
             operation.requireGoingOn();
-        } while (!permits.tryAcquire(LOOK_MS, TimeUnit.MILLISECONDS));
+        }
+        boolean permitted = false;
+        try {
+            while (!permits.tryAcquire(LOOK_MS, TimeUnit.MILLISECONDS)) {
+                operation.requireGoingOn();
+            }
+            permitted = true;
+        } finally {
+            if (!permitted) {
+                giveShareBack(initiatorName);
+            }
+        }
         MemorySegment kept = idle.poll();
         if (kept != null) {
             return kept;
@@ -42,14 +62,33 @@ public final class CopyService {
         try {
             return Arena.ofAuto().allocate(PIECE_BYTES, ALIGNMENT);
         } catch (OutOfMemoryError _) {
+            giveShareBack(initiatorName);
             permits.release();
             throw new CopyException(Sense.of(SenseKey.ABORTED_COMMAND,
                     AdditionalSense.INSUFFICIENT_RESOURCES));
         }
     }
 
-    void giveBack(MemorySegment memory) {
+    void giveBack(MemorySegment memory, String initiatorName) {
         idle.add(memory);
+        giveShareBack(initiatorName);
         permits.release();
+    }
+
+    private boolean takeShare(String initiatorName) {
+        synchronized (taken) {
+            int count = taken.getOrDefault(initiatorName, 0);
+            if (count == MAX_OF_INITIATOR) {
+                return false;
+            }
+            taken.put(initiatorName, count + 1);
+            return true;
+        }
+    }
+
+    private void giveShareBack(String initiatorName) {
+        synchronized (taken) {
+            taken.computeIfPresent(initiatorName, (_, count) -> count == 1 ? null : count - 1);
+        }
     }
 }

@@ -24,4 +24,7 @@ public interface DeviceServer {
 
     /** The medium has failed a request of this task: for who counts that. */
     default void failed(ScsiTask task) {}
+
+    /** The device has told this task that acknowledged writes may be lost, also those of other nexuses. */
+    default void lostWrites(ScsiTask task) {}
 }

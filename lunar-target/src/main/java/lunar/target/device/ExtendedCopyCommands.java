@@ -11,6 +11,7 @@ import lunar.scsi.Sense;
 /** EXTENDED COPY and COPY OPERATION ABORT (SPC-5 sections 6.3 and 6.4). */
 final class ExtendedCopyCommands {
     private static final int LIST_IDENTIFIER_AT = 2;
+    private static final int IMMED_AT = 15;
 
     private final ScsiTarget target;
     private final LogicalUnit unit;
@@ -38,6 +39,9 @@ final class ExtendedCopyCommands {
             }
             var list = CopyParameterList.decode(task.dataOut(), command.longIdentifier(),
                     CopyLimits.DESCRIPTORS);
+            if (list.immediate() && list.listIdUsage() == CopyParameterList.NO_IDENTIFIER) {
+                throw InvalidParameterListException.field(IMMED_AT, 0); // nobody could abort it, nor count it
+            }
             var operation = new CopyOperation(
                     command.longIdentifier() ? ExtendedCopy.LID4 : ExtendedCopy.LID1,
                     list.immediate());

@@ -26,6 +26,7 @@ import lunar.scsi.StandardInquiry;
 import lunar.scsi.SupportedVpdPages;
 import lunar.scsi.UnitSerialNumber;
 import lunar.scsi.VpdPage;
+import lunar.scsi.WriteVerifier;
 
 /** INQUIRY: the standard data and the pages of vital product data (SPC-5 section 6.7, SBC-4 section 6.6). */
 final class InquiryCommands {
@@ -89,6 +90,7 @@ final class InquiryCommands {
         pages.add(characteristics());
         pages.add(provisioning());
         pages.add(Referrals.NONE);
+        pages.add(new WriteVerifier(unit.powerOn().writeVerifier()));
         return pages;
     }
 

@@ -23,11 +23,13 @@ public final class LogicalUnit {
     private final Buffers.Share share = new Buffers.Share();
     private final UnitModes modes;
     private final LogCounters counters = new LogCounters();
+    private final LossNotices losses = new LossNotices();
     private final Thresholds thresholds;
     private final AsymmetricAccess access;
     private final AtomicLong capacity;
     private final Erasures erasures;
     private final SelfTest selfTest;
+    private final PowerOn powerOn;
     private volatile DeviceServer server;
     private final Set<ScsiTarget> targets = new CopyOnWriteArraySet<>();
 
@@ -49,6 +51,7 @@ public final class LogicalUnit {
         access = new AsymmetricAccess(target, this);
         capacity = new AtomicLong(spec.device().blockCount());
         selfTest = new SelfTest(device);
+        powerOn = new PowerOn(device);
         erasures = new Erasures(medium, device, spec.state());
         server = new BlockDeviceServer(target, this, maxTransferBytes);
         erasures.resume(spec.readOnly() || device.readOnly());
@@ -141,6 +144,9 @@ public final class LogicalUnit {
     /** Its self-tests. */
     SelfTest selfTest() { return selfTest; }
 
+    /** What it tells of its last power on. */
+    PowerOn powerOn() { return powerOn; }
+
     /** SANITIZE and FORMAT UNIT. */
     Erasures erasures() { return erasures; }
 
@@ -154,6 +160,9 @@ public final class LogicalUnit {
 
     /** What the log pages count. */
     LogCounters counters() { return counters; }
+
+    /** Who has to hear yet that writes are lost. */
+    LossNotices losses() { return losses; }
 
     /** Provisioning thresholds. */
     Thresholds thresholds() { return thresholds; }

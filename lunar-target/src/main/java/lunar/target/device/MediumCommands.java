@@ -36,6 +36,12 @@ final class MediumCommands {
         return command.start() && command.powerCondition() == 0 ? Access.FREE : Access.CONTROL;
     }
 
+    /** Whether the command makes the cache stable before it ends: a stop, or an eject. */
+    static boolean flushes(StartStopUnit command) {
+        return command.powerCondition() == 0 && !command.start()
+                && (command.loadEject() || !command.noFlush());
+    }
+
     /**
      * There is no motor, and other hosts may be at work: a stop makes the cache stable, as a host that powers down
      * expects, and takes nothing away.

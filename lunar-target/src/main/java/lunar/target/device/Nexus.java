@@ -43,7 +43,7 @@ public final class Nexus {
         this(initiatorName, isid, port, aborter, true);
     }
 
-    /** @param announcesReset whether each unit tells it, at its first command, of a reset (SAM-5 section 6.3.5) */
+    /** @param announcesReset whether each unit tells it of its power on, or of the loss of the nexus before this one */
     public Nexus(String initiatorName, Isid isid, TargetPort port, Aborter aborter,
             boolean announcesReset) {
         this.initiatorName = initiatorName;
@@ -111,7 +111,7 @@ public final class Nexus {
         attentions.values().forEach(pending -> pending.clear(condition));
     }
 
-    /** Takes the oldest unit attention of a unit, or null. A unit not used before may tell of its reset. */
+    /** Takes the oldest unit attention of a unit, or null. A unit not used before may tell of its power on. */
     @Nullable
     AdditionalSense takeAttention(LogicalUnit unit) { return attentions(unit).take(); }
 
@@ -145,7 +145,9 @@ public final class Nexus {
         return known != null
                 ? known
                 : attentions.computeIfAbsent(unit,
-                        _ -> new Attentions(announcesReset));
+                        _ -> new Attentions(announcesReset
+                                ? unit.powerOn().attention(this)
+                                : null));
     }
 
     @Override

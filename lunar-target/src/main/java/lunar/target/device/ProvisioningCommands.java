@@ -18,6 +18,8 @@ import lunar.scsi.WriteSame;
 final class ProvisioningCommands {
     /** What the Block Limits page promises. */
     static final int MAX_UNMAP_DESCRIPTORS = 256;
+    /** So long at most, whatever the device could do: peers take more for a mistake (libiscsi's suite does). */
+    private static final long MAX_UNMAP_BLOCKS = 1 << 20;
     private static final int PIECE_BYTES = 256 << 10;
 
     private final BlockDevice device;
@@ -29,16 +31,16 @@ final class ProvisioningCommands {
     }
 
     void register(CommandSet commands) {
-        commands.on(WriteSame.class, Access.WRITE,
+        commands.onAnyLength(WriteSame.class, Access.WRITE,
                 same -> same.noDataOut() ? 0 : device.blockSize(), this::writeSame);
         if (device.supports(Capability.UNMAP)) {
             commands.on(Unmap.class, Access.WRITE, Unmap::parameterListLength, this::unmap);
         }
     }
 
-    /** Blocks of the longest UNMAP. */
+    /** Blocks of the longest UNMAP, all its descriptors together (SBC-4 section 6.6.4, MAXIMUM UNMAP LBA COUNT). */
     static long maxUnmapBlocks(BlockDevice device) {
-        return Math.min(device.limits().maxUnmapBlocks(), 0xffff_ffffL);
+        return Math.min(device.limits().maxUnmapBlocks(), MAX_UNMAP_BLOCKS);
     }
 
     private void unmap(ScsiTask task, Unmap command) {
@@ -105,9 +107,11 @@ final class ProvisioningCommands {
                 ? device.blockCount() - command.lba()
                 : command.blockCount();
         MemorySegment block = task.dataOut();
-        if (task.expectedOutBytes() != (command.noDataOut() ? 0 : device.blockSize())) {
-            task.checkCondition(
-                    Sense.of(SenseKey.ILLEGAL_REQUEST, AdditionalSense.INVALID_FIELD_IN_CDB));
+        int needed = command.noDataOut() ? 0 : device.blockSize();
+        if (task.expectedOutBytes() != needed) {
+            task.checkCondition(task.expectedOutBytes() < needed
+                    ? ScsiTask.DATA_OUT_TOO_SHORT
+                    : Sense.of(SenseKey.ILLEGAL_REQUEST, AdditionalSense.INVALID_FIELD_IN_CDB));
             return;
         }
         boolean zeroes = command.noDataOut() || isZero(block.asSlice(0, device.blockSize()));

@@ -37,6 +37,9 @@ final class ReservationCommands {
     /** Longest parameter list that is looked at: 256 TransportIDs fit. */
     private static final int MAX_LIST_BYTES = 1 << 16;
 
+    /** Of an initiator that may only read, at each target port: paths of a host, and some that it has left behind. */
+    private static final int READER_REGISTRATIONS = 16;
+
     private static final Sense NO_ROOM = Sense.of(SenseKey.ILLEGAL_REQUEST,
             AdditionalSense.INSUFFICIENT_REGISTRATION_RESOURCES);
     private static final Sense INVALID_RELEASE = Sense.of(SenseKey.ILLEGAL_REQUEST,
@@ -194,6 +197,10 @@ final class ReservationCommands {
         if (list.persistent() && !reservations.store().isPersistent()) {
             throw InvalidParameterListException.field(20, 0); // PTPL_C is clear
         }
+        boolean readOnly = nexus.luns().isReadOnly(unit);
+        if (readOnly && list.specifiesInitiators()) { // it speaks for nobody else
+            throw InvalidParameterListException.field(20, 3);
+        }
         Registrant self = nexus.registrant();
         return reservations.change(state -> {
             boolean registered = state.isRegistered(self);
@@ -211,13 +218,29 @@ final class ReservationCommands {
             Set<Registrant> all = registrants(nexus, list);
             if (list.serviceActionKey() != 0) {
                 long fresh = all.stream().filter(one -> !state.isRegistered(one)).count();
-                if (state.keys().size() + fresh > Reservations.MAX_REGISTRATIONS) {
+                if (state.keys().size() + fresh > Reservations.MAX_REGISTRATIONS
+                        || (readOnly && fresh > 0
+                                && ownCount(state, nexus) + fresh > roomOfReader())) {
                     throw new InvalidParameterListException(NO_ROOM);
                 }
             }
+            // APTPL is of the unit, not of the registration, and what writers have set stays (SPC-5 section 5.13.5).
             return ReservationRules.register(state, all, list.serviceActionKey(),
-                    list.persistent());
+                    list.persistent() || (readOnly && state.persistent()));
         });
+    }
+
+    /** Registrations of all ports of the initiator. */
+    private static long ownCount(ReservationState state, Nexus nexus) {
+        String ports = nexus.initiatorName() + ",i,";
+        return state.keys().keySet().stream()
+                .filter(one -> one.initiatorPort().regionMatches(true, 0, ports, 0, ports.length()))
+                .count();
+    }
+
+    /** An initiator that may only read must not use up the room of those that write. */
+    private int roomOfReader() {
+        return READER_REGISTRATIONS * target.ports().size();
     }
 
     /** Whom a REGISTER is for: the sender and those it names, at this or at every port of the target. */

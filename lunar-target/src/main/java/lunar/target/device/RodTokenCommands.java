@@ -143,7 +143,9 @@ final class RodTokenCommands {
             }
             var operation = new CopyOperation(WriteUsingToken.SERVICE_ACTION, list.immediate());
             task.nexus().copies(unit).begin(command.listIdentifier(), operation);
-            CopyWork.start(task, unit, operation, list.immediate(), () -> write(list, operation));
+            String initiatorName = task.nexus().initiatorName();
+            CopyWork.start(task, unit, operation, list.immediate(),
+                    () -> write(list, operation, initiatorName));
         } catch (InvalidParameterListException e) {
             task.checkCondition(e.sense());
         } catch (CopyException e) {
@@ -152,21 +154,21 @@ final class RodTokenCommands {
     }
 
     /** Blocks until done. */
-    private void write(WriteUsingTokenList list, CopyOperation operation)
+    private void write(WriteUsingTokenList list, CopyOperation operation, String initiatorName)
             throws CopyException, InterruptedException {
         if (RodToken.type(list.token()) == RodToken.ZEROES) {
             if (!RodToken.hasValidLength(list.token())) {
                 throw new CopyException(Sense.of(SenseKey.ILLEGAL_REQUEST,
                         AdditionalSense.INVALID_TOKEN_LENGTH));
             }
-            write(list, new CopySource.Zeroes(), operation, () -> {});
+            write(list, new CopySource.Zeroes(), operation, initiatorName, () -> {});
             return;
         }
         RodTokens tokens = target.copies().tokens();
         RodTokens.Rod rod = tokens.use(list.token());
         try {
             requireApart(rod.source(), list.ranges());
-            write(list, rod.source(), operation, () -> tokens.requireAlive(rod));
+            write(list, rod.source(), operation, initiatorName, () -> tokens.requireAlive(rod));
         } finally {
             if (list.deleteToken()) {
                 tokens.delete(rod);
@@ -190,14 +192,15 @@ final class RodTokenCommands {
     }
 
     private void write(WriteUsingTokenList list, CopySource source, CopyOperation operation,
-            BlockCopy.Guard guard) throws CopyException, InterruptedException {
+            String initiatorName, BlockCopy.Guard guard)
+            throws CopyException, InterruptedException {
         int block = device.blockSize();
         long available = source.byteCount() / block;
         if (list.offset() < 0 || list.offset() >= available) {
             throw new CopyException(Sense.invalidFieldInParameterList(
                     WriteUsingTokenList.OFFSET_AT, 7));
         }
-        MemorySegment memory = target.copies().borrow(operation);
+        MemorySegment memory = target.copies().borrow(operation, initiatorName);
         try {
             var copy = new BlockCopy(target.copies(), operation, unit, memory);
             long at = list.offset();
@@ -213,7 +216,7 @@ final class RodTokenCommands {
                 }
             }
         } finally {
-            target.copies().giveBack(memory);
+            target.copies().giveBack(memory, initiatorName);
         }
     }
 }

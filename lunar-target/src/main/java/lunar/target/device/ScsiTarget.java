@@ -5,6 +5,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.Lun;
@@ -111,11 +112,16 @@ public final class ScsiTarget {
     /** A nexus begins. */
     public void begin(Nexus nexus) { nexuses.add(nexus); }
 
-    /** A nexus ends. */
-    public void end(Nexus nexus) {
-        nexuses.remove(nexus);
-        for (LogicalUnit unit : units) {
-            var _ = unit.nexusLost(nexus);
-        }
+    /**
+     * A nexus has no tasks any more; what goes on without one, such as copies in the background, is cancelled.
+     *
+     * @return ends when nothing of that can be seen to write any more: then the nexus may {@link #end}
+     */
+    public CompletableFuture<Void> lose(Nexus nexus) {
+        return CompletableFuture.allOf(units.stream().map(unit -> unit.nexusLost(nexus))
+                .toArray(CompletableFuture[]::new));
     }
+
+    /** A nexus ends, after {@link #lose}. */
+    public void end(Nexus nexus) { nexuses.remove(nexus); }
 }

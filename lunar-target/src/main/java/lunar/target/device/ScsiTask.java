@@ -6,9 +6,11 @@ import java.util.function.Consumer;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.StorageException;
+import lunar.scsi.AdditionalSense;
 import lunar.scsi.Cdb;
 import lunar.scsi.Lun;
 import lunar.scsi.Sense;
+import lunar.scsi.SenseKey;
 import lunar.scsi.Status;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +19,10 @@ import org.jspecify.annotations.Nullable;
  * It must be ended exactly once, on its loop: the thread that calls {@link DeviceServer} and runs every {@link Ending}.
  */
 public interface ScsiTask {
+    /** The initiator has declared less data-out than the CDB needs (FCP-4 section 9.4.2); told with the overflow. */
+    Sense DATA_OUT_TOO_SHORT = Sense.of(SenseKey.ILLEGAL_REQUEST,
+            AdditionalSense.INVALID_FIELD_IN_COMMAND_INFORMATION_UNIT);
+
     /** Turns the end of a device's request into the outcome of the task. */
     @FunctionalInterface
     interface Ending {
@@ -43,6 +49,9 @@ public interface ScsiTask {
 
     /** Bytes that the initiator expects to send. */
     int expectedOutBytes();
+
+    /** Whether the initiator has said that there are data-out (the W bit), be they none. */
+    boolean declaresDataOut();
 
     /** Whether somebody has aborted the task: it must still be ended, but nobody will hear how. Any thread. */
     boolean aborted();

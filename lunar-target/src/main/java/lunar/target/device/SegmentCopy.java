@@ -39,14 +39,14 @@ final class SegmentCopy {
         if (list.segments().isEmpty()) {
             return;
         }
-        MemorySegment memory = target.copies().borrow(operation);
+        MemorySegment memory = target.copies().borrow(operation, nexus.initiatorName());
         try {
             for (int i = 0; i < list.segments().size(); i++) {
                 copy(i, list.segments().get(i), memory);
                 operation.segmentDone();
             }
         } finally {
-            target.copies().giveBack(memory);
+            target.copies().giveBack(memory, nexus.initiatorName());
         }
     }
 

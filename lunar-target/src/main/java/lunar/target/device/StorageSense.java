@@ -6,11 +6,13 @@ import lunar.block.BusyException;
 import lunar.block.DeadlineException;
 import lunar.block.DeviceGoneException;
 import lunar.block.InvalidRequestException;
+import lunar.block.LostWritesException;
 import lunar.block.MediumException;
 import lunar.block.MiscompareException;
 import lunar.block.NoSpaceException;
 import lunar.block.NotSupportedException;
 import lunar.block.OutOfRangeException;
+import lunar.block.OwnershipLostException;
 import lunar.block.ReservationConflictException;
 import lunar.block.StorageException;
 import lunar.block.WriteProtectedException;
@@ -39,6 +41,9 @@ public final class StorageSense {
                             task.nexus(),
                             failure.getMessage());
                 }
+                if (failure instanceof LostWritesException) {
+                    task.server().lostWrites(task);
+                }
                 task.checkCondition(sense);
             }
         }
@@ -48,6 +53,8 @@ public final class StorageSense {
     static Sense of(BlockRequest request, StorageException failure) {
         return switch (failure) {
             case MediumException _ -> mediumError(request);
+            case LostWritesException _ -> // which blocks is not known
+                Sense.of(SenseKey.MEDIUM_ERROR, AdditionalSense.WRITE_ERROR);
             case MiscompareException e -> Sense
                     .of(SenseKey.MISCOMPARE, AdditionalSense.MISCOMPARE_DURING_VERIFY)
                     .withInformation(e.offsetBytes());
@@ -63,6 +70,8 @@ public final class StorageSense {
                 Sense.of(SenseKey.ILLEGAL_REQUEST, AdditionalSense.INVALID_COMMAND_OPERATION_CODE);
             case DeadlineException _,AbortedException _,BusyException _,ReservationConflictException _ ->
                 Sense.of(SenseKey.ABORTED_COMMAND, AdditionalSense.NONE);
+            case OwnershipLostException _ -> // a host with another path, to the new owner, goes there
+                Sense.of(SenseKey.NOT_READY, AdditionalSense.TARGET_PORT_IN_UNAVAILABLE_STATE);
             case DeviceGoneException _ ->
                 Sense.of(SenseKey.HARDWARE_ERROR, AdditionalSense.INTERNAL_TARGET_FAILURE);
         };

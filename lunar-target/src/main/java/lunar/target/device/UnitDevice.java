@@ -58,7 +58,11 @@ final class UnitDevice extends ForwardingDevice {
                 && request.operation() == BlockRequest.Operation.WRITE;
         BlockRequest copy = new BlockRequest();
         if (carriesFua) {
-            copy.asWrite(request.lba(), request.blockCount(), request.buffer(), true);
+            if (request.atomic()) {
+                copy.asAtomicWrite(request.lba(), request.blockCount(), request.buffer(), true);
+            } else {
+                copy.asWrite(request.lba(), request.blockCount(), request.buffer(), true);
+            }
         } else {
             copy.asCopyOf(request);
         }

@@ -1,0 +1,26 @@
+package lunar.cli;
+
+import java.nio.file.Path;
+import lunar.block.KeyFile;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+/** {@code lunar key create}: a new random key in a new file. */
+@Command(name = "create",
+        description = "Create a file with a new random key for encrypt=FILE:. A file that exists is"
+                + " not written over.",
+        footer = {"", "Example:", "  lunar key create disk.key"})
+final class KeyCreateCommand extends DeviceCommand {
+    @Parameters(paramLabel = "FILE", description = "The file.")
+    private Path file = Path.of("");
+
+    KeyCreateCommand(Console console) { super(console); }
+
+    @Override
+    int execute() throws Exception {
+        new KeyFile(file).create();
+        console().out().println("created key " + file
+                + "; keep a copy elsewhere: what is encrypted with it cannot be read without");
+        return 0;
+    }
+}

@@ -1,0 +1,198 @@
+package lunar.initiator;
+
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import lunar.block.BlockRequest;
+import lunar.block.LostWritesException;
+
+/**
+ * Tracks whether a logical unit has acknowledged writes that no flush has made stable yet, and whether its target may
+ * have lost them with a volatile cache. Belongs to the unit, not to a session or a path: it outlives sessions, and all
+ * paths to a unit share it.
+ *
+ * <p>Flushes are numbered when they are submitted. An acknowledged write takes the number of the latest flush; a flush
+ * that succeeds covers the writes with smaller numbers. So a write that is acknowledged while a flush is in flight
+ * stays unflushed. A flush fails where a loss was noted and no flush submitted before it has reported that loss: all
+ * flushes in flight report it, and those submitted later do not.
+ *
+ * <p>A write also carries the number of losses at its submission. Where that has changed when it is acknowledged, the
+ * target may have acknowledged it before the loss, and it counts as lost, once more where the loss was reported.
+ *
+ * <p>Thread-safe. A write reads three volatile fields and writes one after each flush; nothing is allocated or locked.
+ */
+public final class UnflushedWrites {
+    private static final System.Logger LOG = System.getLogger("lunar.initiator");
+
+    /** Flushes that were submitted. */
+    private final AtomicLong flushes = new AtomicLong();
+    /** Flush number of the latest acknowledged write; -1 before the first. */
+    private final AtomicLong acknowledged = new AtomicLong(-1);
+    /** Writes with smaller numbers are stable. */
+    private final AtomicLong flushed = new AtomicLong();
+    /** Losses that were noted, whether they concerned a write or not. */
+    private volatile long losses;
+    /** Losses that concerned a write, numbered anew; 0 for none. Changed under this object's monitor. */
+    private final AtomicLong pending = new AtomicLong();
+    /** The latest of them that a flush has reported. */
+    private final AtomicLong reported = new AtomicLong();
+    private volatile String cause = "";
+    private final boolean survives;
+    /** Held while a new session is judged, which may block; never by a thread that receives. */
+    private final ReentrantLock judging = new ReentrantLock();
+    /** Whether a session has found the unit yet, and the write verifier that it told last; guarded by that lock. */
+    private boolean known;
+    private Optional<UUID> verifier = Optional.empty();
+
+    /** Of a unit that nothing has been written to. */
+    public UnflushedWrites() { this(false); }
+
+    /** @param survives whether the unit's cache is known to survive resets and power failures, whatever it tells */
+    public UnflushedWrites(boolean survives) {
+        this.survives = survives;
+    }
+
+    // --- writes and flushes ---
+
+    /** Losses so far: what a write gives to {@link #acknowledged} at its end. */
+    long losses() {
+        return losses;
+    }
+
+    /** A write without FUA was acknowledged. */
+    void acknowledged(long lossesBefore) {
+        raise(acknowledged, flushes.get());
+        if (losses != lossesBefore) {
+            concerned();
+        }
+    }
+
+    /** A loss concerns a write; of one that no flush has reported yet nothing more is to be noted. */
+    private synchronized void concerned() {
+        raise(pending, reported.get() + 1);
+    }
+
+    /** A flush is submitted; its number. */
+    long beginFlush() { return flushes.incrementAndGet(); }
+
+    /**
+     * What was reported so far: what a flush gives to {@link #endFlush} or {@link #requireNoLoss}; asked when the flush
+     * is submitted, first.
+     */
+    public long reported() { return reported.get(); }
+
+    /**
+     * The target has answered a flush with GOOD.
+     *
+     * @return the number of the loss it has to report, for {@link #report}; 0 where it vouches for all writes before it
+     */
+    long endFlush(long number, long reportedBefore) {
+        long loss = pending.get();
+        raise(flushed, number); // what was lost is reported, and not reported again
+        return loss > reportedBefore ? loss : 0;
+    }
+
+    /** A flush has failed because of a loss: those submitted from now on do not. */
+    void report(long loss) {
+        raise(reported, loss);
+    }
+
+    /**
+     * Looks once more whether a FLUSH vouches that the target has answered with GOOD, perhaps after it was sent again
+     * over another session: another one may have reported the loss of writes that this one was to make stable.
+     *
+     * @param request of any operation; only a FLUSH is looked at
+     * @param reportedBefore what {@link #reported} said before it was sent first
+     */
+    public void requireNoLoss(BlockRequest request, long reportedBefore)
+            throws LostWritesException {
+        long loss = pending.get();
+        if (request.operation() == BlockRequest.Operation.FLUSH && loss > reportedBefore) {
+            report(loss);
+            throw failure(request.toString());
+        }
+    }
+
+    /** What a flush fails with. */
+    LostWritesException failure(String what) {
+        return new LostWritesException(what + ": " + cause
+                + "; writes acknowledged since the last successful flush may be lost");
+    }
+
+    private static void raise(AtomicLong value, long to) {
+        long seen = value.get();
+        while (seen < to && !value.compareAndSet(seen, to)) {
+            seen = value.get();
+        }
+    }
+
+    // --- losses ---
+
+    /** How often acknowledged writes may have been lost. */
+    public long writeLosses() {
+        return pending.get();
+    }
+
+    /** Whether there are acknowledged writes that no flush has made stable. */
+    public boolean isDirty() {
+        return acknowledged.get() >= flushed.get();
+    }
+
+    /**
+     * The unit may have lost its volatile cache: the next flush fails if there are unflushed writes.
+     *
+     * @param why what has happened to which unit, for the message
+     */
+    public synchronized void lost(String why) {
+        if (survives) {
+            return;
+        }
+        long number = losses + 1;
+        cause = why;
+        losses = number; // a write that is acknowledged from now on sees it, and earlier ones are seen here
+        if (isDirty()) {
+            pending.set(Math.max(pending.get(), reported.get()) + 1);
+            LOG.log(System.Logger.Level.WARNING, "{0}; the next flush fails, since unflushed "
+                    + "writes may be lost", why);
+        }
+    }
+
+    /**
+     * A new session has found the unit, before requests use it. Notes a loss unless something shows that the unit has
+     * kept its cache: it tells the write verifier that it told before; where there is no verifier, it tells of an I_T
+     * nexus loss (29h/07h) rather than of a reset, or a session that is older than this one still reaches it.
+     *
+     * @param told what the unit attentions of the session said before
+     * @param now the write verifier that the unit tells by this session
+     * @param witness whether an older session reaches the unit; may block
+     */
+    public void reopened(LunDevice by, ResetTold told, Optional<UUID> now,
+            BooleanSupplier witness) {
+        judging.lock();
+        try {
+            boolean kept;
+            if (!known) {
+                kept = true;
+            } else if (now.isPresent() && verifier.isPresent()) {
+                kept = now.equals(verifier);
+            } else {
+                kept = told == ResetTold.NEXUS_LOSS || witness.getAsBoolean();
+            }
+            known = true;
+            verifier = now;
+            if (!kept) {
+                lost(by + ": the session was made anew, and "
+                        + (now.isPresent() ? "the write verifier has changed" : switch (told) {
+                            case NOTHING, NEXUS_LOSS -> "the target does not tell whether it "
+                                    + "kept its write cache";
+                            case RESET -> "the target reports a power on or reset";
+                            case POWER_ON -> "the target reports a power on";
+                        }));
+            }
+        } finally {
+            judging.unlock();
+        }
+    }
+}

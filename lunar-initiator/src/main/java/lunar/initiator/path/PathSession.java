@@ -1,0 +1,142 @@
+package lunar.initiator.path;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import lunar.block.BlockRequest;
+import lunar.block.StorageException;
+import lunar.initiator.LunDevice;
+import lunar.initiator.Session;
+import lunar.initiator.SessionOptions;
+import lunar.iscsi.Isid;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A session that a path had or has, as the I_T nexus it is at the target, and the writes of it whose outcome is not
+ * known. Once it has ended without a Logout it is <em>stale</em>: the target may still perform those writes, until it
+ * is known to have ended the session. Thread-safe.
+ */
+final class PathSession {
+    /** More ranges than a session can have commands at the target; beyond it the whole unit counts. */
+    private static final int MAX_RANGES = 8192;
+
+    private record Range(long lba, long blockCount) {
+        boolean overlaps(BlockRequest request) {
+            return request.lba() < lba + blockCount && lba < request.lba() + request.blockCount();
+        }
+    }
+
+    private final String initiatorName;
+    private final SessionOptions options;
+    private final Isid isid;
+    private final int portalGroupTag;
+    private final Session session;
+    private final LunDevice device;
+    private final Optional<UUID> server;
+    private final List<Range> unanswered = new ArrayList<>(0); // guarded by this
+    private boolean everything; // guarded by this
+    private boolean dead; // guarded by this
+    /** The device whose path had the session, and ends it when it logs in again; null once it is closed. */
+    private volatile @Nullable HeldWrites owner;
+
+    /** @param server which server of Lunar it is at, where that is known */
+    PathSession(String initiatorName, SessionOptions options, Isid isid, Session session,
+            LunDevice device, Optional<UUID> server, HeldWrites owner) {
+        this.initiatorName = initiatorName;
+        this.options = options;
+        this.isid = isid;
+        this.session = session;
+        this.device = device;
+        this.server = server;
+        this.owner = owner;
+        portalGroupTag = session.loginResult().portalGroupTag();
+    }
+
+    String initiatorName() { return initiatorName; }
+
+    /** How the session was logged in, at the portal where it was. */
+    SessionOptions options() {
+        return options.withPortal(session.portal());
+    }
+
+    Isid isid() { return isid; }
+
+    int portalGroupTag() { return portalGroupTag; }
+
+    Session session() { return session; }
+
+    LunDevice device() { return device; }
+
+    Optional<UUID> server() { return server; }
+
+    boolean isOf(HeldWrites device) { return device.equals(owner); }
+
+    void orphan() { owner = null; }
+
+    /** Whether a login by the portals of another session's group reaches the nexus (RFC 7143 section 4.4.1). */
+    boolean isInGroupOf(PathSession other) {
+        return portalGroupTag >= 0 && portalGroupTag == other.portalGroupTag
+                && options.targetName().equals(other.options.targetName());
+    }
+
+    /** Whether a session would take the place of this one at the target (RFC 7143 section 6.3.5). */
+    boolean isReinstatedBy(Session other, Isid by) {
+        return isid.equals(by) && portalGroupTag == other.loginResult().portalGroupTag()
+                && (portalGroupTag >= 0 || session.portal().equals(other.portal()))
+                && options.targetName().equals(other.targetName());
+    }
+
+    /** Whether it reaches its unit now, and so would have heard of a power failure. Blocks. */
+    boolean reachesUnit() {
+        try {
+            return PortGroup.isThere(device) && session.isOpen();
+        } catch (StorageException _) {
+            return false;
+        }
+    }
+
+    /** A write of it has ended unanswered. Returns whether that matters: not where the session is known to be dead. */
+    synchronized boolean leave(BlockRequest request) {
+        if (dead) {
+            return false;
+        }
+        if (unanswered.size() < MAX_RANGES) {
+            unanswered.add(new Range(request.lba(), request.blockCount()));
+        } else {
+            everything = true;
+        }
+        return true;
+    }
+
+    /** Whether the target may still change blocks that a request changes. */
+    synchronized boolean mayUndo(BlockRequest request) {
+        return !dead && (everything
+                || unanswered.stream().anyMatch(range -> range.overlaps(request)));
+    }
+
+    /** Whether it has to be ended at the target before writes to its blocks go on. */
+    boolean isInDoubt() {
+        synchronized (this) {
+            if (dead) {
+                return false;
+            }
+            if (!unanswered.isEmpty()) {
+                return true;
+            }
+        }
+        return session.leftUnanswered();
+    }
+
+    /** The target has ended the session. */
+    synchronized void ended() {
+        dead = true;
+        unanswered.clear();
+    }
+
+    @Override
+    public String toString() {
+        return "the session with " + options.targetName() + " at " + session.portal()
+                + " (portal group " + portalGroupTag + ", ISID " + isid + ")";
+    }
+}

@@ -1,0 +1,122 @@
+package lunar.initiator.path;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import lunar.block.StorageException;
+import lunar.initiator.Exchange;
+import lunar.initiator.Initiator;
+import lunar.initiator.LunDevice;
+import lunar.initiator.Session;
+import lunar.initiator.SessionOptions;
+import lunar.iscsi.SessionEnd;
+import lunar.iscsi.TargetAddress;
+
+/**
+ * Ends a stale session at its target, so that nothing of it is performed any more: by a login with its ISID, which the
+ * target answers after it has ended the old session with its connections and tasks (session reinstatement, RFC 7143
+ * section 6.3.5). Any portal of the session's group will do, so the path that failed is not needed. A target of Lunar
+ * ends it on request through another group too ({@link SessionEnd}). Nothing else counts: LOGICAL UNIT RESET leaves the
+ * session alive, and with it what is still on its way there. Blocks; any thread.
+ */
+final class SessionFence {
+    private static final System.Logger LOG = System.getLogger("lunar.initiator");
+
+    /** T10 vendor of units that Lunar serves. */
+    private static final String LUNAR = "LUNAR";
+
+    private static final long FIRST_PAUSE_MS = 10;
+    private static final long MAX_PAUSE_MS = 500;
+
+    private SessionFence() {}
+
+    /**
+     * Tries the portals at which other sessions are up, then, if that is asked for, the portal of the stale session.
+     *
+     * @param up sessions of other paths to the unit
+     * @param itself whether to try the stale session's own portal: not where its path logs in there anyway
+     * @return whether the session is known to have ended
+     */
+    static boolean end(Initiator initiator, PathSession stale, List<PathSession> up,
+            boolean itself) {
+        for (PathSession other : up) {
+            boolean ended = other.isInGroupOf(stale)
+                    ? reinstate(initiator, stale, other.options().portal())
+                    : initiator.name().equals(stale.initiatorName()) && ask(other, stale);
+            if (ended) {
+                return true;
+            }
+        }
+        return itself && reinstate(initiator, stale, stale.options().portal());
+    }
+
+    /**
+     * Which server of Lunar a session is at, so that it can be asked later to end the session; empty for all others,
+     * which are not asked, since some end the connection at a key that they do not know.
+     */
+    static Optional<UUID> serverOf(Session session, LunDevice device) throws StorageException {
+        return device.identity().vendor().equals(LUNAR)
+                ? SessionEnd.instance(
+                        session.start(new Exchange.Text(SessionEnd.question())).await())
+                : Optional.empty();
+    }
+
+    /** Has the server end the session, where it is a server of Lunar, and the one to which the other session leads. */
+    private static boolean ask(PathSession by, PathSession stale) {
+        if (stale.server().isEmpty() || !stale.server().equals(by.server())) {
+            return false;
+        }
+        var end = new SessionEnd(stale.server().get(), stale.isid(), stale.portalGroupTag(),
+                stale.options().targetName());
+        long untilNanos = System.nanoTime() + 1_000_000L * stale.options().timeouts().loginMs();
+        try {
+            for (long pauseMs = FIRST_PAUSE_MS; untilNanos - System.nanoTime() > 0; pauseMs = Math
+                    .min(MAX_PAUSE_MS, 2 * pauseMs)) {
+                Optional<SessionEnd.Answer> answer = SessionEnd
+                        .answer(by.session().start(new Exchange.Text(end.request())).await());
+                if (answer.isEmpty()) {
+                    return false;
+                }
+                if (answer.get() == SessionEnd.Answer.ENDED) {
+                    LOG.log(System.Logger.Level.INFO,
+                            "{0} has been ended at the target on request, through {1}", stale,
+                            by.session().portal());
+                    return true;
+                }
+                Thread.sleep(pauseMs);
+            }
+        } catch (StorageException e) {
+            LOG.log(System.Logger.Level.DEBUG, "{0}: not ended through {1}: {2}", stale, by,
+                    e.getMessage());
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+        return false;
+    }
+
+    private static boolean reinstate(Initiator initiator, PathSession stale,
+            TargetAddress portal) {
+        if (initiator.name().equals(stale.initiatorName())) {
+            return logIn(initiator, stale, portal);
+        }
+        try (var same = Initiator.create(stale.initiatorName())) { // the name is part of the nexus
+            return logIn(same, stale, portal);
+        }
+    }
+
+    private static boolean logIn(Initiator initiator, PathSession stale, TargetAddress portal) {
+        SessionOptions options = stale.options().withPortal(portal).withConnections(1);
+        try (Session made = initiator.login(options, stale.isid())) {
+            boolean same = stale.isReinstatedBy(made, stale.isid());
+            LOG.log(System.Logger.Level.INFO, same
+                    ? "{0} has been ended at the target through {1}"
+                    : "{0} is not in the portal group of {1}", stale, portal);
+            return same;
+        } catch (IOException | RuntimeException e) {
+            LOG.log(System.Logger.Level.DEBUG, "{0}: not ended through {1}: {2}", stale, portal,
+                    e.getMessage());
+            return false;
+        }
+    }
+}

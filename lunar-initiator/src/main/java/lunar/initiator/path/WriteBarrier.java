@@ -1,0 +1,143 @@
+package lunar.initiator.path;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import lunar.block.BlockRequest;
+import lunar.block.Identity;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Holds back writes to blocks that a write of a {@linkplain PathSession stale session} may still change, until that
+ * session is known to have ended at its target. A write that waits in a network, in a proxy or in the target itself
+ * would otherwise undo a later one that was acknowledged. Reads and flushes are never held back: to do them twice, or
+ * before an unacknowledged write, changes nothing.
+ *
+ * <p>All devices of the process that show a unit share its barrier, and it outlives them while a session is stale: a
+ * RAID member that is closed and opened again meets what it left behind. Thread-safe; costs a volatile read while no
+ * session is stale.
+ */
+final class WriteBarrier {
+    /** Units with stale sessions and no device open; beyond it the oldest are forgotten. */
+    private static final int MAX_UNUSED = 4096;
+
+    private static final System.Logger LOG = System.getLogger("lunar.initiator");
+
+    /** Target name too, since not every target gives each of its units an identity of its own. */
+    private record Key(String targetName, Identity identity) {}
+
+    private static final Map<Key, WriteBarrier> BARRIERS = new LinkedHashMap<>(); // guarded by itself
+
+    private final Key key;
+    private final List<HeldWrites> users = new ArrayList<>(); // guarded by BARRIERS
+    private final List<PathSession> stale = new ArrayList<>(); // guarded by itself
+    private volatile boolean raised;
+
+    private WriteBarrier(Key key) { this.key = key; }
+
+    /** The barrier of a unit, which a device uses from now on. */
+    static WriteBarrier join(HeldWrites user, String targetName, Identity identity) {
+        synchronized (BARRIERS) {
+            WriteBarrier barrier = BARRIERS.computeIfAbsent(new Key(targetName, identity),
+                    WriteBarrier::new);
+            barrier.users.add(user);
+            return barrier;
+        }
+    }
+
+    /** A device is closed. The sessions that its paths have left are for others to end. */
+    void leave(HeldWrites user, List<PathSession> left) {
+        left.forEach(PathSession::orphan);
+        synchronized (BARRIERS) {
+            boolean _ = users.remove(user);
+            if (users.isEmpty() && !raised) {
+                boolean _ = BARRIERS.remove(key, this);
+            } else if (users.isEmpty()) {
+                forgetOldest();
+            }
+        }
+        if (raised) {
+            users().forEach(HeldWrites::adopt);
+        }
+    }
+
+    private static void forgetOldest() {
+        List<WriteBarrier> unused = BARRIERS.values().stream().filter(each -> each.users.isEmpty())
+                .toList();
+        if (unused.size() > MAX_UNUSED) {
+            WriteBarrier gone = unused.getFirst();
+            LOG.log(System.Logger.Level.WARNING,
+                    "{0}: unanswered writes of sessions that were lost are no longer tracked",
+                    gone.key.targetName());
+            boolean _ = BARRIERS.remove(gone.key, gone);
+        }
+    }
+
+    /** Stale sessions that are not of a device's own paths: of devices that are closed, or out of reach. */
+    List<PathSession> staleBeside(HeldWrites user) {
+        synchronized (stale) {
+            return stale.stream().filter(each -> !each.isOf(user)).toList();
+        }
+    }
+
+    /** A write was sent by a session that ended, and has no answer. */
+    void raise(PathSession session, BlockRequest request) {
+        synchronized (stale) {
+            if (!session.leave(request) || stale.contains(session)) {
+                return;
+            }
+            stale.add(session);
+            raised = true;
+        }
+        users().stream().filter(user -> !session.isOf(user)).forEach(HeldWrites::adopt);
+    }
+
+    private List<HeldWrites> users() {
+        synchronized (BARRIERS) {
+            return List.copyOf(users);
+        }
+    }
+
+    /** The session that keeps a request back; null for none. */
+    @Nullable
+    PathSession before(BlockRequest request) {
+        if (!raised || !changes(request)) {
+            return null;
+        }
+        synchronized (stale) {
+            for (PathSession each : stale) {
+                if (each.mayUndo(request)) {
+                    return each;
+                }
+            }
+        }
+        return null;
+    }
+
+    /** The target has ended sessions: what waited for that goes on. */
+    void lower(List<PathSession> ended) {
+        ended.forEach(PathSession::ended);
+        synchronized (stale) {
+            if (!stale.removeAll(ended)) {
+                return;
+            }
+            raised = !stale.isEmpty();
+        }
+        users().forEach(HeldWrites::lowered);
+    }
+
+    /** Sessions whose end is not known. */
+    List<PathSession> stale() {
+        synchronized (stale) {
+            return List.copyOf(stale);
+        }
+    }
+
+    static boolean changes(BlockRequest request) {
+        return switch (request.operation()) {
+            case READ, FLUSH -> false;
+            case WRITE, UNMAP, WRITE_ZEROES, COMPARE_AND_WRITE -> true;
+        };
+    }
+}

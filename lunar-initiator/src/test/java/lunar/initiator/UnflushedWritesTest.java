@@ -1,0 +1,246 @@
+package lunar.initiator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import lunar.block.BlockRequest;
+import lunar.block.LostWritesException;
+import lunar.scsi.AdditionalSense;
+import lunar.scsi.Bytes;
+import lunar.scsi.Lun;
+import lunar.scsi.Sense;
+import lunar.scsi.SenseKey;
+import lunar.testkit.Seed;
+import org.junit.jupiter.api.Test;
+
+class UnflushedWritesTest {
+    private final UnflushedWrites writes = new UnflushedWrites();
+
+    /** A flush that was submitted. */
+    private final class Flush {
+        final long reported = writes.reported();
+        final long number = writes.beginFlush();
+        long loss;
+
+        boolean vouches() {
+            loss = writes.endFlush(number, reported);
+            return loss == 0;
+        }
+
+        void told() { writes.report(loss); }
+    }
+
+    private void write() { writes.acknowledged(writes.losses()); }
+
+    private boolean flush() {
+        var flush = new Flush();
+        boolean vouches = flush.vouches();
+        flush.told();
+        return vouches;
+    }
+
+    @Test
+    void shouldFailOneFlushAfterALoss() {
+        write();
+        writes.lost("power");
+        assertThat(flush()).isFalse();
+        assertThat(flush()).isTrue();
+        assertThat(writes.isDirty()).isFalse();
+    }
+
+    @Test
+    void shouldIgnoreALossWhenAllIsFlushed() {
+        write();
+        assertThat(flush()).isTrue();
+        writes.lost("power");
+        assertThat(flush()).isTrue();
+        write();
+        assertThat(flush()).as("a write after the loss").isTrue();
+    }
+
+    @Test
+    void shouldKeepWritesUnflushedThatEndWhileAFlushIsInFlight() {
+        write();
+        var flush = new Flush();
+        write();
+        assertThat(flush.vouches()).isTrue();
+        assertThat(writes.isDirty()).isTrue();
+        writes.lost("power");
+        assertThat(flush()).isFalse();
+    }
+
+    @Test
+    void shouldFailAllFlushesInFlightAndThoseSubmittedBeforeTheFirstIsTold() {
+        write();
+        var first = new Flush();
+        var second = new Flush();
+        writes.lost("power");
+        assertThat(first.vouches()).isFalse();
+        var third = new Flush();
+        first.told();
+        assertThat(second.vouches()).isFalse();
+        assertThat(third.vouches()).isFalse();
+        second.told();
+        third.told();
+        assertThat(flush()).isTrue();
+    }
+
+    @Test
+    void shouldTakeAWriteForLostThatWasUnderWayAtTheLoss() {
+        long before = writes.losses();
+        writes.lost("power");
+        writes.acknowledged(before);
+        assertThat(flush()).isFalse();
+        assertThat(flush()).isTrue();
+    }
+
+    /** Its answer may have been held up on another path while the loss was reported. */
+    @Test
+    void shouldReportALossAgainForAWriteThatIsAcknowledgedAfterTheReport() {
+        long before = writes.losses();
+        write();
+        writes.lost("power");
+        assertThat(flush()).isFalse();
+        writes.acknowledged(before);
+        assertThat(flush()).isFalse();
+        assertThat(flush()).isTrue();
+        writes.acknowledged(writes.losses());
+        assertThat(flush()).as("writes of the time after").isTrue();
+    }
+
+    @Test
+    void shouldFailAFlushThatIsSentAgainAfterAnotherOneHasReportedTheLoss() {
+        write();
+        long before = writes.reported();
+        writes.lost("power");
+        assertThat(flush()).isFalse();
+        assertThat(flush()).isTrue();
+        var resent = new BlockRequest().asFlush();
+        assertThatThrownBy(() -> writes.requireNoLoss(resent, before))
+                .isInstanceOf(LostWritesException.class);
+        assertThatCode(() -> writes.requireNoLoss(resent, writes.reported()))
+                .doesNotThrowAnyException();
+    }
+
+    @Test
+    void shouldNotTakeALaterResetForTheAnswerToOneThatWasAskedFor() {
+        var resets = new ResetWatch("target");
+        resets.opened(Lun.ZERO, writes);
+        resets.asked(Lun.ZERO);
+        resets.heard(0, AdditionalSense.BUS_DEVICE_RESET_OCCURRED);
+        write();
+        resets.heard(0, AdditionalSense.RESET_OCCURRED);
+        assertThat(flush()).isFalse();
+        resets.asked(Lun.ZERO);
+        resets.refused(Lun.ZERO);
+        write();
+        resets.heard(0, AdditionalSense.RESET_OCCURRED);
+        assertThat(flush()).isFalse();
+    }
+
+    /** Such as a cache that could not be written back. */
+    @Test
+    void shouldTakeADeferredErrorForALoss() {
+        var resets = new ResetWatch("target");
+        resets.opened(Lun.ZERO, writes);
+        write();
+        byte[] sense = Sense.of(SenseKey.MEDIUM_ERROR, AdditionalSense.WRITE_ERROR).encodeFixed();
+        sense[0] = 0x71;
+        resets.heard(0, Bytes.of(sense));
+        assertThat(flush()).isFalse();
+    }
+
+    @Test
+    void shouldReportASecondLossAgain() {
+        write();
+        writes.lost("power");
+        assertThat(flush()).isFalse();
+        write();
+        writes.lost("power");
+        assertThat(flush()).isFalse();
+    }
+
+    @Test
+    void shouldNeverFailWhereTheCacheSurvives() {
+        var stable = new UnflushedWrites(true);
+        stable.acknowledged(stable.losses());
+        stable.lost("power");
+        assertThat(stable.endFlush(stable.beginFlush(), stable.reported())).isZero();
+    }
+
+    @Test
+    void shouldTellResetsFromOwnOnesAndFromLostNexuses() {
+        var resets = new ResetWatch("target");
+        resets.opened(Lun.ZERO, writes);
+        write();
+        resets.heard(0, AdditionalSense.NEXUS_LOSS_OCCURRED);
+        resets.heard(0, AdditionalSense.BUS_DEVICE_RESET_OCCURRED);
+        resets.heard(1, AdditionalSense.POWER_ON_OCCURRED);
+        resets.asked(Lun.ZERO);
+        resets.heard(0, AdditionalSense.RESET_OCCURRED);
+        assertThat(flush()).isTrue();
+        write();
+        resets.heard(0, AdditionalSense.RESET_OCCURRED);
+        assertThat(flush()).isFalse();
+        assertThat(resets.told(Lun.ZERO)).isEqualTo(ResetTold.RESET);
+    }
+
+    /** A write that was under way is reported, whichever of its acknowledgement and the loss comes first. */
+    @Test
+    void shouldMissNoWriteThatIsAcknowledgedAtTheMomentOfALoss() throws InterruptedException {
+        var random = new Random(Seed.next());
+        for (int round = 0; round < 2_000; round++) {
+            var unit = new UnflushedWrites();
+            long before = unit.losses();
+            var start = new CountDownLatch(1);
+            Thread writer = Thread.ofPlatform().start(() -> {
+                awaitQuietly(start);
+                unit.acknowledged(before);
+            });
+            start.countDown();
+            spin(random.nextInt(200));
+            unit.lost("power");
+            writer.join();
+            assertThat(unit.endFlush(unit.beginFlush(), unit.reported())).as("round " + round)
+                    .isPositive();
+        }
+    }
+
+    /** Acknowledgements of other threads do not bring the number of the latest one down. */
+    @Test
+    void shouldKeepTheLatestOfWritesThatAreAcknowledgedTogether() throws InterruptedException {
+        var random = new Random(Seed.next());
+        for (int round = 0; round < 2_000; round++) {
+            var unit = new UnflushedWrites();
+            var start = new CountDownLatch(1);
+            Thread other = Thread.ofPlatform().start(() -> {
+                awaitQuietly(start);
+                unit.acknowledged(unit.losses());
+            });
+            start.countDown();
+            spin(random.nextInt(200));
+            long flush = unit.beginFlush();
+            unit.acknowledged(unit.losses()); // while the flush is in flight
+            other.join();
+            assertThat(unit.endFlush(flush, unit.reported())).isZero();
+            assertThat(unit.isDirty()).as("round " + round).isTrue();
+        }
+    }
+
+    private static void spin(int times) {
+        for (int i = 0; i < times; i++) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,75 @@
+package lunar.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import lunar.block.BlockDevice;
+import lunar.block.BlockRequest;
+import lunar.block.DeviceGoneException;
+import lunar.block.Devices;
+import lunar.block.ForwardingDevice;
+import lunar.block.OwnershipLostException;
+import lunar.block.StorageException;
+import lunar.initiator.Initiator;
+import lunar.initiator.SessionOptions;
+import lunar.initiator.path.MultipathDevice;
+import lunar.initiator.path.MultipathOptions;
+import lunar.scsi.Lun;
+import lunar.target.TargetServer;
+import lunar.target.TargetSpec;
+import lunar.target.unit.UnitSpec;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A unit that answers logins, and refuses requests: its volume has been taken over by another gateway. */
+@Timeout(60)
+class RefusedRequestsTest {
+    private static final String NAME = "iqn.2026-11.org.lunar:refused";
+    private static final int BLOCK = 512;
+
+    private final AtomicInteger refused = new AtomicInteger();
+
+    private BlockDevice lost() throws StorageException {
+        return new ForwardingDevice(Devices.open("ram:1MiB")) {
+            @Override
+            public void submit(BlockRequest request) {
+                refused.incrementAndGet();
+                request.fail(new OwnershipLostException("taken over"));
+            }
+
+            @Override
+            public void execute(BlockRequest request) throws StorageException {
+                refused.incrementAndGet();
+                throw new OwnershipLostException("taken over");
+            }
+        };
+    }
+
+    @Test
+    void shouldFailThemAfterTheTimeForPathsAndNotAskWithoutAPause() throws Exception {
+        try (BlockDevice unit = lost();
+                TargetServer server = TargetServer.builder().portal("127.0.0.1", 0)
+                        .target(TargetSpec.of(NAME).withLun(0, UnitSpec.of(unit))).start();
+                var initiator = Initiator.create("iqn.2026-11.org.lunar:paths");
+                var device = MultipathDevice.open(initiator,
+                        MultipathOptions.of(List.of(SessionOptions.of("127.0.0.1",
+                                server.portals().getFirst().getPort(), NAME)), Lun.ZERO)
+                                .withPauses(50, 100).withNoPathMs(1_000))) {
+            MemorySegment block = MemorySegment.ofArray(new byte[BLOCK]);
+            assertThatThrownBy(() -> device.read(0, block))
+                    .isInstanceOf(DeviceGoneException.class);
+            var submitted = new CompletableFuture<StorageException>();
+            device.submit(new BlockRequest().asRead(0, 1, Arena.ofAuto().allocate(BLOCK))
+                    .onCompletion((_, failure) -> submitted.complete(failure)));
+            assertThat(submitted.get(30, TimeUnit.SECONDS))
+                    .isInstanceOf(DeviceGoneException.class);
+            assertThat(refused.get()).isBetween(2, 200);
+        }
+    }
+}

@@ -1,0 +1,131 @@
+package lunar.it.faults;
+
+import java.util.Arrays;
+
+/**
+ * What was written to each block of a device, acknowledged and flushed, and so what a read may return: the last
+ * acknowledged write, or a later one that is in flight or whose end is unknown. An older one is a lost write.
+ *
+ * <p>A block has one write in flight at a time; its writes are numbered from 1, and 0 stands for what was there before.
+ * Where a device has a volatile cache that is dropped ({@link #cacheDrops}), reads may return anything from the last
+ * durable write on until a flush succeeds, which vouches for all writes that were acknowledged before it began, or
+ * reports the loss.
+ *
+ * <p>Thread-safe.
+ */
+final class BlockHistory {
+    /** A write that is in flight: its number, and how many cache drops had begun before it. */
+    record Write(int block, long number, int drops) {}
+
+    /** Thrown where a read returns what it may not. */
+    static final class LostWriteException extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        LostWriteException(String message) { super(message); }
+    }
+
+    private final long[] begun;
+    private final long[] acknowledged;
+    private final long[] durable;
+    /** The oldest write that a read may return. */
+    private final long[] floor;
+    private int drops;
+    private int lost;
+
+    BlockHistory(int blocks) {
+        begun = new long[blocks];
+        acknowledged = new long[blocks];
+        durable = new long[blocks];
+        floor = new long[blocks];
+    }
+
+    int blocks() { return begun.length; }
+
+    /** Begins the next write of a block. */
+    synchronized Write begin(int block) {
+        return new Write(block, ++begun[block], drops);
+    }
+
+    /**
+     * A write was acknowledged. It is not counted on where a cache drop began since it was sent: the acknowledgement may
+     * be older than the drop.
+     *
+     * @param fua whether it is durable by that
+     */
+    synchronized void acknowledged(Write write, boolean fua) {
+        int block = write.block();
+        acknowledged[block] = write.number();
+        if (fua) {
+            durable[block] = write.number();
+        }
+        if (fua || write.drops() == drops) {
+            floor[block] = write.number();
+        }
+    }
+
+    /** The oldest write of each block that a read which begins now may return. */
+    synchronized long[] floors(int first, int count) {
+        return Arrays.copyOfRange(floor, first, first + count);
+    }
+
+    /** The latest write of a block that has begun. */
+    synchronized long latest(int block) {
+        return begun[block];
+    }
+
+    /**
+     * Judges what a read returned.
+     *
+     * @param floor of the block, from before the read was sent
+     * @param found the number of the write whose contents it returned
+     * @throws LostWriteException where an acknowledged write is missing
+     */
+    synchronized void check(int block, long floor, long found) {
+        if (found < floor || found > begun[block]) {
+            lost++;
+            throw new LostWriteException("block " + block + " has "
+                    + (found == Stamp.FOREIGN ? "contents of no write" : "write " + found)
+                    + ", but write " + floor + " was acknowledged before; durable "
+                    + durable[block] + ", acknowledged " + acknowledged[block] + ", begun "
+                    + begun[block]);
+        }
+    }
+
+    /** What a flush that is sent now vouches for. */
+    synchronized long[] flushBegins() {
+        return acknowledged.clone();
+    }
+
+    /** A flush has succeeded. */
+    synchronized void flushed(long[] vouched) {
+        for (int block = 0; block < vouched.length; block++) {
+            durable[block] = Math.max(durable[block], vouched[block]);
+            floor[block] = Math.max(floor[block], durable[block]);
+        }
+    }
+
+    /** A flush has reported that acknowledged writes may be lost: each block may have any write since it was durable. */
+    synchronized void lossReported() {
+        for (int block = 0; block < floor.length; block++) {
+            floor[block] = durable[block];
+            acknowledged[block] = durable[block];
+        }
+        drops++; // writes in flight are not counted on
+    }
+
+    /** A volatile cache is about to be dropped: from now on only durable writes are counted on. */
+    synchronized void cacheDrops() {
+        drops++;
+        System.arraycopy(durable, 0, floor, 0, floor.length);
+    }
+
+    /** The process that had the cache is gone, and what it acknowledged before has been heard or will not count. */
+    synchronized void cacheDropped() {
+        drops++;
+    }
+
+    /** Lost writes that were found. */
+    synchronized int lost() { return lost; }
+
+    synchronized long written() { return Arrays.stream(begun).sum(); }
+}

@@ -1,0 +1,79 @@
+package lunar.it.faults;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** Targets in processes of their own, each with one LUN that is a member of a volume. */
+final class MemberTargets {
+    private static final String IQN = "iqn.2026-11.org.lunar:member";
+
+    private final Lab lab;
+    private final String filter;
+    private final List<Integer> ports;
+    /** Where the volume reaches them; the ports of proxies, where there are any. */
+    private final List<Integer> seen;
+    private final List<LunarProcess> processes = new ArrayList<>();
+
+    /**
+     * Starts them.
+     *
+     * @param filter before each file, such as {@code volatile:}; may be empty
+     */
+    MemberTargets(Lab lab, int count, String filter) throws IOException {
+        this.lab = lab;
+        this.filter = filter;
+        ports = lab.ports(count);
+        seen = new ArrayList<>(ports);
+        for (int member = 0; member < count; member++) {
+            processes.add(serve(member));
+        }
+    }
+
+    private LunarProcess serve(int member) throws IOException {
+        return lab.start(Map.of(), "member" + member + ".err", "serve",
+                filter + "file:" + lab.path("m" + member) + "?size=8MiB", "--iqn", IQN + member,
+                "--portal", "127.0.0.1:" + ports.get(member), "--state",
+                lab.path("state" + member).toString()).awaitServing(1);
+    }
+
+    int count() { return processes.size(); }
+
+    /** Puts a network before a member that can freeze. */
+    FaultProxy proxy(int member) throws IOException {
+        FaultProxy proxy = lab.with(new FaultProxy(ports.get(member)));
+        seen.set(member, proxy.port());
+        return proxy;
+    }
+
+    /** URI of a member's LUN, as the volume reaches it. */
+    String uri(int member) {
+        return "iscsi://127.0.0.1:" + seen.get(member) + "/" + IQN + member
+                + "/0?keep-alive=500ms&command-timeout=5s&no-path-retry=20";
+    }
+
+    LunarProcess process(int member) { return processes.get(member); }
+
+    /** SIGKILL; what a {@code volatile:} filter holds is lost. */
+    void kill(int member) throws InterruptedException {
+        processes.get(member).kill();
+    }
+
+    void restart(int member) throws IOException { processes.set(member, serve(member)); }
+
+    /** Makes a volume of them. */
+    void create(String volume) throws IOException, InterruptedException {
+        var words = new ArrayList<>(List.of("raid", "create", volume, "--assume-clean", "--config",
+                config()));
+        if (!volume.startsWith("raid1:")) {
+            words.addAll(List.of("--chunk", "16k"));
+        }
+        for (int member = 0; member < count(); member++) {
+            words.add(uri(member));
+        }
+        lab.run(words.toArray(String[]::new));
+    }
+
+    String config() { return lab.path("lunar.toml").toString(); }
+}

@@ -1,0 +1,25 @@
+package lunar.it.faults;
+
+/** Waits for a volume that restores its redundancy. */
+final class VolumeWait {
+    private static final long PATIENCE_MS = 120_000;
+    private static final long PAUSE_MS = 200;
+
+    private VolumeWait() {}
+
+    /** Until the volume has all its members and they agree; the load goes on meanwhile. */
+    static void untilClean(Lab lab, Gateway gateway, VerifiedLoad load) throws Exception {
+        long endNanos = System.nanoTime() + PATIENCE_MS * 1_000_000;
+        String said = "";
+        while (System.nanoTime() - endNanos < 0) {
+            load.failIfBroken();
+            said = lab.run("raid", "status", gateway.volume(), "--json", "--config",
+                    gateway.config());
+            if (said.contains("\"clean\"")) {
+                return;
+            }
+            Thread.sleep(PAUSE_MS);
+        }
+        throw new AssertionError("the volume does not become clean: " + said);
+    }
+}

@@ -1,0 +1,224 @@
+package lunar.raid;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import lunar.block.BlockRequest.Operation;
+import lunar.block.LostWritesException;
+import lunar.block.StorageException;
+import lunar.raid.layout.Code;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides what becomes of members that lost acknowledged writes with a volatile cache. Requests that met such a member
+ * wait meanwhile, so that no stale block is returned.
+ *
+ * <p>A member that has lost writes is told from the others by a flush of all of them: members of one array lose power
+ * together, and come back one after the other. Where the volume can do without those that have lost something, they
+ * are failed: what they lack is computed from the others, and they are rebuilt when they come back. Otherwise none is:
+ * with parity, what is computed from a member that has lost writes is rubbish, also where nothing was being written.
+ * The volume goes on with what its members have, the next flush fails, and redundancy is made true again for the
+ * stripes that were written since the last flush.
+ *
+ * <p>For any thread.
+ */
+final class LossCheck implements MemberIo.Owner {
+    /** A request that waits for the decision, and how it ended. */
+    private record Held(MemberIo io, @Nullable StorageException failure) {}
+
+    private final Engine engine;
+    /** Guarded by this, as the next three. */
+    private final Map<Member, StorageException> lost = new LinkedHashMap<>();
+    private final List<Held> held = new ArrayList<>();
+    private int pending;
+    private boolean isRunning;
+    /** How often the volume has lost writes itself, and of these how many a flush has reported. */
+    private final AtomicLong losses = new AtomicLong();
+    private final AtomicLong reported = new AtomicLong();
+
+    LossCheck(Engine engine) { this.engine = engine; }
+
+    // --- what the volume's own users are told ---
+
+    /** How often the volume has lost acknowledged writes. */
+    long losses() { return losses.get(); }
+
+    /** Losses that a flush has reported; those that began before the report report it, too. */
+    long reported() {
+        return reported.get();
+    }
+
+    /** A flush fails because of these losses. */
+    void report(long loss) {
+        reported.accumulateAndGet(loss, Math::max);
+    }
+
+    StorageException failure() {
+        return new LostWritesException("more members have lost their write cache than the volume "
+                + "can do without: writes since the last successful flush may be lost");
+    }
+
+    // --- members that have lost something ---
+
+    /** Whether a request has met a member that lost writes, so that its end is to wait for a decision. */
+    boolean concerns(MemberIo io, @Nullable StorageException failure) {
+        return (failure instanceof LostWritesException || io.member().hasLostWrites())
+                && !io.isOf(this) && !engine.isClosed()
+                && engine.slots().isUsed(io.member());
+    }
+
+    LostWritesException lost(Member member) {
+        return new LostWritesException(member + " has lost acknowledged writes");
+    }
+
+    /** A request is to be ended when it is decided what becomes of its member. */
+    void hold(MemberIo io, @Nullable StorageException failure) {
+        synchronized (this) {
+            held.add(new Held(io, failure));
+            lost.putIfAbsent(io.member(), failure instanceof LostWritesException
+                    ? failure
+                    : lost(io.member()));
+        }
+        begin();
+    }
+
+    /** A request for metadata has failed; whether that is for this class to decide, and not a failure as others are. */
+    boolean takes(Member member, StorageException cause) {
+        if (!(cause instanceof LostWritesException)) {
+            return false;
+        }
+        if (member.areLossesAccepted()) {
+            engine.options.guard().goOnAfterLoss();
+            return true;
+        }
+        synchronized (this) {
+            lost.putIfAbsent(member, cause);
+        }
+        begin();
+        return true;
+    }
+
+    /** Metadata of a member that the volume does not use, or not yet, were lost: nothing of them is sent again. */
+    void missed(int slot, @Nullable Member member, StorageException cause) {
+        if (cause instanceof LostWritesException
+                && (member == null || !engine.slots().isUsed(member))) {
+            engine.options.guard().failedAfterLoss(slot);
+        }
+    }
+
+    /** Flushes the members, unless that is going on. */
+    private void begin() {
+        var asked = new ArrayList<Member>();
+        synchronized (this) {
+            if (isRunning) {
+                return;
+            }
+            isRunning = true;
+            pending = 1;
+            Slots slots = engine.slots();
+            for (int slot = 0; slot < slots.count(); slot++) {
+                Member member = slots.member(slot);
+                if (member != null && slots.state(slot) != SlotState.FAILED) {
+                    asked.add(member);
+                    pending++;
+                }
+            }
+        }
+        for (Member member : asked) {
+            engine.takeIo().start(this, 0, member, Operation.FLUSH, 0, 0,
+                    MemorySegment.NULL, false);
+        }
+        asked();
+    }
+
+    @Override
+    public void ended(MemberIo io) {
+        Member member = io.member();
+        StorageException cause = io.failure();
+        engine.giveBack(io);
+        if (cause instanceof LostWritesException || member.hasLostWrites()) {
+            synchronized (this) {
+                lost.putIfAbsent(member, cause instanceof LostWritesException
+                        ? cause
+                        : lost(member));
+            }
+        } else if (cause != null) {
+            boolean _ = engine.fail(member, cause);
+        }
+        asked();
+    }
+
+    private void asked() {
+        synchronized (this) {
+            if (--pending > 0) {
+                return;
+            }
+        }
+        Trampoline.run(this::decide);
+    }
+
+    private void decide() {
+        Map<Member, StorageException> members;
+        List<Held> waiting;
+        synchronized (this) {
+            members = new LinkedHashMap<>(lost);
+            waiting = List.copyOf(held);
+            lost.clear();
+            held.clear();
+        }
+        // A request that was in flight in the last round may report what was decided in it.
+        boolean isAny = !members.isEmpty();
+        members.keySet().removeIf(Member::areLossesAccepted);
+        if (members.isEmpty() && isAny) {
+            engine.options.guard().goOnAfterLoss();
+        }
+        Slots slots = engine.slots();
+        long bits = 0;
+        for (Member member : members.keySet()) {
+            bits |= slots.isUsed(member) ? 1L << member.slot : 0;
+        }
+        boolean isFailed = bits == 0 || mustFail(slots, bits);
+        if (isFailed) {
+            members.forEach((member, cause) -> {
+                boolean _ = engine.membership.fail(member, cause);
+                engine.options.guard().failedAfterLoss(member.slot);
+            });
+        } else {
+            goOn(members);
+        }
+        for (Held one : waiting) {
+            boolean fails = isFailed && members.containsKey(one.io.member());
+            Trampoline.run(() -> one.io.decided(one.failure, fails));
+        }
+        boolean isMore;
+        synchronized (this) {
+            isRunning = false;
+            isMore = !lost.isEmpty();
+        }
+        if (isMore) {
+            begin();
+        }
+    }
+
+    /** Whether the volume can do without these slots, or cannot go on with them either. */
+    private boolean mustFail(Slots slots, long bits) {
+        if (!engine.layout.shape().level().isRedundant()) {
+            return false;
+        }
+        return engine.membership.survives(slots.incomplete() | bits)
+                || (engine.layout.code() != Code.COPIES && slots.incomplete() != 0);
+    }
+
+    private void goOn(Map<Member, StorageException> members) {
+        members.keySet().forEach(Member::acceptLosses);
+        losses.incrementAndGet();
+        if (engine.layout.shape().level().isRedundant()) {
+            StripeSet suspect = engine.options.guard().suspect();
+            engine.membership.change(slots -> slots.stale(suspect), () -> {});
+        }
+        engine.options.guard().goOnAfterLoss();
+    }
+}

@@ -1,0 +1,57 @@
+package lunar.raid.meta;
+
+import lunar.raid.StripeSet;
+import lunar.raid.WriteGuard.Ready;
+
+/**
+ * Whether stripes are half written, since members had no space: then the superblocks say that all is to be compared
+ * after the next start, however the volume is stopped. For any thread.
+ */
+final class HalfWrites {
+    private final Superblocks superblocks;
+    /** Guarded by this, as the next. */
+    private boolean isThere;
+    private boolean isKept;
+
+    HalfWrites(Superblocks superblocks) { this.superblocks = superblocks; }
+
+    synchronized boolean isThere() { return isThere; }
+
+    /** One more. */
+    void add(Ready ready) {
+        boolean isKnown;
+        synchronized (this) {
+            isKnown = isThere && isKept;
+            isThere = true;
+        }
+        if (isKnown) {
+            ready.ready(null);
+            return;
+        }
+        superblocks.change(this::told, failure -> {
+            synchronized (this) {
+                isKept = isThere && failure == null;
+            }
+            ready.ready(failure);
+        });
+    }
+
+    /** A resync is through. */
+    void resynced(StripeSet left) {
+        boolean isOver;
+        synchronized (this) {
+            isOver = isThere && left.next(0) == StripeSet.NONE;
+            if (isOver) {
+                isThere = false;
+                isKept = false;
+            }
+        }
+        if (isOver) {
+            superblocks.change(this::told, _ -> {});
+        }
+    }
+
+    private VolumeRecord told(VolumeRecord record) {
+        return record.withResyncNext(isThere() ? 0 : -1);
+    }
+}

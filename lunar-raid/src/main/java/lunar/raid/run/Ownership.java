@@ -1,0 +1,596 @@
+package lunar.raid.run;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import java.util.function.LongPredicate;
+import lunar.block.BlockDevice;
+import lunar.block.BusyException;
+import lunar.block.DeviceGoneException;
+import lunar.block.InvalidRequestException;
+import lunar.block.NotSupportedException;
+import lunar.block.OwnershipLostException;
+import lunar.block.ReservationConflictException;
+import lunar.block.StorageException;
+import lunar.raid.RaidVolume;
+import lunar.raid.SlotState;
+import lunar.raid.VolumeState;
+import lunar.raid.meta.OwnerPlace;
+import lunar.raid.meta.OwnerRecord;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps a volume to one owner: docs/adr/011-one-owner-per-volume.md.
+ *
+ * <p>{@link #acquire} writes an owner record to the members, unless another process certainly or possibly runs the
+ * volume, and reserves the members that know persistent reservations. From then on each member has a thread that counts
+ * the record up at an even pace, in place of the record that it wrote before. The {@link Lease} lasts as long as enough
+ * members to run the volume with were confirmed lately; members are used through {@link #guard}. Where a record turns
+ * out to be another owner's, the lease is lost for good.
+ */
+final class Ownership {
+    private static final System.Logger LOG = System.getLogger("lunar.raid");
+    /** Looks at a record during a beat of its owner. */
+    private static final int LOOKS_PER_BEAT = 4;
+    private static final int TRIES = 8;
+    private static final UUID NIL = new UUID(0, 0);
+
+    private final String title;
+    private final OwnershipOptions options;
+    private final Executor workers;
+    private final UUID token = UUID.randomUUID();
+    private final long key = OwnedMember.key(ThreadLocalRandom.current().nextLong());
+    private final AtomicLong beats = new AtomicLong();
+    private final Lease lease;
+    private volatile Consumer<StorageException> whenLost = _ -> {};
+    private volatile BiConsumer<Integer, StorageException> unfit = (_, _) -> {};
+    private volatile @Nullable OwnerRecord mine;
+    /** By slot. Guarded by this, as the next three. */
+    private final Map<Integer, OwnedMember> members = new HashMap<>();
+    private final List<OwnedMember> others = new ArrayList<>();
+    private LongPredicate suffices = _ -> false;
+    private long kicks;
+
+    /** @param workers a thread for each member runs there until {@link #end} */
+    Ownership(String title, OwnershipOptions options, Executor workers) {
+        this.title = title;
+        this.options = options;
+        this.workers = workers;
+        lease = new Lease(options.lease().toNanos(), this::kick);
+    }
+
+    Lease lease() { return lease; }
+
+    /** Tells once that another owner has taken the volume, at once where that has happened; must not block. */
+    void onLost(Consumer<StorageException> listener) {
+        whenLost = listener;
+        StorageException why = lease.lost();
+        if (why instanceof OwnershipLostException) {
+            listener.accept(why);
+        }
+    }
+
+    // --- the beginning ---
+
+    /**
+     * Becomes the owner of members that it does not own yet. Blocks, for {@link OwnershipOptions#silence} where the
+     * owner before has not released them and may be alive.
+     *
+     * @param devices by slot; null where there is none
+     * @param contact where commands will reach this process
+     * @return by slot, why a member has failed meanwhile; the others are owned
+     * @throws BusyException where another process runs the volume, with one line
+     */
+    Map<Integer, StorageException> acquire(UUID volume,
+            List<? extends @Nullable BlockDevice> devices, String contact)
+            throws StorageException {
+        var failed = new TreeMap<Integer, StorageException>();
+        var fresh = new ArrayList<OwnedMember>();
+        for (int slot = 0; slot < devices.size(); slot++) {
+            BlockDevice device = devices.get(slot);
+            if (device != null && !owns(slot, LeasedDevice.bare(device))) {
+                fresh.add(new OwnedMember(slot, LeasedDevice.bare(device), options.reserves()));
+            }
+        }
+        OwnerRecord before = OwnerPlace.newest(read(fresh, failed).values(), volume);
+        boolean isForced = false;
+        if (before != null && !before.released() && !before.token().equals(token)) {
+            isForced = requireGone(before, fresh);
+        }
+        OwnerRecord record = record(volume, before, contact);
+        ThisProcess.begins(token);
+        var taken = new ArrayList<OwnedMember>();
+        boolean done = false;
+        try {
+            take(fresh, record, new Before(before, isForced), taken, failed);
+            if (isForced && before != null) {
+                awaitLease(before);
+            }
+            done = true;
+        } finally {
+            if (!done) {
+                giveBack(taken, record, before);
+            }
+        }
+        taken.forEach(this::begin);
+        return failed;
+    }
+
+    /** Whether no member is to be acquired. */
+    synchronized boolean ownsAll(List<? extends @Nullable BlockDevice> devices) {
+        for (int slot = 0; slot < devices.size(); slot++) {
+            BlockDevice device = devices.get(slot);
+            if (device != null && !owns(slot, LeasedDevice.bare(device))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private synchronized boolean owns(int slot, BlockDevice device) {
+        OwnedMember there = members.get(slot);
+        return there != null && there.device.equals(device);
+    }
+
+    private OwnerRecord record(UUID volume, @Nullable OwnerRecord before, String contact) {
+        OwnerRecord now = mine;
+        long epoch = before == null || before.token().equals(token) ? 1 : before.epoch() + 1;
+        if (now == null || now.epoch() < epoch) {
+            now = new OwnerRecord(volume, epoch, token, beats.incrementAndGet(), false,
+                    Math.toIntExact(options.lease().toMillis()), options.reserves() ? key : 0,
+                    ThisProcess.asOwner(), contact);
+            mine = now;
+        }
+        return now;
+    }
+
+    private static Map<OwnedMember, Optional<OwnerRecord>> read(List<OwnedMember> fresh,
+            Map<Integer, StorageException> failed) {
+        var records = new HashMap<OwnedMember, Optional<OwnerRecord>>();
+        for (OwnedMember one : List.copyOf(fresh)) {
+            try {
+                records.put(one, one.read());
+            } catch (StorageException e) {
+                failed.put(one.slot, e);
+                fresh.remove(one);
+            }
+        }
+        return records;
+    }
+
+    /** Whether it has been taken from an owner that may be alive. */
+    private boolean requireGone(OwnerRecord owner, List<OwnedMember> fresh)
+            throws StorageException {
+        ThisProcess.Life life = ThisProcess.life(owner);
+        if (life == ThisProcess.Life.DEAD) {
+            LOG.log(System.Logger.Level.INFO,
+                    "{0}: {1}, which ran it last, has ended without stopping it", title,
+                    owner.title());
+            return false;
+        }
+        if (options.takesOver()) {
+            LOG.log(System.Logger.Level.WARNING, "{0}: taken over from {1}, as was asked for",
+                    title, owner.title());
+            return true;
+        }
+        if (life == ThisProcess.Life.ALIVE) {
+            throw inUse(owner);
+        }
+        awaitSilence(owner, fresh);
+        return false;
+    }
+
+    private BusyException inUse(OwnerRecord owner) {
+        return new BusyException(title + " is in use by " + Owners.title(owner)
+                + ": use it there, or stop it there; 'take-over=yes' takes it from there, and what"
+                + " runs there ends");
+    }
+
+    private void awaitSilence(OwnerRecord owner, List<OwnedMember> fresh)
+            throws StorageException {
+        Duration silence = Owners.silence(owner, options);
+        LOG.log(System.Logger.Level.WARNING,
+                "{0}: {1}, which ran it last, has not stopped it; waits {2} s to see whether it"
+                        + " still runs",
+                title, owner.title(), silence.toSeconds());
+        if (Owners.changes(fresh, silence, options.beat().dividedBy(LOOKS_PER_BEAT))) {
+            throw inUse(owner);
+        }
+        LOG.log(System.Logger.Level.INFO, "{0}: {1} does not run it any more", title,
+                owner.title());
+    }
+
+    /**
+     * Whose record is replaced.
+     *
+     * @param record null where there is none
+     * @param isForced whether it is taken even from one that counts its record up
+     */
+    private record Before(@Nullable OwnerRecord record, boolean isForced) {}
+
+    private void take(List<OwnedMember> fresh, OwnerRecord record, Before before,
+            List<OwnedMember> taken, Map<Integer, StorageException> failed)
+            throws StorageException {
+        for (OwnedMember one : fresh) {
+            try {
+                take(one, record, before);
+                taken.add(one);
+            } catch (BusyException | ReservationConflictException e) {
+                throw refused(one, e);
+            } catch (StorageException e) {
+                failed.put(one.slot, e);
+            }
+        }
+        for (OwnedMember one : List.copyOf(taken)) {
+            try {
+                one.seize(key);
+            } catch (ReservationConflictException e) {
+                throw refused(one, e);
+            } catch (StorageException e) {
+                failed.put(one.slot, e);
+                taken.remove(one);
+            }
+        }
+        if (!taken.stream().allMatch(OwnedMember::isAtomic)) {
+            settle(taken, failed);
+        }
+    }
+
+    /** An owner that was silent, and writes its record just now, keeps the volume, unless it is to be forced out. */
+    private void take(OwnedMember member, OwnerRecord record, Before before)
+            throws StorageException {
+        OwnerRecord owner = before.record;
+        for (int i = 0; i < TRIES; i++) {
+            if (member.take(record)) {
+                return;
+            }
+            UUID there = member.read().map(OwnerRecord::token).orElse(NIL);
+            if (owner == null || !there.equals(owner.token())) {
+                break;
+            }
+            if (!before.isForced && ThisProcess.life(owner) != ThisProcess.Life.DEAD) {
+                throw inUse(owner);
+            }
+        }
+        throw new BusyException(
+                title + " is just being started by another process: try again");
+    }
+
+    /** It comes to nothing. Whoever starts next takes the volume at once: not while an owner before still answers. */
+    private void giveBack(List<OwnedMember> taken, OwnerRecord record,
+            @Nullable OwnerRecord before) throws StorageException {
+        boolean isInterrupted = Thread.interrupted();
+        try {
+            if (before != null && !before.released() && !before.token().equals(token)
+                    && !taken.isEmpty()) {
+                awaitLease(before);
+            }
+            release(taken, record);
+        } finally {
+            if (isInterrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private StorageException refused(OwnedMember member, StorageException e) {
+        return e instanceof BusyException
+                ? e
+                : new BusyException(title + ": " + member.device + " is reserved by another host ("
+                        + e.getMessage() + "): end the reservation there, or add reservations=no",
+                        e);
+    }
+
+    /** Where two may have written at once, the later one has it. */
+    private void settle(List<OwnedMember> taken, Map<Integer, StorageException> failed)
+            throws StorageException {
+        pause(options.settle());
+        for (OwnerRecord found : read(taken, failed).values().stream().flatMap(Optional::stream)
+                .toList()) {
+            if (!found.token().equals(token)) {
+                throw inUse(found);
+            }
+        }
+    }
+
+    /**
+     * Until an owner that was not silent certainly answers nothing any more. Reservations do not make this shorter:
+     * they refuse its writes, and not its reads.
+     */
+    private static void awaitLease(OwnerRecord before) throws StorageException {
+        if (ThisProcess.life(before) != ThisProcess.Life.DEAD) {
+            pause(Duration.ofMillis(Math.min(before.leaseMs(), OwnerRecord.MAX_LEASE_MS)));
+        }
+    }
+
+    static void pause(Duration time) throws StorageException {
+        try {
+            Thread.sleep(time);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new DeviceGoneException("interrupted", e);
+        }
+    }
+
+    // --- while it runs ---
+
+    /** A device that is used by this volume only while the lease lasts. Closes it where that is lost. */
+    BlockDevice guard(BlockDevice device) throws StorageException {
+        boolean done = false;
+        try {
+            StorageException why = lease.lost();
+            if (why != null) {
+                throw why;
+            }
+            if (options.reserves()) {
+                rejoin(device);
+            }
+            done = true;
+            return new LeasedDevice(device, lease);
+        } finally {
+            if (!done) {
+                Candidates.closeQuietly(device);
+            }
+        }
+    }
+
+    /** The same without a look at it. */
+    BlockDevice leased(BlockDevice device) {
+        return device instanceof LeasedDevice ? device : new LeasedDevice(device, lease);
+    }
+
+    /** Shuts other owners out of a device without a record, such as that of the journal. Blocks. */
+    void reserve(BlockDevice device) throws StorageException {
+        var other = new OwnedMember(-1, LeasedDevice.bare(device), options.reserves());
+        try {
+            other.reserve(key);
+        } catch (ReservationConflictException e) {
+            throw refused(other, e);
+        }
+        synchronized (this) {
+            others.add(other);
+        }
+    }
+
+    /** A device is not a member any more. */
+    synchronized void forget(@Nullable BlockDevice device) {
+        BlockDevice bare = device == null ? null : LeasedDevice.bare(device);
+        members.values().removeIf(one -> {
+            boolean isMeant = one.device.equals(bare);
+            if (isMeant) {
+                one.stop();
+            }
+            return isMeant;
+        });
+        notifyAll();
+    }
+
+    private void rejoin(BlockDevice device) throws StorageException {
+        try {
+            var fencing = device.fencing();
+            if (fencing.isPresent()) {
+                fencing.get().rejoin(key);
+            }
+        } catch (NotSupportedException | InvalidRequestException e) {
+            LOG.log(System.Logger.Level.DEBUG, "{0} is not reserved: {1}", device,
+                    e.getMessage());
+        }
+    }
+
+    /** The members that are in the slots of a volume now are confirmed from now on, and no others. */
+    void follow(RaidVolume volume) {
+        VolumeState state = volume.state();
+        var devices = new ArrayList<@Nullable BlockDevice>();
+        long active = 0;
+        for (int slot = 0; slot < state.slots().size(); slot++) {
+            SlotState is = state.slots().get(slot);
+            devices.add(is == SlotState.FAILED ? null : volume.member(slot));
+            active |= is == SlotState.ACTIVE ? 1L << slot : 0;
+        }
+        long whole = active;
+        unfit = (slot, why) -> {
+            boolean _ = volume.fail(slot, why);
+        };
+        List<OwnedMember> begun;
+        synchronized (this) {
+            suffices = slots -> volume
+                    .survives(~(slots & whole) & (-1L >>> -state.slots().size()));
+            begun = changed(devices);
+        }
+        begun.forEach(this::begin);
+        confirm();
+    }
+
+    /** Members that are new; those that are gone are stopped. Guarded by this. */
+    private List<OwnedMember> changed(List<@Nullable BlockDevice> devices) {
+        var begun = new ArrayList<OwnedMember>();
+        for (int slot = 0; slot < devices.size(); slot++) {
+            BlockDevice device = devices.get(slot);
+            BlockDevice bare = device == null ? null : LeasedDevice.bare(device);
+            OwnedMember there = members.get(slot);
+            if (there != null && !there.device.equals(bare)) {
+                there.stop();
+                members.remove(slot);
+                there = null;
+            }
+            if (bare != null && there == null && lease.lost() == null) {
+                begun.add(new OwnedMember(slot, bare, options.reserves()));
+            }
+        }
+        return begun;
+    }
+
+    private void begin(OwnedMember member) {
+        OwnedMember before;
+        synchronized (this) {
+            before = members.put(member.slot, member);
+        }
+        if (before != null) {
+            before.stop();
+        }
+        workers.execute(() -> beat(member));
+    }
+
+    private void beat(OwnedMember member) {
+        while (!member.isStopped) {
+            long seen;
+            synchronized (this) {
+                seen = kicks;
+            }
+            beatOnce(member);
+            confirm();
+            await(seen, member);
+        }
+    }
+
+    private synchronized void await(long seen, OwnedMember member) {
+        long untilNs = System.nanoTime() + options.beat().toNanos();
+        try {
+            while (kicks == seen && !member.isStopped) {
+                long leftMs = (untilNs - System.nanoTime()) / 1_000_000;
+                if (leftMs <= 0) {
+                    return;
+                }
+                wait(leftMs);
+            }
+        } catch (InterruptedException _) {
+            member.stop();
+        }
+    }
+
+    /** Confirms all members soon: requests wait for it. */
+    private synchronized void kick() {
+        kicks++;
+        notifyAll();
+    }
+
+    private void beatOnce(OwnedMember member) {
+        OwnerRecord now = mine;
+        if (now == null) {
+            return;
+        }
+        try {
+            Optional<OwnerRecord> other = member.beat(new OwnerRecord(now.volume(), now.epoch(),
+                    now.token(), beats.incrementAndGet(), false, now.leaseMs(), now.key(),
+                    now.process(), now.contact()));
+            if (other.isPresent()) {
+                lose(title + " was taken over by " + other.get().title()
+                        + ": this process serves it no more");
+            }
+        } catch (OwnedMember.NotAMemberException e) {
+            member.stop();
+            unfit.accept(member.slot, new DeviceGoneException(String.valueOf(e.getMessage()), e));
+        } catch (ReservationConflictException e) {
+            lose(title + " was taken over by another host, which has reserved its members ("
+                    + e.getMessage() + "): this process serves it no more");
+        } catch (StorageException e) {
+            LOG.log(System.Logger.Level.DEBUG, "{0}: {1} does not confirm its owner: {2}", title,
+                    member.device, e.getMessage());
+        }
+    }
+
+    private void lose(String why) {
+        var failure = new OwnershipLostException(why);
+        if (lease.lose(failure)) {
+            stopAll();
+            whenLost.accept(failure);
+        }
+    }
+
+    private synchronized Collection<OwnedMember> stopAll() {
+        members.values().forEach(OwnedMember::stop);
+        notifyAll();
+        return List.copyOf(members.values());
+    }
+
+    private void confirm() {
+        long atNs = 0;
+        boolean isEnough = false;
+        long nowNs = System.nanoTime();
+        synchronized (this) {
+            List<OwnedMember> latestFirst = members.values().stream()
+                    .filter(one -> one.isConfirmed)
+                    .sorted(Comparator.comparingLong((OwnedMember one) -> nowNs
+                            - one.confirmedNs))
+                    .toList();
+            long slots = 0;
+            for (OwnedMember one : latestFirst) {
+                slots |= 1L << one.slot;
+                atNs = one.confirmedNs;
+                if (slots == all() || suffices.test(slots)) {
+                    isEnough = true;
+                    break;
+                }
+            }
+        }
+        if (isEnough) {
+            lease.confirm(atNs);
+        }
+    }
+
+    private long all() {
+        return members.keySet().stream().mapToLong(slot -> 1L << slot).reduce(0, (a, b) -> a | b);
+    }
+
+    // --- the end ---
+
+    /** The volume has stopped, and nothing is under way: another process may run it at once. Blocks. */
+    void release() {
+        OwnerRecord now = mine;
+        if (now != null && lease.lost() == null) {
+            release(stopAll(), now);
+            leaveOthers();
+        }
+    }
+
+    private void leaveOthers() {
+        List<OwnedMember> all;
+        synchronized (this) {
+            all = List.copyOf(others);
+        }
+        for (OwnedMember one : all) {
+            try {
+                one.leave(key);
+            } catch (StorageException e) {
+                LOG.log(System.Logger.Level.DEBUG, "{0}: {1} stays reserved: {2}", title,
+                        one.device, e.getMessage());
+            }
+        }
+    }
+
+    private void release(Collection<OwnedMember> taken, OwnerRecord record) {
+        var last = new OwnerRecord(record.volume(), record.epoch(), record.token(),
+                beats.incrementAndGet(), false, record.leaseMs(), record.key(), record.process(),
+                record.contact());
+        for (OwnedMember one : taken) {
+            try {
+                one.release(last);
+            } catch (StorageException e) {
+                LOG.log(System.Logger.Level.DEBUG, "{0}: {1} keeps its owner record: {2}", title,
+                        one.device, e.getMessage());
+            } catch (InterruptedException _) {
+                Thread.currentThread().interrupt();
+                return;
+            }
+        }
+    }
+
+    /** Nothing is read or written any more. */
+    void end() {
+        stopAll();
+        boolean _ = lease.lose(new DeviceGoneException(title + " is closed"));
+        ThisProcess.ends(token);
+    }
+}

@@ -1,0 +1,49 @@
+package lunar.store;
+
+/** Error numbers of Linux, which are the same on every processor that is supported. */
+final class Errno {
+    static final int EPERM = 1;
+    static final int EINTR = 4;
+    static final int EIO = 5;
+    static final int ENXIO = 6;
+    static final int EAGAIN = 11;
+    static final int ENOMEM = 12;
+    static final int EACCES = 13;
+    static final int EFAULT = 14;
+    static final int EBUSY = 16;
+    static final int EINVAL = 22;
+    static final int EFBIG = 27;
+    static final int ENOSPC = 28;
+    static final int ENOSYS = 38;
+    static final int EOPNOTSUPP = 95;
+    static final int EDQUOT = 122;
+    static final int ECANCELED = 125;
+
+    private Errno() {}
+
+    /** In the words of strerror(3), by which {@link IoFailure} knows them. */
+    static String text(int errno) {
+        return switch (errno) {
+            case ENOSPC -> "No space left on device";
+            case EDQUOT -> "Disk quota exceeded";
+            case EPERM, EACCES -> "permission denied";
+            case EIO -> "Input/output error";
+            default -> "error " + errno;
+        };
+    }
+
+    /**
+     * Whether a write with RWF_DSYNC that ended so may have reached the disk and failed in making it stable. Where it
+     * was refused before, or found no room, nothing else is in doubt; what is unknown counts as a failure.
+     *
+     * @param errno 0 or less for a write that was short
+     */
+    static boolean mayHaveLostWrites(int errno) {
+        return switch (errno) {
+            case EINTR, EAGAIN, ENOMEM, EFAULT, EINVAL, EFBIG, ENOSPC, ENOSYS, EOPNOTSUPP, EDQUOT,
+                    ECANCELED ->
+                false;
+            default -> errno > 0;
+        };
+    }
+}

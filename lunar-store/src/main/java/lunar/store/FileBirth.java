@@ -1,0 +1,53 @@
+package lunar.store;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What tells a file from its copies: the number of its inode and the time at which that was made, which no program can
+ * set. Renaming a file keeps both. The number of the file system is no part of it, for that changes at boot.
+ *
+ * @param inode number of the inode
+ * @param born seconds and nanoseconds since 1970, or empty where the file system does not tell
+ */
+record FileBirth(String inode, String born) {
+    private static final Pattern FORM = Pattern.compile("(\\d{1,20})/(\\d{1,20}\\.\\d{1,10})?");
+
+    /**
+     * Looks at a file.
+     *
+     * @param file descriptor of it; null where the calls are not available
+     */
+    static FileBirth of(Path real, @Nullable LinuxFile file) throws IOException {
+        Optional<FileBirth> told = file == null ? Optional.empty() : file.birth();
+        if (told.isPresent()) {
+            return told.get();
+        }
+        boolean numbered = real.getFileSystem().supportedFileAttributeViews().contains("unix");
+        long inode = numbered ? (long) Files.getAttribute(real, "unix:ino") : 0;
+        return new FileBirth(Long.toUnsignedString(inode), "");
+    }
+
+    /** Reads what {@link #toString} has written; empty where it is something else. */
+    static Optional<FileBirth> parse(String text) {
+        Matcher matcher = FORM.matcher(text);
+        return matcher.matches()
+                ? Optional.of(new FileBirth(matcher.group(1),
+                        matcher.group(2) == null ? "" : matcher.group(2)))
+                : Optional.empty();
+    }
+
+    /** Whether both are of one file; times count where both are known. */
+    boolean isSameFile(FileBirth other) {
+        return inode.equals(other.inode)
+                && (born.isEmpty() || other.born.isEmpty() || born.equals(other.born));
+    }
+
+    @Override
+    public String toString() { return inode + "/" + born; }
+}

@@ -1,0 +1,108 @@
+package lunar.store;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.LinkedHashSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import lunar.block.DeviceRecords;
+import lunar.block.Identity;
+
+/**
+ * What records know about a path and the devices that were found there.
+ *
+ * @param records of this process
+ * @param path as the operator wrote it
+ */
+record PathRecords(DeviceRecords records, Path path) {
+    private static final System.Logger LOG = System.getLogger("lunar.store");
+
+    /** The device that was opened from the path last. */
+    Optional<UUID> last() throws IOException {
+        for (String name : names()) {
+            Optional<UUID> found = uuid(name);
+            if (found.isPresent()) {
+                return found;
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Records that a device was opened from the path; says so where it was another before. */
+    void opened(UUID uuid) throws IOException {
+        Optional<UUID> before = last();
+        if (before.isPresent() && !before.get().equals(uuid)) {
+            LOG.log(System.Logger.Level.WARNING, "{0} is another disk than the one that was opened"
+                    + " from there before: hosts see {1} in place of {2}, and nothing that was kept"
+                    + " for {2} is applied; if it is that disk, restored, say so once with"
+                    + " ?identity={2}", path, uuid, before.get());
+        }
+        for (String name : names()) {
+            keep(name, uuid);
+        }
+    }
+
+    /**
+     * The identity that earlier versions made from the path, where they served a device by it from this state
+     * directory. It goes to the first device that asks, and to no other.
+     *
+     * @param ofPath the identity
+     * @param device tells the device from others, whatever its path
+     */
+    Optional<UUID> inherited(UUID ofPath, String device) throws IOException {
+        String name = inheritedName(ofPath);
+        Optional<String> heir = records.find(name);
+        if (!records.hasServed(ofPath) || heir.filter(one -> !one.equals(device)).isPresent()) {
+            return Optional.empty();
+        }
+        if (heir.isEmpty()) {
+            records.keep(name, device);
+            LOG.log(System.Logger.Level.INFO, "{0} keeps the identity {1}, by which hosts know it"
+                    + " from an earlier version", path, ofPath);
+        }
+        return Optional.of(ofPath);
+    }
+
+    /**
+     * Records that a device has the identity that earlier versions made from its path, so that no other inherits it.
+     */
+    void inheritedBy(UUID ofPath, String device) throws IOException {
+        String name = inheritedName(ofPath);
+        if (!records.find(name).equals(Optional.of(device))) {
+            records.keep(name, device);
+        }
+    }
+
+    private static String inheritedName(UUID ofPath) { return "inherited-" + ofPath; }
+
+    /** The identity that is kept under a name. */
+    Optional<UUID> uuid(String name) throws IOException {
+        return records.find(name).map(UUID::fromString);
+    }
+
+    /** Keeps an identity under a name. */
+    void keep(String name, UUID uuid) throws IOException {
+        if (!records.find(name).equals(Optional.of(uuid.toString()))) {
+            records.keep(name, uuid.toString());
+        }
+    }
+
+    /** The path as written and, where links lead elsewhere, the one they lead to: each may be what is written next. */
+    private Set<String> names() {
+        Path written = path.toAbsolutePath().normalize();
+        var names = new LinkedHashSet<String>();
+        names.add(name(written));
+        try {
+            Path folder = written.getParent();
+            if (folder != null) {
+                names.add(name(folder.toRealPath().resolve(written.getFileName())));
+            }
+        } catch (IOException _) {
+            // A folder that is missing leads nowhere.
+        }
+        return names;
+    }
+
+    private static String name(Path path) { return "path-" + Identity.uuidOf(path.toString()); }
+}

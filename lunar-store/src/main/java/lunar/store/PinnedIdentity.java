@@ -1,0 +1,40 @@
+package lunar.store;
+
+import java.util.Optional;
+import java.util.UUID;
+import java.util.regex.Pattern;
+
+/**
+ * The option {@code identity=} of a URI: which device this is, by the word of the operator.
+ *
+ * @param uuid the identity; empty for the one that earlier versions made from the path
+ */
+public record PinnedIdentity(Optional<UUID> uuid) {
+    /** The identity that earlier versions made from the path, {@code identity=path}. */
+    public static final PinnedIdentity OF_PATH = new PinnedIdentity(Optional.empty());
+
+    private static final String PATH = "path";
+    private static final Pattern FORM = Pattern
+            .compile("\\p{XDigit}{8}(-\\p{XDigit}{4}){3}-\\p{XDigit}{12}");
+
+    /**
+     * Reads the option.
+     *
+     * @throws IllegalArgumentException when it is neither a UUID nor {@code path}
+     */
+    public static PinnedIdentity parse(String text) {
+        if (text.equals(PATH)) {
+            return OF_PATH;
+        }
+        if (!FORM.matcher(text).matches()) {
+            throw new IllegalArgumentException("identity=" + text
+                    + " is neither a UUID such as 0f8fad5b-d9cb-469f-a165-70867728950e, nor path");
+        }
+        return new PinnedIdentity(Optional.of(UUID.fromString(text)));
+    }
+
+    /** The identity, for a device whose path gave it this one before. */
+    UUID orOfPath(UUID ofPath) {
+        return uuid.orElse(ofPath);
+    }
+}

@@ -1,0 +1,32 @@
+package lunar.target;
+
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.Arrays;
+
+/**
+ * Where connections come from, as far as shares go: an IPv4 address, or the first 64 bits of an IPv6 address, of which
+ * one host can have as many as it likes (RFC 4291 section 2.5.4).
+ */
+record Origin(InetAddress address) {
+    private static final int PREFIX_BYTES = 8;
+
+    static Origin of(InetAddress address) {
+        if (!(address instanceof Inet6Address)) {
+            return new Origin(address);
+        }
+        byte[] bytes = address.getAddress();
+        Arrays.fill(bytes, PREFIX_BYTES, bytes.length, (byte) 0);
+        try {
+            return new Origin(InetAddress.getByAddress(bytes));
+        } catch (UnknownHostException e) {
+            throw new IllegalStateException("16 bytes are an address", e);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return address.getHostAddress() + (address instanceof Inet6Address ? "/64" : "");
+    }
+}

@@ -1,0 +1,126 @@
+package lunar.target;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Sessions that have lost their connection and are kept for another: they keep nobody out. */
+class KeptSessionsTest {
+    private static final int LIMIT = 5;
+    private static final int MANY = 20;
+    private static final int OUT_OF_RESOURCES = 0x302;
+    private static final String RECOVERY = "ErrorRecoveryLevel=2";
+    private static final String RETAIN = "DefaultTime2Retain=20";
+
+    private final GatedDevice device;
+
+    KeptSessionsTest() throws IOException { device = new GatedDevice("ram:1MiB"); }
+
+    @AfterEach
+    void close() throws IOException { device.close(); }
+
+    private TargetServer server(SessionLimits limits) throws IOException {
+        return TargetServer.builder().portal("127.0.0.1", 0).sessionLimits(limits).loops(2)
+                .target(TargetSpec.of(RawInitiator.TARGET).withLun(0, device)).start();
+    }
+
+    /** A session that loses its connection; returns its TSIH. */
+    private static int abandon(TargetServer server, String address, int isid, String... keys)
+            throws IOException {
+        try (var initiator = RawInitiator.from(address, server)) {
+            assertThat(initiator.login(RawInitiator.isid(isid), keys).status()).isZero();
+            return initiator.tsih();
+        }
+    }
+
+    private static void awaitKept(TargetServer server, int tsih) {
+        TargetFixture.await("the loss is noticed", () -> {
+            Session session = server.sessions().find(tsih);
+            return session != null && session.isKept();
+        });
+    }
+
+    @Test
+    void shouldKeepNothingForAnInitiatorThatComesBackTooLate() throws Exception {
+        try (var server = server(SessionLimits.DEFAULT)) {
+            try (var initiator = new RawInitiator(server)) {
+                assertThat(initiator.login(RawInitiator.isid(1), RECOVERY, RETAIN,
+                        "DefaultTime2Wait=3600").keys()).contains("DefaultTime2Wait=3600");
+                assertThat(server.sessionCount()).isOne();
+            }
+            TargetFixture.await("the session ends", () -> server.sessionCount() == 0);
+        }
+    }
+
+    @Test
+    void shouldAgreeToNoLongerTime2RetainThanItsLimit() throws Exception {
+        try (var server = server(new SessionLimits(9, 9, 9, 9, 0, 7));
+                var initiator = new RawInitiator(server)) {
+            assertThat(initiator.login(RawInitiator.isid(1), RECOVERY, "DefaultTime2Retain=3600")
+                    .keys()).contains("DefaultTime2Retain=7");
+        }
+    }
+
+    @Test
+    void shouldWantNoLongerTime2WaitThanItsLimit() throws Exception {
+        try (var server = server(new SessionLimits(9, 9, 9, 9, 1, 20));
+                var initiator = new RawInitiator(server)) {
+            assertThat(initiator.login(RawInitiator.isid(1), RECOVERY, "DefaultTime2Wait=0")
+                    .keys()).contains("DefaultTime2Wait=1");
+        }
+    }
+
+    @Test
+    void shouldLetNewSessionsInWhereOnlyDeadOnesAreInTheWay() throws Exception {
+        for (SessionLimits limits : new SessionLimits[]{new SessionLimits(LIMIT, 99, 99),
+                new SessionLimits(99, LIMIT, 99), new SessionLimits(99, 99, LIMIT),
+                new SessionLimits(99, 99, 99, LIMIT, 5, 20)}) {
+            try (var server = server(limits)) {
+                for (int i = 0; i < MANY; i++) {
+                    awaitKept(server, abandon(server, "127.0.0.1", i, RECOVERY, RETAIN));
+                    assertThat(server.sessionCount()).isLessThanOrEqualTo(LIMIT);
+                }
+                try (var honest = RawInitiator.ready(server, MANY)) {
+                    assertThat(honest.read(0, 1)).hasSize(512);
+                    assertThat(server.sessionCount()).isEqualTo(LIMIT);
+                }
+            }
+        }
+    }
+
+    @Test
+    void shouldKeepThoseOfTheAddressThatHasFewer() throws Exception {
+        try (var server = server(new SessionLimits(LIMIT, 99, 99))) {
+            int honest = abandon(server, "127.0.0.2", 1, RECOVERY, RETAIN);
+            awaitKept(server, honest);
+            for (int i = 2; i < MANY; i++) {
+                awaitKept(server, abandon(server, "127.0.0.1", i, RECOVERY, RETAIN));
+            }
+            assertThat(server.sessions().find(honest)).isNotNull();
+        }
+    }
+
+    @Test
+    void shouldEndNoSessionThatHasAConnectionForAnother() throws Exception {
+        try (var server = server(new SessionLimits(1, 1, 1));
+                var living = RawInitiator.ready(server, 1, RECOVERY, RETAIN);
+                var other = new RawInitiator(server)) {
+            assertThat(other.login(RawInitiator.isid(2)).status()).isEqualTo(OUT_OF_RESOURCES);
+            assertThat(living.read(0, 1)).hasSize(512);
+        }
+    }
+
+    @Test
+    void shouldGiveNoAddressMoreThanItsShare() throws Exception {
+        try (var server = server(new SessionLimits(99, 99, 99, 1, 5, 20));
+                var first = RawInitiator.ready(server, 1);
+                var second = new RawInitiator(server);
+                var elsewhere = RawInitiator.from("127.0.0.2", server)) {
+            assertThat(second.login(RawInitiator.isid(2)).status()).isEqualTo(OUT_OF_RESOURCES);
+            assertThat(elsewhere.login(RawInitiator.isid(2)).status()).isZero();
+            assertThat(first.read(0, 1)).hasSize(512);
+        }
+    }
+}
