@@ -14,7 +14,7 @@ public record Timeouts(int connectMs, int loginMs, int commandMs, int abortMs, i
         int keepAliveMs) {
     /** For a target on the same campus. */
     public static final Timeouts DEFAULT = new Timeouts(5_000, 10_000, 30_000, 5_000, 5_000,
-            10_000);
+            5_000);
 
     public Timeouts {
         if (connectMs <= 0 || loginMs <= 0 || commandMs <= 0 || abortMs <= 0 || logoutMs <= 0

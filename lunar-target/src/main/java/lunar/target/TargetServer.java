@@ -45,12 +45,14 @@ public final class TargetServer implements AutoCloseable {
     /** Connections of a session, where the initiator wants several. */
     private static final int MAX_CONNECTIONS = 8;
 
-    /** What a server wants and accepts, if nothing else is said: data in any order too, for who wants it. */
+    /**
+     * The default offer of a server. It accepts data in any order, and wants no Time2Wait: a login in place of a lost
+     * session is answered when the commands of that session have ended, so nothing is gained by coming later.
+     */
     public static final Offer DEFAULT_OFFER = Offer.DEFAULT.with(offer -> offer.taskReporting(
             List.of(TaskReporting.FAST_ABORT, TaskReporting.RESPONSE_FENCE, TaskReporting.RFC3720))
             .protocolLevel(FullFeature.RFC_7144).maxConnections(MAX_CONNECTIONS)
-            .defaultTime2WaitSeconds(2).errorRecoveryLevel(2).dataPduInOrder(false)
-            .dataSequenceInOrder(false));
+            .errorRecoveryLevel(2).dataPduInOrder(false).dataSequenceInOrder(false));
 
     /** What a connection has to log out whose portal or target is not here any more. */
     static final long LEAVING_MS = 2_000;

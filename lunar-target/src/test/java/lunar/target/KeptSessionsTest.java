@@ -3,6 +3,7 @@ package lunar.target;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import lunar.iscsi.Offer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -22,8 +23,12 @@ class KeptSessionsTest {
     void close() throws IOException { device.close(); }
 
     private TargetServer server(SessionLimits limits) throws IOException {
-        return TargetServer.builder().portal("127.0.0.1", 0).sessionLimits(limits).loops(2)
-                .target(TargetSpec.of(RawInitiator.TARGET).withLun(0, device)).start();
+        return server(limits, TargetServer.DEFAULT_OFFER);
+    }
+
+    private TargetServer server(SessionLimits limits, Offer offer) throws IOException {
+        return TargetServer.builder().portal("127.0.0.1", 0).sessionLimits(limits).offer(offer)
+                .loops(2).target(TargetSpec.of(RawInitiator.TARGET).withLun(0, device)).start();
     }
 
     /** A session that loses its connection; returns its TSIH. */
@@ -65,7 +70,8 @@ class KeptSessionsTest {
 
     @Test
     void shouldWantNoLongerTime2WaitThanItsLimit() throws Exception {
-        try (var server = server(new SessionLimits(9, 9, 9, 9, 1, 20));
+        try (var server = server(new SessionLimits(9, 9, 9, 9, 1, 20), TargetServer.DEFAULT_OFFER
+                .with(offer -> offer.defaultTime2WaitSeconds(2)));
                 var initiator = new RawInitiator(server)) {
             assertThat(initiator.login(RawInitiator.isid(1), RECOVERY, "DefaultTime2Wait=0")
                     .keys()).contains("DefaultTime2Wait=1");

@@ -1,0 +1,28 @@
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.stream.Stream;
+import lunar.initiator.Initiator;
+import lunar.initiator.SessionOptions;
+import lunar.initiator.Timeouts;
+import lunar.initiator.path.MultipathDevice;
+import lunar.initiator.path.MultipathOptions;
+import lunar.scsi.Lun;
+
+/** {@link Stalls} of Lunar's multipath: INITIATOR-NAME TARGET-NAME LUN KEEP-ALIVE-MS PORT... */
+final class LunarPaths {
+    private LunarPaths() {}
+
+    public static void main(String[] arguments) throws Exception {
+        Timeouts timeouts = Timeouts.DEFAULT.withKeepAliveMs(Integer.parseInt(arguments[3]));
+        List<SessionOptions> paths = Stream.of(arguments).skip(4).map(port -> SessionOptions
+                .of("127.0.0.1", Integer.parseInt(port), arguments[1]).withTimeouts(timeouts))
+                .toList();
+        try (var initiator = Initiator.create(arguments[0]);
+                var disk = MultipathDevice.open(initiator,
+                        MultipathOptions.of(paths, Lun.of(Integer.parseInt(arguments[2]))))) {
+            int blockBytes = disk.geometry().blockSize();
+            Stalls.watch(() -> (offset, from) -> disk.write(offset / blockBytes,
+                    MemorySegment.ofBuffer(from)));
+        }
+    }
+}
