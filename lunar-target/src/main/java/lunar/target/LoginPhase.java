@@ -16,6 +16,7 @@ import lunar.iscsi.LoginRequest;
 import lunar.iscsi.LoginException;
 import lunar.iscsi.LoginResult;
 import lunar.iscsi.LoginStatus;
+import lunar.iscsi.PeerText;
 import lunar.iscsi.ProtocolException;
 import lunar.iscsi.SessionType;
 import lunar.iscsi.TargetLogin;
@@ -49,7 +50,7 @@ final class LoginPhase implements PduReceiver {
         this.server = server;
         this.transport = transport;
         login = server.newLogin(connection.portal(),
-                applicant -> who = "login of " + applicant.initiatorName());
+                applicant -> who = "login of " + PeerText.printable(applicant.initiatorName()));
         out.wrap(header);
     }
 
