@@ -85,10 +85,7 @@ final class LoginPhase implements PduReceiver {
             failed(login.fail(LoginStatus.INITIATOR_ERROR, String.valueOf(e.getMessage())));
             return;
         }
-        TargetLogin.Step step = server.hasRoom()
-                ? login.receive(LoginAsk.of(request, data))
-                : login.fail(LoginStatus.OUT_OF_RESOURCES, "too many connections");
-        switch (step) {
+        switch (login.receive(LoginAsk.of(request, data))) {
             case TargetLogin.Respond(LoginAnswer answer) -> send(answer, expCmdSn, expCmdSn);
             case TargetLogin.Fail fail -> failed(fail);
             case TargetLogin.Complete(LoginAnswer answer, LoginResult result) ->
@@ -165,6 +162,12 @@ final class LoginPhase implements PduReceiver {
                 expCmdSn, connection.origin(), server);
         if (target == null) {
             enter(session, session.login(), given);
+            return;
+        }
+        if (server.loggedIn().isFull()
+                && !server.sessions().replacesConnections(session, target)) {
+            server.ended(session);
+            reject(LoginStatus.OUT_OF_RESOURCES, "too many connections");
             return;
         }
         try {
@@ -268,6 +271,16 @@ final class LoginPhase implements PduReceiver {
         FullFeature other = session.connection(result.cid());
         if (other != null && !other.equals(old)) { // another login of this number was faster, and goes for this one
             vacate(session, result, answer);
+            return;
+        }
+        if (old == null && server.loggedIn().isFull()) {
+            reject(LoginStatus.OUT_OF_RESOURCES, "too many connections");
+            return;
+        }
+        if (old == null && !session.isKept()
+                && server.sessions().isShareTaken(connection.origin())) {
+            reject(LoginStatus.OUT_OF_RESOURCES,
+                    "too many connections from " + connection.origin());
             return;
         }
         enter(session, result, answer);
