@@ -26,8 +26,6 @@ import org.jspecify.annotations.Nullable;
 
 /** The login phase of one connection (RFC 7143 chapter 6): moves PDUs between transport and {@link TargetLogin}. */
 final class LoginPhase implements PduReceiver {
-    private static final System.Logger LOG = System.getLogger("lunar.target");
-
     private final Connection connection;
     private final TargetServer server;
     private final Transport transport;
@@ -135,8 +133,8 @@ final class LoginPhase implements PduReceiver {
         over = true;
         String let = login.tolerated().orElse(tolerated);
         if (let != null) {
-            LOG.log(System.Logger.Level.WARNING, "{0}: accepted, though against the RFC: {1}", who,
-                    let);
+            server.warnings().warn(connection.origin(),
+                    who + ": accepted, though against the RFC: " + let);
         }
         TargetNode target = result.sessionType() == SessionType.NORMAL
                 ? server.target(result.targetName().orElseThrow())

@@ -42,6 +42,8 @@ import org.jspecify.annotations.Nullable;
  * {@link #close}. Thread-safe.
  */
 public final class TargetServer implements AutoCloseable {
+    private static final System.Logger LOG = System.getLogger("lunar.target");
+
     /** Connections of a session, where the initiator wants several. */
     private static final int MAX_CONNECTIONS = 8;
 
@@ -75,6 +77,8 @@ public final class TargetServer implements AutoCloseable {
     private final Discovery discovery;
     private final Set<Connection> connections = ConcurrentHashMap.newKeySet();
     private final PendingConnections pending;
+    private final WarningLimiter warnings = new WarningLimiter(System::nanoTime,
+            line -> LOG.log(System.Logger.Level.WARNING, "{0}", line));
     private final LoggedInConnections loggedIn;
     private final AtomicBoolean closed = new AtomicBoolean();
     private final SecureRandom random = new SecureRandom();
@@ -380,6 +384,8 @@ public final class TargetServer implements AutoCloseable {
     }
 
     ServerLimits limits() { return limits; }
+
+    WarningLimiter warnings() { return warnings; }
 
     boolean announcesResets() { return announcesResets; }
 
