@@ -69,7 +69,7 @@ record ConfigFile(List<ServePlan.Listen> portals, List<ServePlan.Target> targets
             "volume", "announce-resets");
     private static final Set<String> LIMIT_KEYS = Set.of("sessions", "sessions-per-target",
             "sessions-per-initiator", "sessions-per-address", "max-time2wait", "max-time2retain",
-            "connections", "connections-per-session", "loops");
+            "connections", "connections-per-address", "connections-per-session", "loops");
     private static final int MAX_CONNECTIONS = 1 << 20;
     static final int MAX_LOOPS = 1024;
     private static final int MAX_SESSION_CONNECTIONS = 0xffff;
@@ -126,8 +126,11 @@ record ConfigFile(List<ServePlan.Listen> portals, List<ServePlan.Target> targets
             return usual;
         }
         TomlTable limits = table.get().requireKnown(LIMIT_KEYS, " of 'limits'").named("limits");
-        return new ServePlan.Limits(sessionLimits(limits, usual.sessions()),
-                limits.number("connections", 1, MAX_CONNECTIONS).orElse(usual.connections()),
+        int connections = limits.number("connections", 1, MAX_CONNECTIONS)
+                .orElse(usual.connections());
+        return new ServePlan.Limits(sessionLimits(limits, usual.sessions()), connections,
+                limits.number("connections-per-address", 1, MAX_CONNECTIONS)
+                        .orElse(SessionLimits.share(connections)),
                 limits.number("connections-per-session", 1, MAX_SESSION_CONNECTIONS)
                         .orElse(usual.connectionsPerSession()),
                 limits.number("loops", 1, MAX_LOOPS).orElse(usual.loops()));

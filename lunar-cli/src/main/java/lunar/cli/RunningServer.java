@@ -119,7 +119,8 @@ final class RunningServer implements AutoCloseable {
     private static TargetServer.Builder builder(ServePlan plan, TargetAssembly assembly)
             throws IOException, Failure {
         TargetServer.Builder builder = TargetServer.builder()
-                .limits(ServerLimits.DEFAULT.withMaxConnections(plan.limits().connections()))
+                .limits(ServerLimits.DEFAULT.withMaxConnections(plan.limits().connections())
+                        .withMaxConnectionsPerAddress(plan.limits().connectionsPerAddress()))
                 .sessionLimits(plan.limits().sessions())
                 .loops(plan.limits().loops())
                 .announceResets(plan.announceResets())

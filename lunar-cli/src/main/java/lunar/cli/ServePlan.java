@@ -47,16 +47,20 @@ record ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonym
      *
      * @param sessions sessions
      * @param connections TCP connections at once
+     * @param connectionsPerAddress those of one address
      * @param connectionsPerSession connections that a session may have
      * @param loops threads that serve connections, each its share of them
      */
-    record Limits(SessionLimits sessions, int connections, int connectionsPerSession, int loops) {
+    record Limits(SessionLimits sessions, int connections, int connectionsPerAddress,
+            int connectionsPerSession, int loops) {
         static final Limits DEFAULT = new Limits(SessionLimits.DEFAULT,
                 ServerLimits.DEFAULT.maxConnections(),
+                ServerLimits.DEFAULT.maxConnectionsPerAddress(),
                 TargetServer.DEFAULT_OFFER.maxConnections(), TargetServer.DEFAULT_LOOPS);
 
         Limits withLoops(int count) {
-            return new Limits(sessions, connections, connectionsPerSession, count);
+            return new Limits(sessions, connections, connectionsPerAddress, connectionsPerSession,
+                    count);
         }
     }
 

@@ -105,6 +105,7 @@ class ConfigFileTest {
                         max-time2wait = 3
                         max-time2retain = 0
                         connections = 300
+                        connections-per-address = 90
                         connections-per-session = 1
                         loops = 3
 
@@ -141,8 +142,8 @@ class ConfigFileTest {
                         maintenance = true
                         """));
         assertThat(config.limits())
-                .isEqualTo(new ServePlan.Limits(new SessionLimits(100, 0xffff, 2, 50, 3, 0), 300, 1,
-                        3));
+                .isEqualTo(new ServePlan.Limits(new SessionLimits(100, 0xffff, 2, 50, 3, 0), 300,
+                        90, 1, 3));
         assertThat(config.discoveryChap()).contains("who:@secret");
         assertThat(config.announceResets()).isFalse();
         Optional<TargetAddress> none = Optional.empty();

@@ -41,7 +41,7 @@ final class AdmittedLogin {
         var target = name(keys, Key.TARGET_NAME);
         if (type == SessionType.NORMAL && target.isEmpty()) {
             throw refusal(LoginStatus.MISSING_PARAMETER, "no TargetName in the first request of "
-                    + KeyValue.printable(initiator.get()));
+                    + PeerText.printable(initiator.get()));
         }
         var alias = keys.first(Key.INITIATOR_ALIAS.text()).map(KeyValue::value);
         return new Applicant(initiator.get(), alias, type, target, ask.isid(), ask.tsih(),
@@ -129,7 +129,7 @@ final class AdmittedLogin {
         String wanted = chap.isPresent() ? "CHAP" : "None";
         if (!method.list().contains(wanted)) {
             throw refusal(LoginStatus.AUTHENTICATION_FAILURE,
-                    KeyValue.printable(who.initiatorName()) + " offers " + method
+                    PeerText.printable(who.initiatorName()) + " offers " + method
                             + ", and the target wants " + wanted);
         }
         return new KeyValue(Key.AUTH_METHOD.text(), wanted);
@@ -166,7 +166,7 @@ final class AdmittedLogin {
 
     private LoginException skipped() {
         return refusal(LoginStatus.AUTHENTICATION_FAILURE,
-                KeyValue.printable(who.initiatorName())
+                PeerText.printable(who.initiatorName())
                         + " skips authentication, and the target wants CHAP");
     }
 

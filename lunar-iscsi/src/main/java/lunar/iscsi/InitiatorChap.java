@@ -94,7 +94,7 @@ final class InitiatorChap {
         }
         if (!method.equals("CHAP")) {
             throw new ProtocolException("the target wants AuthMethod="
-                    + KeyValue.printable(method) + ", and this end offers " + method());
+                    + PeerText.printable(method) + ", and this end offers " + method());
         }
         if (algorithms.isEmpty()) {
             throw new ProtocolException("this Java has none of the CHAP algorithms that may be"
@@ -148,7 +148,7 @@ final class InitiatorChap {
             if (!right) {
                 throw new ProtocolException(
                         "the target did not prove itself: wrong CHAP name or secret of "
-                                + KeyValue.printable(name));
+                                + PeerText.printable(name));
             }
         }
         state = State.DONE;

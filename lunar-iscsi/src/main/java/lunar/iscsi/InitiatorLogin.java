@@ -301,7 +301,7 @@ public final class InitiatorLogin {
                 .orElse(NO_AUTHENTICATION);
         if (!method.equals(NO_AUTHENTICATION)) {
             throw new ProtocolException("the target answers AuthMethod=None with "
-                    + KeyValue.printable(method) + "; it may want CHAP: give a user and a secret");
+                    + PeerText.printable(method) + "; it may want CHAP: give a user and a secret");
         }
     }
 

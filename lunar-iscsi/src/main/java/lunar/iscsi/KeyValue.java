@@ -34,7 +34,6 @@ public record KeyValue(String key, String value) {
     static final String IRRELEVANT = "Irrelevant";
     static final String NOT_UNDERSTOOD = "NotUnderstood";
 
-    private static final int PRINTED_CHARACTERS = 64;
     private static final BigInteger MAX_NUMBER = BigInteger.valueOf(Long.MAX_VALUE);
 
     /** A number, in decimal. */
@@ -128,22 +127,13 @@ public record KeyValue(String key, String value) {
     @Override
     public String toString() {
         // CHAP responses are no secrets, but they are what an attacker with a dictionary needs.
-        return key + "=" + (key.equals("CHAP_R") ? "..." : printable(value));
+        return key + "=" + (key.equals("CHAP_R") ? "..." : PeerText.printable(value));
     }
 
     /** Whether a text can be an iSCSI name: 1 to 223 bytes without blanks (section 4.2.7.1). */
     static boolean isName(String text) {
         return !text.isEmpty() && text.getBytes(StandardCharsets.UTF_8).length <= MAX_NAME_BYTES
                 && text.chars().noneMatch(c -> c <= ' ' || c == 0x7f);
-    }
-
-    /** Text of a peer, made fit for one line of a log. */
-    static String printable(String text) {
-        int end = Math.min(text.length(), PRINTED_CHARACTERS);
-        var line = new StringBuilder(end + 3);
-        text.substring(0, end).chars()
-                .forEach(c -> line.append(c >= ' ' && c < 0x7f ? (char) c : '?'));
-        return end < text.length() ? line.append("...").toString() : line.toString();
     }
 
     private byte[] base64(String digits) throws ProtocolException {

@@ -33,7 +33,7 @@ public sealed interface SendTargets {
             return new Current();
         }
         if (!KeyValue.isName(value)) {
-            throw new ProtocolException("SendTargets=" + KeyValue.printable(value)
+            throw new ProtocolException("SendTargets=" + PeerText.printable(value)
                     + " is no iSCSI name (RFC 7143 appendix C)");
         }
         return new Named(value);

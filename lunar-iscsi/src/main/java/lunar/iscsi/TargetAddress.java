@@ -84,7 +84,7 @@ public record TargetAddress(String host, int port, OptionalInt portalGroupTag) {
     }
 
     private static ProtocolException malformed(String text) {
-        return new ProtocolException("TargetAddress=" + KeyValue.printable(text)
+        return new ProtocolException("TargetAddress=" + PeerText.printable(text)
                 + " is not host:port,tag (RFC 7143 section 13.8)");
     }
 }

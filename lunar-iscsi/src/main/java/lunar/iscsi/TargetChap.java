@@ -81,7 +81,7 @@ final class TargetChap {
                 && algorithm.verify(identifier, secret.orElse(NOBODY), challenge, response);
         if (algorithm == null || secret.isEmpty() || !right) {
             // One line for both reasons: whoever reads the log must not learn which names exist.
-            throw failure("wrong name or secret of CHAP user " + KeyValue.printable(name));
+            throw failure("wrong name or secret of CHAP user " + PeerText.printable(name));
         }
         var answer = new ArrayList<KeyValue>();
         boolean mutual = keys.first(Key.CHAP_I.text()).isPresent()
@@ -104,16 +104,16 @@ final class TargetChap {
         }
         // Section 12.1.3: whoever sends our challenge back wants us to compute the response for them.
         if (Arrays.equals(theirChallenge, challenge)) {
-            throw failure("CHAP user " + KeyValue.printable(name)
+            throw failure("CHAP user " + PeerText.printable(name)
                     + " sends our own challenge back (RFC 7143 section 12.1.3)");
         }
         if (policy.own().isEmpty()) {
-            throw failure("CHAP user " + KeyValue.printable(name)
+            throw failure("CHAP user " + PeerText.printable(name)
                     + " asks for mutual CHAP, and the target has no credentials");
         }
         var own = policy.own().get();
         if (own.secret().equals(secret)) {
-            throw failure("CHAP user " + KeyValue.printable(name)
+            throw failure("CHAP user " + PeerText.printable(name)
                     + " and the target have the same secret (RFC 7143 section 12.1.3)");
         }
         byte[] response = chosen.response((int) theirIdentifier, own.secret(), theirChallenge);

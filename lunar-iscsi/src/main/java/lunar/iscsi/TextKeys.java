@@ -94,7 +94,7 @@ public record TextKeys(List<KeyValue> pairs) {
                 || equals - start > KeyValue.MAX_KEY_LENGTH) {
             var seen = new String(bytes, start, end - start, StandardCharsets.ISO_8859_1);
             throw new ProtocolException(
-                    "no key=value: " + KeyValue.printable(seen) + " (RFC 7143 section 6.1)");
+                    "no key=value: " + PeerText.printable(seen) + " (RFC 7143 section 6.1)");
         }
         var key = new String(bytes, start, equals - start, StandardCharsets.US_ASCII);
         int max = Key.of(key).map(Key::maxValueBytes).orElse(KeyValue.MAX_VALUE_BYTES);

@@ -6,6 +6,7 @@ import lunar.iscsi.LoginPolicy.Admission;
 import lunar.iscsi.LoginPolicy.Applicant;
 import lunar.iscsi.LoginStatus;
 import lunar.iscsi.Offer;
+import lunar.iscsi.PeerText;
 import lunar.iscsi.SessionType;
 
 /** Decides who may log in to what, and where (RFC 7143 section 11.13.5). Thread-safe. */
@@ -46,7 +47,7 @@ final class Admissions {
         String name = applicant.targetName().orElse("");
         TargetNode target = server.target(name);
         if (target == null) {
-            return refuse(LoginStatus.NOT_FOUND, "no target " + printable(name));
+            return refuse(LoginStatus.NOT_FOUND, "no target " + PeerText.printable(name));
         }
         if (!target.isIn(portal.group())) {
             return refuse(LoginStatus.NOT_FOUND,
@@ -56,7 +57,7 @@ final class Admissions {
         Optional<InitiatorSpec> access = spec.access(applicant.initiatorName());
         if (access.isEmpty()) {
             return refuse(LoginStatus.AUTHORIZATION_FAILURE,
-                    printable(applicant.initiatorName()) + " may not use " + name);
+                    PeerText.printable(applicant.initiatorName()) + " may not use " + name);
         }
         if (applicant.tsih() != 0) {
             return join(applicant, target, portal, access.get().chap().or(spec::chap));
@@ -106,6 +107,4 @@ final class Admissions {
     private static Admission refuse(LoginStatus status, String reason) {
         return new Admission.Refuse(status, reason);
     }
-
-    private static String printable(String name) { return name.replaceAll("[^\\x20-\\x7e]", "?"); }
 }

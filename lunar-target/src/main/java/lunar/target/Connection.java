@@ -245,9 +245,13 @@ final class Connection implements PduReceiver {
     @Override
     public void closed(@Nullable IOException cause) {
         String why = reason != null ? reason : cause == null ? null : cause.getMessage();
-        LOG.log(why == null ? System.Logger.Level.DEBUG : System.Logger.Level.WARNING,
-                "connection from {0} ({1}) ended{2}", printable(transport.remote()), phase,
-                why == null ? "" : ": " + why);
+        if (why != null) {
+            server.warnings().warn(origin, "connection from " + printable(transport.remote()) + " ("
+                    + phase + ") ended: " + why);
+        } else {
+            LOG.log(System.Logger.Level.DEBUG, "connection from {0} ({1}) ended",
+                    printable(transport.remote()), phase);
+        }
         phase.closed(cause);
         transportOver = true; // what it still sends, a Reject for example, is not cut short
         happened(new ConnectionEvent.TransportLost());

@@ -16,6 +16,7 @@ import lunar.iscsi.LoginRequest;
 import lunar.iscsi.LoginException;
 import lunar.iscsi.LoginResult;
 import lunar.iscsi.LoginStatus;
+import lunar.iscsi.PeerText;
 import lunar.iscsi.ProtocolException;
 import lunar.iscsi.SessionType;
 import lunar.iscsi.TargetLogin;
@@ -25,8 +26,6 @@ import org.jspecify.annotations.Nullable;
 
 /** The login phase of one connection (RFC 7143 chapter 6): moves PDUs between transport and {@link TargetLogin}. */
 final class LoginPhase implements PduReceiver {
-    private static final System.Logger LOG = System.getLogger("lunar.target");
-
     private final Connection connection;
     private final TargetServer server;
     private final Transport transport;
@@ -49,7 +48,7 @@ final class LoginPhase implements PduReceiver {
         this.server = server;
         this.transport = transport;
         login = server.newLogin(connection.portal(),
-                applicant -> who = "login of " + applicant.initiatorName());
+                applicant -> who = "login of " + PeerText.printable(applicant.initiatorName()));
         out.wrap(header);
     }
 
@@ -84,10 +83,7 @@ final class LoginPhase implements PduReceiver {
             failed(login.fail(LoginStatus.INITIATOR_ERROR, String.valueOf(e.getMessage())));
             return;
         }
-        TargetLogin.Step step = server.hasRoom()
-                ? login.receive(LoginAsk.of(request, data))
-                : login.fail(LoginStatus.OUT_OF_RESOURCES, "too many connections");
-        switch (step) {
+        switch (login.receive(LoginAsk.of(request, data))) {
             case TargetLogin.Respond(LoginAnswer answer) -> send(answer, expCmdSn, expCmdSn);
             case TargetLogin.Fail fail -> failed(fail);
             case TargetLogin.Complete(LoginAnswer answer, LoginResult result) ->
@@ -137,8 +133,8 @@ final class LoginPhase implements PduReceiver {
         over = true;
         String let = login.tolerated().orElse(tolerated);
         if (let != null) {
-            LOG.log(System.Logger.Level.WARNING, "{0}: accepted, though against the RFC: {1}", who,
-                    let);
+            server.warnings().warn(connection.origin(),
+                    who + ": accepted, though against the RFC: " + let);
         }
         TargetNode target = result.sessionType() == SessionType.NORMAL
                 ? server.target(result.targetName().orElseThrow())
@@ -164,6 +160,12 @@ final class LoginPhase implements PduReceiver {
                 expCmdSn, connection.origin(), server);
         if (target == null) {
             enter(session, session.login(), given);
+            return;
+        }
+        if (server.loggedIn().isFull()
+                && !server.sessions().replacesConnections(session, target)) {
+            server.ended(session);
+            reject(LoginStatus.OUT_OF_RESOURCES, "too many connections");
             return;
         }
         try {
@@ -267,6 +269,16 @@ final class LoginPhase implements PduReceiver {
         FullFeature other = session.connection(result.cid());
         if (other != null && !other.equals(old)) { // another login of this number was faster, and goes for this one
             vacate(session, result, answer);
+            return;
+        }
+        if (old == null && server.loggedIn().isFull()) {
+            reject(LoginStatus.OUT_OF_RESOURCES, "too many connections");
+            return;
+        }
+        if (old == null && !session.isKept()
+                && server.sessions().isShareTaken(connection.origin())) {
+            reject(LoginStatus.OUT_OF_RESOURCES,
+                    "too many connections from " + connection.origin());
             return;
         }
         enter(session, result, answer);

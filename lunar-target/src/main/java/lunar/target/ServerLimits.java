@@ -7,6 +7,8 @@ import lunar.iscsi.CommandWindow;
  *
  * @param maxConnections connections of normal sessions at once; one more is refused at login. A quarter as many may be
  *        open besides, and the oldest of these go first
+ * @param maxConnectionsPerAddress connections of normal sessions of all initiators at one address, or in one IPv6
+ *        prefix of 64 bits; no address has more sessions than that
  * @param loginTimeoutMs a connection that has not logged in by then is closed
  * @param commandsPerSession command window (MaxCmdSN) of a session
  * @param immediateCommandsPerSession immediate commands in flight in a session
@@ -18,10 +20,10 @@ import lunar.iscsi.CommandWindow;
  * @param abortTimeoutMs how long a device has to end an aborted command, which is then left behind; whoever waits for
  *        that is answered within twice the time, or 2 s more
  */
-public record ServerLimits(int maxConnections, long loginTimeoutMs, int commandsPerSession,
-        int immediateCommandsPerSession, int maxTransferBytes, long maxBufferBytes,
-        long maxBufferBytesPerSession,
-        long maxQueuedBytes, long idleMs, long abortTimeoutMs) {
+public record ServerLimits(int maxConnections, int maxConnectionsPerAddress, long loginTimeoutMs,
+        int commandsPerSession, int immediateCommandsPerSession, int maxTransferBytes,
+        long maxBufferBytes, long maxBufferBytesPerSession, long maxQueuedBytes,
+        long idleMs, long abortTimeoutMs) {
     /** Time enough to leave commands behind, on a loop that has other things to do. */
     private static final long LEAVING_MS = 2_000;
 
@@ -36,7 +38,24 @@ public record ServerLimits(int maxConnections, long loginTimeoutMs, int commands
     public static final ServerLimits DEFAULT = new ServerLimits(4096, 15_000, 128, 16, 4 << 20,
             512L << 20, 160L << 20, 16L << 20, 30_000, 5_000);
 
-    /** The same for another number of connections. */
+    /** Half of the connections to each address, or 64 if that is more. */
+    public ServerLimits(int maxConnections, long loginTimeoutMs, int commandsPerSession,
+            int immediateCommandsPerSession, int maxTransferBytes, long maxBufferBytes,
+            long maxBufferBytesPerSession, long maxQueuedBytes, long idleMs,
+            long abortTimeoutMs) {
+        this(maxConnections, SessionLimits.share(maxConnections), loginTimeoutMs,
+                commandsPerSession, immediateCommandsPerSession, maxTransferBytes, maxBufferBytes,
+                maxBufferBytesPerSession, maxQueuedBytes, idleMs, abortTimeoutMs);
+    }
+
+    /** The same with so many connections of each address at most. */
+    public ServerLimits withMaxConnectionsPerAddress(int most) {
+        return new ServerLimits(maxConnections, most, loginTimeoutMs, commandsPerSession,
+                immediateCommandsPerSession, maxTransferBytes, maxBufferBytes,
+                maxBufferBytesPerSession, maxQueuedBytes, idleMs, abortTimeoutMs);
+    }
+
+    /** The same for another number of connections, half of them to each address, or 64 if that is more. */
     public ServerLimits withMaxConnections(int most) {
         return new ServerLimits(most, loginTimeoutMs, commandsPerSession,
                 immediateCommandsPerSession, maxTransferBytes, maxBufferBytes,
@@ -45,9 +64,9 @@ public record ServerLimits(int maxConnections, long loginTimeoutMs, int commands
 
     /** The same with another command window. */
     public ServerLimits withCommandsPerSession(int most) {
-        return new ServerLimits(maxConnections, loginTimeoutMs, most, immediateCommandsPerSession,
-                maxTransferBytes, maxBufferBytes, maxBufferBytesPerSession, maxQueuedBytes, idleMs,
-                abortTimeoutMs);
+        return new ServerLimits(maxConnections, maxConnectionsPerAddress, loginTimeoutMs, most,
+                immediateCommandsPerSession, maxTransferBytes, maxBufferBytes,
+                maxBufferBytesPerSession, maxQueuedBytes, idleMs, abortTimeoutMs);
     }
 
     /** How long an answer waits for commands to end: longer than it takes to leave one of them behind. */
@@ -79,7 +98,7 @@ public record ServerLimits(int maxConnections, long loginTimeoutMs, int commands
     }
 
     public ServerLimits {
-        if (maxConnections < 1 || loginTimeoutMs < 1 || commandsPerSession < 1
+        if (maxConnections < 1 || maxConnectionsPerAddress < 1 || loginTimeoutMs < 1 || commandsPerSession < 1
                 || commandsPerSession > CommandWindow.MAX_LIMIT
                 || immediateCommandsPerSession < 1 || maxTransferBytes < 256 << 10
                 || maxTransferBytes > 256 << 20

@@ -16,6 +16,7 @@ import lunar.iscsi.ConnectionEvent;
 import lunar.iscsi.Isid;
 import lunar.iscsi.LoginResult;
 import lunar.iscsi.LoginStatus;
+import lunar.iscsi.PeerText;
 import lunar.iscsi.TaskReporting;
 import lunar.iscsi.spi.EventLoop;
 import lunar.target.device.LogicalUnit;
@@ -367,6 +368,7 @@ final class Session {
 
     @Override
     public String toString() {
-        return login.initiatorName() + " on " + login.targetName().orElse("discovery");
+        return PeerText.printable(login.initiatorName()) + " on "
+                + login.targetName().orElse("discovery");
     }
 }

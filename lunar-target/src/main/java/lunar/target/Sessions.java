@@ -36,9 +36,13 @@ final class Sessions {
     private final Map<Integer, Session> byTsih = new ConcurrentHashMap<>();
     private final Tsihs tsihs = new Tsihs();
     private volatile SessionLimits limits;
+    private final LoggedInConnections loggedIn;
     private final UUID instance = UUID.randomUUID();
 
-    Sessions(SessionLimits limits) { this.limits = limits; }
+    Sessions(SessionLimits limits, LoggedInConnections loggedIn) {
+        this.limits = limits;
+        this.loggedIn = loggedIn;
+    }
 
     /** Has these limits from now on; sessions beyond them go on. */
     void limit(SessionLimits to) {
@@ -83,6 +87,27 @@ final class Sessions {
                         var _ = old.ended().thenRun(whenOver);
                     }
                 });
+    }
+
+    /** Whether a new session would take the place of one that has connections, which end for it. */
+    boolean replacesConnections(Session session, TargetNode target) {
+        Session old = sessions.get(key(session, target));
+        return old != null && !old.isKept();
+    }
+
+    /** Whether an origin has all the connections that it may have; each kept session has a place for one. */
+    boolean isShareTaken(Origin origin) {
+        long kept = sessions.values().stream()
+                .filter(session -> session.isKept() && session.origin().equals(origin)).count();
+        return loggedIn.of(origin) + kept >= loggedIn.mostOfOrigin();
+    }
+
+    /** How many sessions an origin may have: a connection beyond the first of a session takes the place of one. */
+    private int mostSessions(Origin origin) {
+        long open = sessions.values().stream()
+                .filter(session -> !session.isKept() && session.origin().equals(origin)).count();
+        long further = Math.max(0, loggedIn.of(origin) - open);
+        return (int) Math.min(limits.perAddress(), loggedIn.mostOfOrigin() - further);
     }
 
     /** Ends sessions for the initiator of one. */
@@ -162,7 +187,7 @@ final class Sessions {
 
     /** The narrowest limit first: what goes for it makes room in the wider ones too. */
     private void makeRoom(Key key, Origin origin) throws LoginException {
-        makeRoom("from " + origin, limits.perAddress(),
+        makeRoom("from " + origin, mostSessions(origin),
                 one -> one.getValue().origin().equals(origin));
         makeRoom("of this initiator at the target", limits.perInitiator(),
                 one -> one.getKey().target().equals(key.target())
@@ -180,7 +205,7 @@ final class Sessions {
         }
         Map.Entry<Key, Session> kept = leastWanted(there).orElseThrow(() -> refusal(
                 LoginStatus.OUT_OF_RESOURCES,
-                "too many sessions: " + there.size() + " " + where));
+                "too many sessions or connections: " + there.size() + " sessions " + where));
         Session session = kept.getValue();
         LOG.log(System.Logger.Level.INFO,
                 "session of {0} is not kept any longer: it has no connection, and there are {1} "

@@ -42,6 +42,8 @@ import org.jspecify.annotations.Nullable;
  * {@link #close}. Thread-safe.
  */
 public final class TargetServer implements AutoCloseable {
+    private static final System.Logger LOG = System.getLogger("lunar.target");
+
     /** Connections of a session, where the initiator wants several. */
     private static final int MAX_CONNECTIONS = 8;
 
@@ -77,6 +79,9 @@ public final class TargetServer implements AutoCloseable {
     private final Discovery discovery;
     private final Set<Connection> connections = ConcurrentHashMap.newKeySet();
     private final PendingConnections pending;
+    private final WarningLimiter warnings = new WarningLimiter(System::nanoTime,
+            line -> LOG.log(System.Logger.Level.WARNING, "{0}", line));
+    private final LoggedInConnections loggedIn;
     private final AtomicBoolean closed = new AtomicBoolean();
     private final SecureRandom random = new SecureRandom();
     private final TransportProvider.Loops loops;
@@ -102,7 +107,8 @@ public final class TargetServer implements AutoCloseable {
         buffers = new Buffers(limits.maxTransferBytes(),
                 Math.min(limits.maxBufferBytes(), directBytes / PART_OF_DIRECT),
                 directBytes / UNFREED_PART);
-        sessions = new Sessions(from.sessionLimits);
+        loggedIn = new LoggedInConnections(limits);
+        sessions = new Sessions(from.sessionLimits, loggedIn);
         pending = new PendingConnections(limits);
         units = new Units(limits.maxTransferBytes());
         admissions = new Admissions(this, from.offer, from.discoveryChap);
@@ -364,22 +370,24 @@ public final class TargetServer implements AutoCloseable {
         return connection;
     }
 
-    /** Whether one more connection may begin or join a normal session. */
-    boolean hasRoom() {
-        return connections.size() - pending.count() < limits.maxConnections();
-    }
+    /** Connections of normal sessions. */
+    LoggedInConnections loggedIn() { return loggedIn; }
 
     /** A connection belongs to a normal session from now on. */
     void loggedIn(Connection connection) {
         pending.remove(connection);
+        loggedIn.add(connection);
     }
 
     void disconnected(Connection connection) {
         connections.remove(connection);
+        loggedIn.remove(connection);
         pending.remove(connection);
     }
 
     ServerLimits limits() { return limits; }
+
+    WarningLimiter warnings() { return warnings; }
 
     boolean announcesResets() { return announcesResets; }
 

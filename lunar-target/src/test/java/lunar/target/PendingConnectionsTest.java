@@ -106,7 +106,7 @@ class PendingConnectionsTest {
     @Test
     void shouldRefuseOneMoreThanItMayHaveWhenAllAreLoggedIn() throws Exception {
         for (int i = 0; i < LIMITS.maxConnections(); i++) {
-            logIn("127.0.0.1", i);
+            logIn("127.0.0." + (i % 2 + 1), i);
         }
         assertThat(open("127.0.0.1").login(RawInitiator.isid(FLOOD)).status()).isEqualTo(0x302);
         opened.getFirst().close();

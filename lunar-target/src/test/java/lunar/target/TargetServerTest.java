@@ -3,13 +3,8 @@ package lunar.target;
 import static lunar.target.TargetFixture.blocks;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.text.MessageFormat;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
-import java.util.logging.Handler;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
 import lunar.iscsi.Bhs;
 import lunar.iscsi.LogoutResponse;
 import lunar.iscsi.NopIn;
@@ -263,37 +258,6 @@ class TargetServerTest {
             assertThat(one.isClosedByTarget()).isTrue();
             assertThat(other.isClosedByTarget()).isTrue();
             assertThat(target.server.sessionCount()).isZero();
-        }
-    }
-
-    /** What the target logs, which goes through the platform's logger to java.util.logging. */
-    private static final class CapturedLog extends Handler implements AutoCloseable {
-        private final Logger logger = Logger.getLogger("lunar.target");
-        private final List<String> lines = Collections.synchronizedList(new ArrayList<>());
-
-        CapturedLog() {
-            logger.addHandler(this);
-            logger.setUseParentHandlers(false);
-        }
-
-        List<String> linesWith(String part) {
-            synchronized (lines) {
-                return lines.stream().filter(line -> line.contains(part)).toList();
-            }
-        }
-
-        @Override
-        public void publish(LogRecord line) {
-            lines.add(MessageFormat.format(line.getMessage(), line.getParameters()));
-        }
-
-        @Override
-        public void flush() {}
-
-        @Override
-        public void close() {
-            logger.removeHandler(this);
-            logger.setUseParentHandlers(true);
         }
     }
 }

@@ -5,14 +5,19 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import lunar.iscsi.spi.DirectMemory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Pool of output buffers shared by the connections of a group of loops, so that only connections with something
  * queued hold any. Bounded well below what the JVM allows for direct memory: in an allocation beyond that the JDK
  * sleeps for up to half a second, and with it the loop of many connections. What was allocated is kept, so that the
  * bound holds without a collection of garbage. Thread-safe.
+ *
+ * <p>When all but a reserve is in use, the connection that holds most chunks is ended, and of several the one that has
+ * held some without a break for longest. Until then the others are served from the reserve.
  */
 final class Chunks {
     /** Bytes of a chunk: fourteen 4 KiB answers with headers go into one write. */
@@ -27,6 +32,9 @@ final class Chunks {
 
     /** A connection crowds the others when it has more than this part of what is free. */
     private static final int PART_OF_FREE = 16;
+
+    /** This part of all is left for others until the connection that holds most has ended. */
+    private static final int PART_OF_RESERVE = 16;
 
     /** One output buffer; its holder's alone. */
     static final class Chunk {
@@ -47,12 +55,29 @@ final class Chunks {
         }
     }
 
+    /** A connection as far as it holds chunks; guarded by the pool's lock. */
+    static final class Holder {
+        private final Consumer<OutputMemoryException> end;
+        private int held;
+        private boolean ending;
+        private @Nullable Holder before;
+        private @Nullable Holder after;
+
+        /** @param end ends the connection later, so that its chunks come back; called by whoever needs them */
+        Holder(Consumer<OutputMemoryException> end) {
+            this.end = end;
+        }
+    }
+
     private final Deque<Chunk> idle = new ArrayDeque<>();
     private final LongSupplier directBytes;
     private int most = FEW;
     private boolean bounded;
     private int allocated;
     private int inUse;
+    /** Those that hold some, the one that does so for longest first; linked, so that nothing is allocated for it. */
+    private @Nullable Holder first;
+    private @Nullable Holder last;
 
     Chunks() { this(DirectMemory::limitBytes); }
 
@@ -61,14 +86,84 @@ final class Chunks {
         this.directBytes = directBytes;
     }
 
-    /** A chunk for one connection. */
-    synchronized Chunk take() throws OutputMemoryException {
+    /**
+     * A chunk for one connection. May end another one.
+     *
+     * @throws OutputMemoryException where there is none, or too few are left and this one holds most of all
+     */
+    Chunk take(Holder by) {
+        Holder greedy = greedy();
+        if (greedy != null) {
+            var why = new OutputMemoryException("memory for output is short, and this connection "
+                    + "holds most of it: its peer does not take what it has asked for");
+            if (greedy.equals(by)) {
+                throw why;
+            }
+            greedy.end.accept(why);
+        }
+        return takeNow(by);
+    }
+
+    private synchronized Chunk takeNow(Holder by) {
         Chunk chunk = idle.poll();
         if (chunk == null) {
             chunk = allocate();
         }
         inUse++;
+        if (by.held++ == 0) {
+            link(by);
+        }
         return chunk;
+    }
+
+    /** The connection that is to end so that others have memory; null where none is, or one is ending already. */
+    private synchronized @Nullable Holder greedy() {
+        if (!isScarce()) {
+            return null;
+        }
+        Holder greedy = null;
+        for (Holder each = first; each != null; each = each.after) {
+            if (each.ending) {
+                return null;
+            }
+            greedy = greedy == null || each.held > greedy.held ? each : greedy;
+        }
+        if (greedy != null) {
+            greedy.ending = true;
+        }
+        return greedy;
+    }
+
+    private boolean isScarce() {
+        if (inUse >= most - most / PART_OF_RESERVE) {
+            bound();
+        }
+        return inUse >= most - most / PART_OF_RESERVE;
+    }
+
+    private void link(Holder holder) {
+        holder.before = last;
+        if (last == null) {
+            first = holder;
+        } else {
+            last.after = holder;
+        }
+        last = holder;
+    }
+
+    private void unlink(Holder holder) {
+        if (holder.before == null) {
+            first = holder.after;
+        } else {
+            holder.before.after = holder.after;
+        }
+        if (holder.after == null) {
+            last = holder.before;
+        } else {
+            holder.after.before = holder.before;
+        }
+        holder.before = null;
+        holder.after = null;
     }
 
     private Chunk allocate() {
@@ -92,8 +187,11 @@ final class Chunks {
         }
     }
 
-    synchronized void give(Chunk chunk) {
+    synchronized void give(Holder by, Chunk chunk) {
         inUse--;
+        if (--by.held == 0) {
+            unlink(by);
+        }
         assert inUse >= 0 : "a chunk given back twice";
         idle.push(chunk);
     }

@@ -1,6 +1,6 @@
 package lunar.tcp;
 
-/** There is no memory for what a connection is to send. It ends that connection, and no other. */
+/** There is too little memory for what connections are to send. It ends the connection that holds most of it. */
 final class OutputMemoryException extends RuntimeException {
     private static final long serialVersionUID = 1;
 

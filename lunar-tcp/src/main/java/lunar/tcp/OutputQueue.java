@@ -10,6 +10,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import lunar.iscsi.Bhs;
 import lunar.iscsi.Crc32c;
 import lunar.iscsi.spi.BufferViews;
@@ -32,6 +33,7 @@ final class OutputQueue {
             .withOrder(ByteOrder.BIG_ENDIAN);
 
     private final Chunks chunks;
+    private final Chunks.Holder holder;
     private final Pieces pieces = new Pieces();
     private final Deque<Release> written = new ArrayDeque<>();
     private final BufferViews views = new BufferViews();
@@ -50,7 +52,11 @@ final class OutputQueue {
     /** Whether the last piece ends at {@code start} of the chunk, so that more can be put on to it. */
     private boolean extensible;
 
-    OutputQueue(Chunks chunks) { this.chunks = chunks; }
+    /** @param end ends the connection, where it holds more memory than any other and that is needed; any thread */
+    OutputQueue(Chunks chunks, Consumer<OutputMemoryException> end) {
+        this.chunks = chunks;
+        holder = new Chunks.Holder(end);
+    }
 
     void framing(Framing framing) {
         headerDigest = framing.headerDigest();
@@ -180,7 +186,7 @@ final class OutputQueue {
             return current;
         }
         retireChunk();
-        Chunks.Chunk fresh = chunks.take();
+        Chunks.Chunk fresh = chunks.take(holder);
         hold(1);
         chunk = fresh;
         return fresh;
@@ -256,7 +262,7 @@ final class OutputQueue {
 
     private void give(Chunks.Chunk done) {
         hold(-1);
-        chunks.give(done);
+        chunks.give(holder, done);
     }
 
     /** Counts under the lock, as {@link #count} does. */

@@ -28,9 +28,14 @@ final class TcpLoops implements TransportProvider.Loops {
 
     private final List<SelectorLoop> loops = new ArrayList<>();
     private final AtomicInteger turn = new AtomicInteger();
-    private final Chunks chunks = new Chunks();
+    private final Chunks chunks;
 
     TcpLoops(String name, int loopCount) throws IOException {
+        this(name, loopCount, new Chunks());
+    }
+
+    TcpLoops(String name, int loopCount, Chunks chunks) throws IOException {
+        this.chunks = chunks;
         if (loopCount < 1) {
             throw new IllegalArgumentException(loopCount + " event loops");
         }

@@ -82,7 +82,7 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
         }
         remote = (InetSocketAddress) channel.getRemoteAddress();
         local = (InetSocketAddress) channel.getLocalAddress();
-        output = new OutputQueue(chunks);
+        output = new OutputQueue(chunks, this::endLater);
         key = channel.register(loop.selector(), 0);
     }
 
@@ -125,7 +125,12 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
     /** Nothing can be queued any more: the connection ends, and what is handed in until then is dropped. */
     private void starve(OutputMemoryException why) {
         starved = true;
-        runLater(() -> end(new IOException(why.getMessage(), why)));
+        endLater(why);
+    }
+
+    /** Ends the connection on its loop, whatever that is by then. Any thread, under the lock of any connection. */
+    private void endLater(OutputMemoryException why) {
+        runLater(() -> runInLoop(() -> end(new IOException(why.getMessage(), why))));
     }
 
     @Override

@@ -23,8 +23,12 @@ final class Network implements AutoCloseable {
     private final LinkedBlockingQueue<Endpoint> accepted = new LinkedBlockingQueue<>();
 
     Network(int loopCount, Framing framing, Function<Transport, Endpoint> server) {
+        this(loopCount, framing, server, new Chunks());
+    }
+
+    Network(int loopCount, Framing framing, Function<Transport, Endpoint> server, Chunks chunks) {
         try {
-            loops = new TcpLoops("test", loopCount);
+            loops = new TcpLoops("test", loopCount, chunks);
             listener = loops.listen(Endpoint.ANY_PORT, transport -> {
                 transport.framing(framing);
                 Endpoint end = server.apply(transport);

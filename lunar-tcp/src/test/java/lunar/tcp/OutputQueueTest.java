@@ -64,7 +64,7 @@ class OutputQueueTest {
             long seed = Seed.next();
             var random = new Random(seed);
             var chunks = new Chunks();
-            var queue = new OutputQueue(chunks);
+            var queue = new OutputQueue(chunks, _ -> {});
             var framing = new Framing(random.nextBoolean(), random.nextBoolean(), 0, 0);
             queue.framing(framing);
             var sink = new Sink();
@@ -130,7 +130,7 @@ class OutputQueueTest {
 
     @Test
     void shouldTellWhatASourceHasNot() {
-        var queue = new OutputQueue(new Chunks());
+        var queue = new OutputQueue(new Chunks(), _ -> {});
         queue.add(Endpoint.header(1, 8), (_, _, _) -> {
             throw new IOException("gone");
         }, 0, Release.NOTHING);
@@ -146,7 +146,7 @@ class OutputQueueTest {
     @Test
     void shouldQueueNothingOfDataThatAreGone() throws IOException {
         for (int length : new int[]{100, 10_000}) {
-            var queue = new OutputQueue(new Chunks());
+            var queue = new OutputQueue(new Chunks(), _ -> {});
             queue.framing(new Framing(true, true, 0, 0));
             MemorySegment gone;
             try (Arena arena = Arena.ofShared()) {

@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntConsumer;
 import lunar.iscsi.Isid;
+import lunar.iscsi.PeerText;
 import lunar.scsi.AdditionalSense;
 import org.jspecify.annotations.Nullable;
 
@@ -151,5 +152,7 @@ public final class Nexus {
     }
 
     @Override
-    public String toString() { return initiatorName + " on " + port.targetName(); }
+    public String toString() {
+        return PeerText.printable(initiatorName) + " on " + port.targetName();
+    }
 }

@@ -1,0 +1,104 @@
+package lunar.target;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import lunar.iscsi.Bhs;
+import lunar.iscsi.ChapCredentials;
+import lunar.iscsi.ChapPolicy;
+import lunar.iscsi.Isid;
+import lunar.iscsi.LoginRequest;
+import lunar.iscsi.LoginStage;
+import lunar.iscsi.Secret;
+import lunar.iscsi.TextRequest;
+import lunar.scsi.Lun;
+import lunar.target.device.Nexus;
+import lunar.target.device.TargetPort;
+import org.junit.jupiter.api.Test;
+
+/** Names and values that peers choose are escaped in every line of the log. */
+class PeerTextInLogTest {
+    /** A control sequence of C1, a line separator and a mark that reverses text; no blank, so it is an iSCSI name. */
+    private static final String HOSTILE = "iqn.2026-11.org.host:\u009b2J\u2028\u202ex";
+    private static final String ESCAPED = "iqn.2026-11.org.host:\\x9b2J\\u2028\\u202ex";
+
+    private static byte[] text(String... keys) {
+        return (String.join("\0", keys) + "\0").getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** A Login Request in the security stage. */
+    private static void secure(RawInitiator initiator, String... keys) throws IOException {
+        initiator.send(new LoginRequest(false, false, LoginStage.SECURITY, LoginStage.SECURITY, 0,
+                0, RawInitiator.isid(1), 0, initiator.newTag(), 0, initiator.cmdSn(), 0),
+                text(keys));
+    }
+
+    private static void assertEscaped(CapturedLog log, int count) {
+        TargetFixture.await("the lines", () -> log.linesWith(ESCAPED).size() >= count);
+        List<String> all = log.linesWith("");
+        assertThat(all).allMatch(line -> line.chars().allMatch(c -> c >= ' ' && c < 0x7f));
+    }
+
+    @Test
+    void shouldEscapeInitiatorNameOfALoginAndOfASession() throws Exception {
+        try (var target = new TargetFixture(); var log = new CapturedLog()) {
+            try (var refused = new RawInitiator(target.server)) {
+                assertThat(refused.loginAs(HOSTILE, "iqn.2026-11.org.lunar:none").status())
+                        .isEqualTo(0x0203);
+            }
+            assertEscaped(log, 1);
+            try (var initiator = new RawInitiator(target.server)) {
+                assertThat(initiator.loginAs(HOSTILE, RawInitiator.TARGET).status()).isZero();
+                initiator.sendBytes(new byte[]{0x3f, 0, 0, 0});
+                initiator.sendBytes(new byte[44]);
+                assertEscaped(log, 2);
+            }
+        }
+    }
+
+    @Test
+    void shouldEscapeTargetNameThatDoesNotExist() throws Exception {
+        try (var target = new TargetFixture(); var log = new CapturedLog();
+                var initiator = new RawInitiator(target.server)) {
+            assertThat(initiator.loginAs(RawInitiator.NAME, HOSTILE).status()).isEqualTo(0x0203);
+            assertEscaped(log, 1);
+        }
+    }
+
+    @Test
+    void shouldEscapeKeysOfASession() throws Exception {
+        try (var target = new TargetFixture(); var log = new CapturedLog();
+                var initiator = target.ready(0)) {
+            initiator.send(new TextRequest(true, true, false, Lun.ZERO, initiator.newTag(), Bhs.NO_TAG,
+                    initiator.cmdSn(), initiator.expStatSn()), text("SendTargets=a b" + HOSTILE));
+            assertEscaped(log, 1);
+        }
+    }
+
+    @Test
+    void shouldEscapeChapUser() throws Exception {
+        var user = new ChapCredentials("me", Secret.of("a secret of some length"));
+        try (var target = new TargetFixture(); var log = new CapturedLog();
+                var initiator = new RawInitiator(target.server)) {
+            var _ = target.server.update(target.server.spec(RawInitiator.TARGET).orElseThrow()
+                    .withChap(ChapPolicy.of(user)));
+            secure(initiator, "InitiatorName=" + RawInitiator.NAME,
+                    "TargetName=" + RawInitiator.TARGET, "SessionType=Normal", "AuthMethod=CHAP");
+            assertThat(initiator.loginAnswer().status()).isZero();
+            secure(initiator, "CHAP_A=5");
+            assertThat(initiator.loginAnswer().status()).isZero();
+            secure(initiator, "CHAP_N=" + HOSTILE, "CHAP_R=0x00");
+            assertThat(initiator.loginAnswer().status()).isEqualTo(0x0201);
+            assertEscaped(log, 1);
+        }
+    }
+
+    @Test
+    void shouldEscapeInitiatorNameOfANexus() {
+        var nexus = new Nexus(HOSTILE, new Isid(1), new TargetPort(RawInitiator.TARGET, 1, 1),
+                null);
+        assertThat(nexus).hasToString(ESCAPED + " on " + RawInitiator.TARGET);
+    }
+}
