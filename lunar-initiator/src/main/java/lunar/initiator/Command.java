@@ -45,7 +45,7 @@ final class Command implements Transport.Release, BooleanSupplier {
         ABORTING,
         /** At the target, perhaps; its connection is lost. */
         LOST,
-        /** Ended at the target, while its data are still on their way out of the transport. */
+        /** Ended at the target, while the transport still sends from its buffer or writes into it. */
         RELEASING
     }
 
@@ -111,7 +111,8 @@ final class Command implements Transport.Release, BooleanSupplier {
     int patienceMs;
     /** The W bit goes out, though there are no data-out. */
     boolean saysWrite;
-    int pendingSends;
+    /** Parts of its buffers that the transport has: data to send, and a Data-In that is being received. */
+    int pendingTransfers;
 
     /** The outcome. {@code failure} stands for what is not an answer of the target. */
     @Nullable
@@ -199,6 +200,24 @@ final class Command implements Transport.Release, BooleanSupplier {
             return Cdb.decode(cdb.asSlice(0, cdbLength)).toString();
         } catch (InvalidCdbException _) {
             return "CDB " + Bytes.of(cdb.asSlice(0, cdbLength));
+        }
+    }
+
+    /** Where it is, for one who may cancel it; any thread may ask. */
+    Task.State stateFor(Object asker) {
+        tasks.lock();
+        try {
+            if (!asker.equals(owner)) {
+                return Task.State.DONE;
+            }
+            return switch (state) {
+                case IDLE -> Task.State.DONE;
+                case WAITING, RESTING -> Task.State.WAITING;
+                case ACTIVE -> Task.State.SENT;
+                case ABORTING, LOST, RELEASING -> Task.State.ENDING;
+            };
+        } finally {
+            tasks.unlock();
         }
     }
 

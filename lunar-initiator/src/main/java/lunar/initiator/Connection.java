@@ -199,7 +199,7 @@ final class Connection implements PduReceiver {
         if (data.byteSize() == 0) {
             transport.send(headers, data, Transport.Release.NOTHING);
         } else {
-            command.pendingSends++;
+            command.pendingTransfers++;
             transport.send(headers, data, command);
         }
     }
