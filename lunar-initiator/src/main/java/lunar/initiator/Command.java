@@ -74,6 +74,8 @@ final class Command implements Transport.Release, BooleanSupplier {
     @Nullable
     Thread waiter;
     int attempts;
+    /** Stable storage is asked for in a way that the command itself does not promise; and whether that is being done. */
+    boolean needsFlush;
     boolean flushing;
     /** For {@link UnflushedWrites}: the number of a flush, and losses at its submission or at that of a write. */
     long flushNumber;
@@ -144,6 +146,7 @@ final class Command implements Transport.Release, BooleanSupplier {
         begunNanos = 0;
         snacks = 0;
         attempts = 0;
+        needsFlush = false;
         flushing = false;
         lossToReport = 0;
         done = false;
