@@ -58,6 +58,8 @@ final class Command implements Transport.Release, BooleanSupplier {
     private final Tasks tasks;
     final DataInReceiver dataInReceiver;
     final DataOutPlan dataOutPlan;
+    /** Answers to R2Ts. */
+    final UnsentAnswers unsentBursts;
 
     /** What is asked; set by the owner. */
     long lun;
@@ -127,10 +129,12 @@ final class Command implements Transport.Release, BooleanSupplier {
     Residual residual = Residual.NONE;
     Residual bidirectionalReadResidual = Residual.NONE;
 
-    Command(Tasks tasks, BurstRules rules, int maxSendBytes) {
+    /** @param maxR2ts that may be outstanding */
+    Command(Tasks tasks, BurstRules rules, int maxSendBytes, int maxR2ts) {
         this.tasks = tasks;
         dataInReceiver = new DataInReceiver(rules);
         dataOutPlan = new DataOutPlan(rules, maxSendBytes);
+        unsentBursts = new UnsentAnswers(maxR2ts);
     }
 
     /** Asks for something new. The CDB is to be written into {@link #cdb}. */

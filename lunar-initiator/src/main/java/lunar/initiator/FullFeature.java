@@ -56,6 +56,8 @@ final class FullFeature implements Connection.Phase {
     /** When the target was last heard, and whether it has been asked for a sign since. */
     private long heardMs;
     private boolean pinged;
+    /** The target has broken a rule in what is handled later, and the connection is about to end. */
+    private boolean isBroken;
 
     /** @param recoveryLevel ErrorRecoveryLevel; from 1 on, what is lost within the connection is asked for again */
     FullFeature(Connection connection, Tasks tasks, Control control, int recoveryLevel) {
@@ -313,6 +315,11 @@ final class FullFeature implements Connection.Phase {
         command.heard = true;
         command.dataOutPlan.answer(r2t.r2tSn(), r2t.bufferOffsetBytes(), r2t.desiredBytes());
         connection.sendDataOut(command, r2t.lun().value(), r2t.ttt());
+        if (!command.unsentBursts.add(connection.queuedBytes(), connection.sentBytes())) {
+            throw new ProtocolException("R2TSN " + Integer.toUnsignedString(r2t.r2tSn())
+                    + " while earlier R2Ts are not answered: more are outstanding than"
+                    + " MaxOutstandingR2T allows (RFC 7143 section 13.17)");
+        }
     }
 
     private static @Nullable Command unknown(Bhs bhs) {
@@ -357,10 +364,11 @@ final class FullFeature implements Connection.Phase {
     /** What a guest of the loop has received. */
     private void later(TargetPdu pdu, MemorySegment data) {
         try {
-            if (connection.isOpen()) {
+            if (connection.isOpen() && !isBroken) {
                 handle(pdu, data);
             }
         } catch (ProtocolException e) {
+            isBroken = true;
             connection.end(e);
         }
     }

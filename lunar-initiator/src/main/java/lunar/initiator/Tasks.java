@@ -32,6 +32,7 @@ final class Tasks {
     private final int commandMs;
     private final BurstRules rules;
     private final int maxSendBytes;
+    private final int maxR2ts;
     private final CommandNumbering numbering;
     private final Audience audience;
     private final ResetWatch resets;
@@ -67,6 +68,9 @@ final class Tasks {
                 parameters.immediateData(), parameters.dataPduInOrder(),
                 parameters.dataSequenceInOrder());
         maxSendBytes = parameters.maxSendDataSegmentLength();
+        // A target that recovers asks once more for what did not come in time, though it is still queued here.
+        maxR2ts = parameters.maxOutstandingR2t()
+                + (parameters.errorRecoveryLevel() > 0 ? Command.MAX_SNACKS : 0);
         slots = new Slots(queueDepth);
     }
 
@@ -186,7 +190,7 @@ final class Tasks {
         pool.give(command);
     }
 
-    private Command newCommand() { return new Command(this, rules, maxSendBytes); }
+    private Command newCommand() { return new Command(this, rules, maxSendBytes, maxR2ts); }
 
     /** Sends a command, now or when its turn has come; a second time under the deadline of the first. */
     void submit(Command command) {
