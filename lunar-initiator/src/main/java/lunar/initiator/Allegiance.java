@@ -44,6 +44,7 @@ final class Allegiance {
                     command.heard = false;
                     command.dataInReceiver.resume();
                     command.dataOutPlan.reassigned(to.maxSendBytes());
+                    command.unsentBursts.clear();
                     to.inFlight++;
                     reassigned.add(command);
                 } else {

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /** The SCSI commands that do what block requests ask of one LUN. */
 final class BlockCommands {
     private final Lun lun;
-    private final LunTraits traits;
+    private volatile LunTraits traits;
     private final Bounces bounces;
     private final MemorySegment zeroes;
 
@@ -30,13 +30,19 @@ final class BlockCommands {
         zeroes = Arena.ofAuto().allocate(traits.geometry().blockSize(), 64);
     }
 
+    /** More is known of the LUN. */
+    void learn(LunTraits known) {
+        traits = known;
+    }
+
     /** Makes a command of a request. */
     void prepare(Command command, BlockRequest request, Command.Ending ended) {
         long lba = request.lba();
         long blockCount = request.blockCount();
         MemorySegment in = MemorySegment.NULL;
         MemorySegment out = MemorySegment.NULL;
-        boolean fua = request.fua() && traits.capabilities().contains(Capability.FUA);
+        LunTraits now = traits; // more may be known before the command ends
+        boolean fua = request.fua() && now.capabilities().contains(Capability.FUA);
         @Nullable
         Cdb cdb = switch (request.operation()) {
             case READ -> {
@@ -51,7 +57,7 @@ final class BlockCommands {
             }
             case FLUSH -> SynchronizeCache.ALL;
             case UNMAP -> {
-                if (traits.unmapByWriteSame()) {
+                if (now.unmapByWriteSame()) {
                     out = zeroes;
                     yield writeSame(lba, blockCount, true);
                 }
@@ -62,7 +68,7 @@ final class BlockCommands {
             }
             case WRITE_ZEROES -> {
                 out = zeroes;
-                yield writeSame(lba, blockCount, traits.zeroesByUnmap() && !request.fua());
+                yield writeSame(lba, blockCount, now.zeroesByUnmap() && !request.fua());
             }
             case COMPARE_AND_WRITE -> {
                 out = bounces.outOf(request.buffer());
@@ -74,16 +80,12 @@ final class BlockCommands {
             command.encode(cdb);
         }
         command.request = request;
+        command.needsFlush = request.fua()
+                && (!fua || request.operation() == Operation.WRITE_ZEROES);
     }
 
     private static WriteSame writeSame(long lba, long blockCount, boolean unmap) {
         return new WriteSame(CdbForm.CDB16, lba, blockCount, 0, false, unmap, false, 0);
-    }
-
-    /** Whether stable storage is asked for in a way that the command itself does not promise. */
-    boolean needsFlush(BlockRequest request) {
-        return request.fua() && (request.operation() == Operation.WRITE_ZEROES
-                || !traits.capabilities().contains(Capability.FUA));
     }
 
     /** Whether a command may leave blocks in a volatile cache, whatever its FUA bit says. */

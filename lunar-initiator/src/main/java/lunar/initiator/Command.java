@@ -45,7 +45,7 @@ final class Command implements Transport.Release, BooleanSupplier {
         ABORTING,
         /** At the target, perhaps; its connection is lost. */
         LOST,
-        /** Ended at the target, while its data are still on their way out of the transport. */
+        /** Ended at the target, while the transport still sends from its buffer or writes into it. */
         RELEASING
     }
 
@@ -58,6 +58,8 @@ final class Command implements Transport.Release, BooleanSupplier {
     private final Tasks tasks;
     final DataInReceiver dataInReceiver;
     final DataOutPlan dataOutPlan;
+    /** Answers to R2Ts. */
+    final UnsentAnswers unsentBursts;
 
     /** What is asked; set by the owner. */
     long lun;
@@ -74,6 +76,8 @@ final class Command implements Transport.Release, BooleanSupplier {
     @Nullable
     Thread waiter;
     int attempts;
+    /** Stable storage is asked for in a way that the command itself does not promise; and whether that is being done. */
+    boolean needsFlush;
     boolean flushing;
     /** For {@link UnflushedWrites}: the number of a flush, and losses at its submission or at that of a write. */
     long flushNumber;
@@ -111,7 +115,8 @@ final class Command implements Transport.Release, BooleanSupplier {
     int patienceMs;
     /** The W bit goes out, though there are no data-out. */
     boolean saysWrite;
-    int pendingSends;
+    /** Parts of its buffers that the transport has: data to send, and a Data-In that is being received. */
+    int pendingTransfers;
 
     /** The outcome. {@code failure} stands for what is not an answer of the target. */
     @Nullable
@@ -124,10 +129,12 @@ final class Command implements Transport.Release, BooleanSupplier {
     Residual residual = Residual.NONE;
     Residual bidirectionalReadResidual = Residual.NONE;
 
-    Command(Tasks tasks, BurstRules rules, int maxSendBytes) {
+    /** @param maxR2ts that may be outstanding */
+    Command(Tasks tasks, BurstRules rules, int maxSendBytes, int maxR2ts) {
         this.tasks = tasks;
         dataInReceiver = new DataInReceiver(rules);
         dataOutPlan = new DataOutPlan(rules, maxSendBytes);
+        unsentBursts = new UnsentAnswers(maxR2ts);
     }
 
     /** Asks for something new. The CDB is to be written into {@link #cdb}. */
@@ -143,6 +150,7 @@ final class Command implements Transport.Release, BooleanSupplier {
         begunNanos = 0;
         snacks = 0;
         attempts = 0;
+        needsFlush = false;
         flushing = false;
         lossToReport = 0;
         done = false;
@@ -199,6 +207,24 @@ final class Command implements Transport.Release, BooleanSupplier {
             return Cdb.decode(cdb.asSlice(0, cdbLength)).toString();
         } catch (InvalidCdbException _) {
             return "CDB " + Bytes.of(cdb.asSlice(0, cdbLength));
+        }
+    }
+
+    /** Where it is, for one who may cancel it; any thread may ask. */
+    Task.State stateFor(Object asker) {
+        tasks.lock();
+        try {
+            if (!asker.equals(owner)) {
+                return Task.State.DONE;
+            }
+            return switch (state) {
+                case IDLE -> Task.State.DONE;
+                case WAITING, RESTING -> Task.State.WAITING;
+                case ACTIVE -> Task.State.SENT;
+                case ABORTING, LOST, RELEASING -> Task.State.ENDING;
+            };
+        } finally {
+            tasks.unlock();
         }
     }
 

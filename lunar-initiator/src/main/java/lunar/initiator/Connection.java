@@ -33,6 +33,9 @@ import org.jspecify.annotations.Nullable;
 final class Connection implements PduReceiver {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
 
+    /** Answers to pings that wait for a target which does not take them. */
+    static final int MAX_UNSENT_PONGS = 64;
+
     /** What receives PDUs in the present phase of the connection; on the loop's thread. */
     interface Phase {
         /** A PDU whose data are not to be used (RFC 7143 section 7.8). */
@@ -48,6 +51,9 @@ final class Connection implements PduReceiver {
         void closed(@Nullable IOException why);
     }
 
+    private static final int DIGEST_BYTES = 4;
+    private static final int WORD_MASK = 3;
+
     private final Transport transport;
     private final int cid;
     private final TargetAddress portal;
@@ -56,6 +62,15 @@ final class Connection implements PduReceiver {
     private @Nullable StatusReceiver status;
     private int firstExpStatSn;
     private int maxSendBytes;
+    private boolean headerDigest;
+    private boolean dataDigest;
+
+    /** Bytes of all PDUs queued so far, as they are on the wire; with the session's lock held. */
+    private long queuedBytes;
+    /** Answers to pings of the target. */
+    final UnsentAnswers unsentPongs = new UnsentAnswers(MAX_UNSENT_PONGS);
+    /** A negotiation that the target has asked for goes on; loop's thread only. */
+    boolean negotiating;
 
     /** Commands at the target by this connection, and whether it is to take no more; with the session's lock held. */
     int inFlight;
@@ -99,7 +114,11 @@ final class Connection implements PduReceiver {
         phase = next;
     }
 
-    private void framing(Framing framing) { transport.framing(framing); }
+    private void framing(Framing framing) {
+        transport.framing(framing);
+        headerDigest = framing.headerDigest();
+        dataDigest = framing.dataDigest();
+    }
 
     /** MaxRecvDataSegmentLength of the target, which it may declare anew. */
     void maxSendBytes(int bytes) {
@@ -125,10 +144,28 @@ final class Connection implements PduReceiver {
     /** Sends what is queued. */
     void flush() { transport.flush(); }
 
+    /** Where in the output the latest PDU ends; with the session's lock held. */
+    long queuedBytes() { return queuedBytes; }
+
+    /**
+     * How much of the output the network has taken; with the session's lock held. After a call that queued something it
+     * counts all that the peer had when that was queued, whichever thread wrote it.
+     */
+    long sentBytes() {
+        return queuedBytes - transport.queuedBytes();
+    }
+
+    private void count(MemorySegment headers, MemorySegment data) {
+        long length = data.byteSize();
+        queuedBytes += headers.byteSize() + (headerDigest ? DIGEST_BYTES : 0) + length
+                + (-length & WORD_MASK) + (dataDigest && length > 0 ? DIGEST_BYTES : 0);
+    }
+
     /** Queues a PDU that is not on the hot path. The data are copied where they are not ours to keep. */
     void send(InitiatorPdu pdu, MemorySegment data) {
         pdu.encode(bhs);
         bhs.lengths(0, (int) data.byteSize());
+        count(header, data);
         transport.send(header, data, Transport.Release.NOTHING);
     }
 
@@ -139,6 +176,7 @@ final class Connection implements PduReceiver {
         DataOutPlan plan = command.dataOutPlan;
         plan.pduLimit(maxSendBytes); // what goes with the command is cut by it
         plan.begin(writes ? command.expectedBytes() : 0);
+        command.unsentBursts.clear();
         command.dataInReceiver.begin((int) command.dataIn.byteSize());
         int immediateBytes = writes ? plan.immediateBytes() : 0;
         boolean isFinal = !writes || plan.isCommandFinal();
@@ -196,10 +234,11 @@ final class Connection implements PduReceiver {
     }
 
     private void send(MemorySegment headers, MemorySegment data, Command command) {
+        count(headers, data);
         if (data.byteSize() == 0) {
             transport.send(headers, data, Transport.Release.NOTHING);
         } else {
-            command.pendingSends++;
+            command.pendingTransfers++;
             transport.send(headers, data, command);
         }
     }

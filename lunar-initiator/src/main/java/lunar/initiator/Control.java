@@ -208,13 +208,36 @@ final class Control {
         switch (pdu) {
             case NopIn nop when nop.itt() == Bhs.NO_TAG -> {
                 if (nop.isPing()) {
-                    MemorySegment echo = MemorySegment.ofArray(data.toArray(ValueLayout.JAVA_BYTE));
-                    questions.send(by, () -> new NopOut(true, nop.lun(), Bhs.NO_TAG, nop.ttt(),
-                            cmdSn(), by.expStatSn()), echo);
+                    pong(by, nop, MemorySegment.ofArray(data.toArray(ValueLayout.JAVA_BYTE)));
                 }
             }
             case AsyncMessage message -> message(by, message, data);
             default -> questions.answered(by, pdu, data);
+        }
+    }
+
+    /** Answers a ping of the target, unless that asks for ever more answers and takes none. */
+    private void pong(Connection by, NopIn nop, MemorySegment echo) throws ProtocolException {
+        if (!canPong(by)) {
+            by.flush(); // those of one batch have not been sent
+            if (!canPong(by)) {
+                String why = "the target has sent more than " + Connection.MAX_UNSENT_PONGS
+                        + " NOP-Ins and does not take the answers";
+                LOG.log(System.Logger.Level.WARNING, "{0}: ending connection {1} at {2}: {3}",
+                        target, by.cid(), by.portal(), why);
+                throw new ProtocolException(why);
+            }
+        }
+        questions.send(by, () -> new NopOut(true, nop.lun(), Bhs.NO_TAG, nop.ttt(), cmdSn(),
+                by.expStatSn()), echo);
+    }
+
+    private boolean canPong(Connection by) {
+        tasks.lock();
+        try {
+            return by.unsentPongs.add(by.queuedBytes() + 1, by.sentBytes());
+        } finally {
+            tasks.unlock();
         }
     }
 
@@ -249,8 +272,14 @@ final class Control {
 
     /** The target has something to declare: an empty Text Request lets it (RFC 7143 section 11.9.1). */
     private void negotiate(Connection by) {
-        var _ = text(by, TextKeys.NONE, answer -> declared(by, answer),
-                why -> LOG.log(System.Logger.Level.DEBUG, "negotiation: {0}", why.toString()));
+        if (by.negotiating) {
+            return; // that one lets it, too
+        }
+        by.negotiating = true;
+        var _ = text(by, TextKeys.NONE, answer -> {
+            by.negotiating = false;
+            declared(by, answer);
+        }, why -> LOG.log(System.Logger.Level.DEBUG, "negotiation: {0}", why.toString()));
     }
 
     private static void declared(Connection by, TextKeys keys) {

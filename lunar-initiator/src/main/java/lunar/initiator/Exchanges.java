@@ -98,7 +98,7 @@ final class Exchanges {
         }
 
         @Override
-        public State state() { return end.isDone() ? State.DONE : tasks.stateOf(command, this); }
+        public State state() { return end.isDone() ? State.DONE : command.stateFor(this); }
 
         @Override
         public CompletableFuture<Boolean> cancel() {

@@ -45,9 +45,19 @@ final class FullFeature implements Connection.Phase {
     /** Judgement of the Data-In whose data segment is on its way into {@link #dataDestination}. */
     private SequenceVerdict verdict = SequenceVerdict.IN_ORDER;
 
+    /**
+     * The command into whose buffer the transport is writing a Data-In. Where the command ends meanwhile, since another
+     * connection of the session has told that its task is aborted, its owner gets the buffer back after that.
+     */
+    private @Nullable Command landing;
+    /** Until when a command that has ended waits for the rest of its Data-In; 0 for none that waits. */
+    private long landingUntilMs;
+
     /** When the target was last heard, and whether it has been asked for a sign since. */
     private long heardMs;
     private boolean pinged;
+    /** The target has broken a rule in what is handled later, and the connection is about to end. */
+    private boolean isBroken;
 
     /** @param recoveryLevel ErrorRecoveryLevel; from 1 on, what is lost within the connection is asked for again */
     FullFeature(Connection connection, Tasks tasks, Control control, int recoveryLevel) {
@@ -64,6 +74,15 @@ final class FullFeature implements Connection.Phase {
     void tick(long nowMs, int keepAliveMs) {
         if (nowMs - heardMs >= keepAliveMs) {
             ping();
+        }
+        Command late = landing;
+        if (late == null || late.state != Command.State.RELEASING) {
+            landingUntilMs = 0;
+        } else if (landingUntilMs == 0) {
+            landingUntilMs = nowMs + keepAliveMs;
+        } else if (nowMs >= landingUntilMs) {
+            connection.end(new IOException("the rest of a Data-In of an aborted task did not come"
+                    + " within " + keepAliveMs + " ms"));
         }
     }
 
@@ -88,12 +107,22 @@ final class FullFeature implements Connection.Phase {
                 return MemorySegment.NULL;
             }
             verdict = judge(command, bhs, length);
-            return verdict == SequenceVerdict.IN_ORDER
-                    ? Command.slice(command.dataIn, bhs.int32(DataIn.BUFFER_OFFSET), length)
-                    : MemorySegment.NULL;
+            if (verdict != SequenceVerdict.IN_ORDER) {
+                return MemorySegment.NULL;
+            }
+            command.pendingTransfers++;
+            landing = command;
+            return Command.slice(command.dataIn, bhs.int32(DataIn.BUFFER_OFFSET), length);
         } finally {
             tasks.unlock();
         }
+    }
+
+    /** The transport writes into no buffer any more. Returns the command whose end waited for that; lock held. */
+    private @Nullable Command landed() {
+        Command command = landing;
+        landing = null;
+        return command != null && tasks.letGo(command) ? command : null;
     }
 
     private SequenceVerdict judge(Command command, Bhs bhs, int length)
@@ -122,7 +151,11 @@ final class FullFeature implements Connection.Phase {
             tasks.numbering().update(bhs.int32(TargetPdu.EXP_CMD_SN),
                     bhs.int32(TargetPdu.MAX_CMD_SN));
             ended = switch (opcode) {
-                case DataIn.OPCODE -> dataIn(bhs);
+                case DataIn.OPCODE -> {
+                    Command done = dataIn(bhs);
+                    Command landed = landed(); // after it: where it throws, the end of the connection does this
+                    yield done == null ? landed : done;
+                }
                 case ScsiResponse.OPCODE -> response(bhs, data);
                 default -> {
                     r2t(bhs);
@@ -282,6 +315,11 @@ final class FullFeature implements Connection.Phase {
         command.heard = true;
         command.dataOutPlan.answer(r2t.r2tSn(), r2t.bufferOffsetBytes(), r2t.desiredBytes());
         connection.sendDataOut(command, r2t.lun().value(), r2t.ttt());
+        if (!command.unsentBursts.add(connection.queuedBytes(), connection.sentBytes())) {
+            throw new ProtocolException("R2TSN " + Integer.toUnsignedString(r2t.r2tSn())
+                    + " while earlier R2Ts are not answered: more are outstanding than"
+                    + " MaxOutstandingR2T allows (RFC 7143 section 13.17)");
+        }
     }
 
     private static @Nullable Command unknown(Bhs bhs) {
@@ -326,10 +364,11 @@ final class FullFeature implements Connection.Phase {
     /** What a guest of the loop has received. */
     private void later(TargetPdu pdu, MemorySegment data) {
         try {
-            if (connection.isOpen()) {
+            if (connection.isOpen() && !isBroken) {
                 handle(pdu, data);
             }
         } catch (ProtocolException e) {
+            isBroken = true;
             connection.end(e);
         }
     }
@@ -342,6 +381,7 @@ final class FullFeature implements Connection.Phase {
             throw connection.damage(bhs);
         }
         tasks.batchBegins();
+        Command ended;
         tasks.lock();
         try {
             if (bhs.opcode() == DataIn.OPCODE) {
@@ -357,8 +397,12 @@ final class FullFeature implements Connection.Phase {
                 note(statSn);
                 askForStatus(statSn, 1);
             }
+            ended = landed();
         } finally {
             tasks.unlock();
+        }
+        if (ended != null) {
+            ended.end();
         }
     }
 
@@ -442,6 +486,16 @@ final class FullFeature implements Connection.Phase {
     @Override
     public void closed(@Nullable IOException why) {
         tasks.batchEnds();
+        Command ended;
+        tasks.lock();
+        try {
+            ended = landed();
+        } finally {
+            tasks.unlock();
+        }
+        if (ended != null) {
+            ended.end();
+        }
         control.closed(this, why);
     }
 }

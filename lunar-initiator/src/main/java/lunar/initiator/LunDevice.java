@@ -56,7 +56,7 @@ public final class LunDevice implements BlockDevice {
     private final Session session;
     private final Tasks tasks;
     private final Lun lun;
-    private final LunTraits traits;
+    private volatile LunTraits traits;
     private final BlockCommands commands;
     private final UnflushedWrites writes;
     private final Runnable whenClosed;
@@ -86,6 +86,27 @@ public final class LunDevice implements BlockDevice {
     /** The session through which the device is reached. */
     public Session session() {
         return session;
+    }
+
+    /**
+     * Takes over what the same unit has told another session, where it did not answer this one: what callers were told
+     * of the unit holds by each of its sessions, even one whose optional questions timed out.
+     *
+     * @param other null for none
+     */
+    public synchronized void learn(@Nullable LunDevice other) {
+        if (other == null || other.equals(this)) {
+            return;
+        }
+        LunTraits known = traits.orElse(other.traits);
+        traits = known;
+        commands.learn(known);
+        geometry = new Geometry(geometry.blockSize(), geometry.blockCount(),
+                known.geometry().physicalBlockSize());
+    }
+
+    private synchronized void resize(long blockCount) {
+        geometry = new Geometry(geometry.blockSize(), blockCount, geometry.physicalBlockSize());
     }
 
     /** The device's LUN. */
@@ -262,7 +283,7 @@ public final class LunDevice implements BlockDevice {
                 return;
             }
         }
-        if (failure == null && !command.flushing && commands.needsFlush(request)) {
+        if (failure == null && !command.flushing && command.needsFlush) {
             command.flushing = true;
             command.dataOut = MemorySegment.NULL;
             command.encode(SynchronizeCache.ALL);
@@ -395,12 +416,10 @@ public final class LunDevice implements BlockDevice {
 
     private void capacityCame(Command command) {
         try {
-            Geometry known = geometry;
             if (command.failure == null && command.status == Status.GOOD.code()) {
                 CapacityData16 capacity = CapacityData16.decode(command.dataIn);
-                if (capacity.blockSize() == known.blockSize()) {
-                    geometry = new Geometry(known.blockSize(), capacity.lastLba() + 1,
-                            known.physicalBlockSize());
+                if (capacity.blockSize() == geometry.blockSize()) {
+                    resize(capacity.lastLba() + 1);
                     LOG.log(System.Logger.Level.INFO, "{0}/{1} has {2} blocks now",
                             session.targetName(), lun, geometry.blockCount());
                 }

@@ -1,29 +1,24 @@
 package lunar.initiator;
 
 import java.lang.foreign.MemorySegment;
-import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import lunar.block.BusyException;
-import lunar.block.Capability;
 import lunar.block.DeadlineException;
 import lunar.block.DeviceGoneException;
 import lunar.block.Geometry;
 import lunar.block.Identity;
 import lunar.block.InvalidRequestException;
-import lunar.block.Limits;
 import lunar.block.NotSupportedException;
 import lunar.block.ReservationConflictException;
 import lunar.block.StorageException;
 import lunar.scsi.BlockLimits;
 import lunar.scsi.Bytes;
-import lunar.scsi.CachingModePage;
 import lunar.scsi.CapacityData10;
 import lunar.scsi.CapacityData16;
 import lunar.scsi.Cdb;
@@ -50,7 +45,7 @@ import lunar.scsi.UnitSerialNumber;
 import lunar.scsi.VpdPage;
 import lunar.scsi.WriteVerifier;
 
-/** Finds out what a LUN is. Old and small targets tell little: what is not told gets a value that is safe. */
+/** Finds out what a LUN is. Old and small targets tell little. */
 final class LunProbe {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
 
@@ -61,14 +56,7 @@ final class LunProbe {
     private static final int VPD_BYTES = 1024;
     private static final int MODE_BYTES = 192;
 
-    /** Longest transfer of a device that tells none, and the longest of all: the buffer length is an int. */
-    private static final int DEFAULT_TRANSFER_BYTES = 8 << 20;
-    private static final long MAX_TRANSFER_BYTES = 256 << 20;
-    private static final int OPTIMAL_TRANSFER_BYTES = 256 << 10;
-    private static final long MAX_WRITE_SAME_BLOCKS = 0x7f_ffff;
-    private static final long MAX_UNMAP_BLOCKS = 0xffff_ffffL;
     private static final int WRITE_SAME_16 = 0x93;
-    private static final int BUFFER_ALIGNMENT_BYTES = 1;
 
     /** Time for a command that a device need not know: some drop it, and answer what comes after it. */
     private static final int OPTIONAL_MS = 5_000;
@@ -106,45 +94,22 @@ final class LunProbe {
         StandardInquiry inquiry = requireDisk();
         MemorySegment _ = ask(new TestUnitReady(), 0);
         Set<Integer> pages = pages();
-        CapacityData16 capacity = capacity();
-        Geometry geometry = geometry(capacity);
-        BlockLimits told = limitsPage(pages, BlockLimits.CODE, BlockLimits.class)
-                .orElse(new BlockLimits(false, 0, 0, 0, 0, 0, 0, 0, 0, OptionalLong.empty(), 0, 0));
+        Optional<CapacityData16> capacity = askOptional(new ReadCapacity16(32), 32,
+                CapacityData16::decode);
+        Geometry geometry = geometry(capacity.isPresent() ? capacity.get() : smallCapacity());
+        Optional<BlockLimits> limits = limitsPage(pages, BlockLimits.CODE, BlockLimits.class);
         Optional<LogicalBlockProvisioning> provisioning = limitsPage(pages,
                 LogicalBlockProvisioning.CODE, LogicalBlockProvisioning.class);
         Optional<ModeParameters> mode = mode();
-
-        boolean zeroes = capacity.readZeroes();
-        boolean writeSameUnmaps = zeroes
-                && provisioning.map(LogicalBlockProvisioning::writeSame16).orElse(false);
-        var capabilities = EnumSet.noneOf(Capability.class);
-        if (zeroes && provisioning.map(LogicalBlockProvisioning::unmap).orElse(false)) {
-            capabilities.add(Capability.UNMAP);
-        }
-        if (supports(WRITE_SAME_16, told.maxWriteSameBlocks() > 0)) {
-            capabilities.add(Capability.WRITE_ZEROES);
-        }
-        if (told.maxCompareAndWriteBlocks() > 0 && comparesAndWrites()) {
-            capabilities.add(Capability.COMPARE_AND_WRITE);
-        }
-        if (mode.map(ModeParameters::supportsFua).orElse(false)) {
-            capabilities.add(Capability.FUA);
-        }
-        boolean unmapByWriteSame = writeSameUnmaps && told.optimalUnmapBlocks() > 1
-                && capabilities.contains(Capability.WRITE_ZEROES);
-        return new LunTraits(geometry, limits(geometry, told, capabilities, unmapByWriteSame),
-                capabilities, identity(inquiry, pages),
-                mode.map(ModeParameters::isWriteProtected).orElse(false), unmapByWriteSame,
-                writeSameUnmaps, capacity.provisioned() && zeroes, hasVolatileCache(mode),
-                page(pages, WriteVerifier.CODE, WriteVerifier.class)
-                        .map(WriteVerifier::value));
-    }
-
-    /** Whether WCE is set; a device that has no Caching mode page may have a cache all the same (SBC-4 4.15). */
-    private static boolean hasVolatileCache(Optional<ModeParameters> mode) {
-        return !(mode.flatMap(pages -> pages.page(CachingModePage.CODE))
-                .orElse(null) instanceof CachingModePage caching)
-                || caching.writeCacheEnabled();
+        Optional<Boolean> writesSame = supports(WRITE_SAME_16);
+        Optional<Boolean> comparesAndWrites = limits
+                .filter(told -> told.maxCompareAndWriteBlocks() > 0).isPresent()
+                        ? comparesAndWrites()
+                        : Optional.empty();
+        return LunTraits.of(geometry, identity(inquiry, pages),
+                page(pages, WriteVerifier.CODE, WriteVerifier.class).map(WriteVerifier::value),
+                session.options().queueDepth(), new LunAnswers(capacity, limits, provisioning,
+                        mode, writesSame, comparesAndWrites));
     }
 
     private StandardInquiry requireDisk() throws StorageException, MalformedDataException {
@@ -201,12 +166,7 @@ final class LunProbe {
                 : Optional.empty();
     }
 
-    private CapacityData16 capacity() throws StorageException, MalformedDataException {
-        Optional<CapacityData16> large = askOptional(new ReadCapacity16(32), 32,
-                CapacityData16::decode);
-        if (large.isPresent()) {
-            return large.get();
-        }
+    private CapacityData16 smallCapacity() throws StorageException, MalformedDataException {
         CapacityData10 small = CapacityData10.decode(ask(new ReadCapacity10(), 8));
         if (small.lastLba() == BEYOND_READ_CAPACITY_10) {
             throw new NotSupportedException(
@@ -243,61 +203,40 @@ final class LunProbe {
         return Optional.empty();
     }
 
-    /** Whether a command is there; {@code otherwise} where the device does not say. */
-    private boolean supports(int opcode, boolean otherwise) throws StorageException {
+    /** Whether a command is there, where the device says. */
+    private Optional<Boolean> supports(int opcode) throws StorageException {
         var ask = new ReportSupportedOperationCodes(false,
                 ReportSupportedOperationCodes.ONE_OPCODE, opcode, 0, 64);
         return askOptional(ask, 64, SupportedOperationCode::decode)
-                .map(told -> switch (told.support()) {
-                    case STANDARD -> true;
-                    case NOT_SUPPORTED -> false;
-                    case UNKNOWN, VENDOR -> otherwise;
-                }).orElse(otherwise);
+                .flatMap(told -> switch (told.support()) {
+                    case STANDARD -> Optional.of(true);
+                    case NOT_SUPPORTED -> Optional.of(false);
+                    case UNKNOWN, VENDOR -> Optional.empty();
+                });
     }
 
     /**
      * Whether COMPARE AND WRITE is there, by one of no blocks, which does nothing: tgtd lists the command in its limits
      * and in its operation codes, and refuses it. The W bit goes with it, without which istgt does not answer.
      */
-    private boolean comparesAndWrites() throws StorageException {
+    private Optional<Boolean> comparesAndWrites() throws StorageException {
         if (silent) {
-            return false;
+            return Optional.empty();
         }
         try {
             MemorySegment _ = ask(new CompareAndWrite(0, 0, 0, false, false, 0), 0, true,
                     optionalMs());
-            return true;
+            return Optional.of(true);
         } catch (InvalidRequestException _) {
-            return true; // the number of blocks is not to its taste
+            return Optional.of(true); // the number of blocks is not to its taste
         } catch (ReservationConflictException _) {
-            return true; // reserved by another host, which says nothing about the command
+            return Optional.of(true); // reserved by another host, which says nothing about the command
+        } catch (NotSupportedException _) {
+            return Optional.of(false);
         } catch (StorageException e) {
             doWithout("COMPARE AND WRITE", e);
-            return false;
+            return Optional.empty();
         }
-    }
-
-    private Limits limits(Geometry geometry, BlockLimits told, Set<Capability> capabilities,
-            boolean unmapByWriteSame) {
-        int blockSize = geometry.blockSize();
-        long most = MAX_TRANSFER_BYTES / blockSize;
-        long transfer = told.maxTransferBlocks() == 0
-                ? DEFAULT_TRANSFER_BYTES / blockSize
-                : Math.min(told.maxTransferBlocks(), most);
-        long optimal = told.optimalTransferBlocks() == 0
-                ? OPTIMAL_TRANSFER_BYTES / blockSize
-                : told.optimalTransferBlocks();
-        long writeSame = told.maxWriteSameBlocks() <= 0
-                ? MAX_WRITE_SAME_BLOCKS
-                : Math.min(told.maxWriteSameBlocks(), MAX_WRITE_SAME_BLOCKS);
-        long unmap = told.maxUnmapBlocks() == 0 ? MAX_UNMAP_BLOCKS : told.maxUnmapBlocks();
-        return new Limits((int) transfer, (int) Math.min(optimal, transfer),
-                capabilities.contains(Capability.UNMAP) ? unmapByWriteSame ? writeSame : unmap : 0,
-                capabilities.contains(Capability.WRITE_ZEROES) ? writeSame : 0,
-                capabilities.contains(Capability.COMPARE_AND_WRITE)
-                        ? told.maxCompareAndWriteBlocks()
-                        : 0,
-                session.options().queueDepth(), BUFFER_ALIGNMENT_BYTES);
     }
 
     // --- identity ---

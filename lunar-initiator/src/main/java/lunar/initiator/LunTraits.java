@@ -1,15 +1,22 @@
 package lunar.initiator;
 
+import java.util.EnumSet;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
 import lunar.block.Capability;
 import lunar.block.Geometry;
 import lunar.block.Identity;
 import lunar.block.Limits;
+import lunar.scsi.BlockLimits;
+import lunar.scsi.CachingModePage;
+import lunar.scsi.CapacityData16;
+import lunar.scsi.LogicalBlockProvisioning;
+import lunar.scsi.ModeParameters;
 
 /**
- * What was found out about a LUN when it was opened.
+ * What was found out about a LUN when it was opened. What it has not told gets a value that is safe.
  *
  * @param unmapByWriteSame UNMAP may leave parts of large granules as they are; WRITE SAME with UNMAP zeroes those
  *        (SBC-4 section 4.7.3.4.4)
@@ -17,11 +24,101 @@ import lunar.block.Limits;
  * @param hasVolatileCache a write without FUA may be lost when the target loses power
  * @param writeVerifier what changes when the target may have lost acknowledged writes; empty where it does not tell
  * @param hasHoles blocks may be unmapped, and then read as zeroes (LBPME and LBPRZ)
+ * @param answers what of this depends on questions that a device need not answer
  */
 record LunTraits(Geometry geometry, Limits limits, Set<Capability> capabilities, Identity identity,
         boolean readOnly, boolean unmapByWriteSame, boolean zeroesByUnmap,
-        boolean hasHoles, boolean hasVolatileCache, Optional<UUID> writeVerifier) {
+        boolean hasHoles, boolean hasVolatileCache, Optional<UUID> writeVerifier,
+        LunAnswers answers) {
+    /** Longest transfer of a device that tells none, and the longest of all: the buffer length is an int. */
+    private static final int DEFAULT_TRANSFER_BYTES = 8 << 20;
+    private static final long MAX_TRANSFER_BYTES = 256 << 20;
+    private static final int OPTIMAL_TRANSFER_BYTES = 256 << 10;
+    private static final long MAX_WRITE_SAME_BLOCKS = 0x7f_ffff;
+    private static final long MAX_UNMAP_BLOCKS = 0xffff_ffffL;
+    private static final int BUFFER_ALIGNMENT_BYTES = 1;
+    private static final BlockLimits NO_LIMITS = new BlockLimits(false, 0, 0, 0, 0, 0, 0, 0, 0,
+            OptionalLong.empty(), 0, 0);
+
     LunTraits {
         capabilities = Set.copyOf(capabilities);
+    }
+
+    /** @param told blocks as they are now, by whichever READ CAPACITY */
+    static LunTraits of(Geometry told, Identity identity, Optional<UUID> writeVerifier,
+            int queueDepth, LunAnswers answers) {
+        return of(told, identity, writeVerifier, queueDepth, answers,
+                hasVolatileCache(answers.mode()));
+    }
+
+    private static LunTraits of(Geometry told, Identity identity, Optional<UUID> writeVerifier,
+            int queueDepth, LunAnswers answers, boolean hasVolatileCache) {
+        var geometry = new Geometry(told.blockSize(), told.blockCount(), told.blockSize() << answers
+                .capacity().map(CapacityData16::physicalExponent).orElse(0));
+        BlockLimits limits = answers.limits().orElse(NO_LIMITS);
+        Optional<LogicalBlockProvisioning> provisioning = answers.provisioning();
+        boolean zeroes = answers.capacity().map(CapacityData16::readZeroes).orElse(false);
+        boolean writeSameUnmaps = zeroes
+                && provisioning.map(LogicalBlockProvisioning::writeSame16).orElse(false);
+        var capabilities = EnumSet.noneOf(Capability.class);
+        if (zeroes && provisioning.map(LogicalBlockProvisioning::unmap).orElse(false)) {
+            capabilities.add(Capability.UNMAP);
+        }
+        if (answers.writesSame().orElse(limits.maxWriteSameBlocks() > 0)) {
+            capabilities.add(Capability.WRITE_ZEROES);
+        }
+        if (limits.maxCompareAndWriteBlocks() > 0 && answers.comparesAndWrites().orElse(false)) {
+            capabilities.add(Capability.COMPARE_AND_WRITE);
+        }
+        if (answers.mode().map(ModeParameters::supportsFua).orElse(false)) {
+            capabilities.add(Capability.FUA);
+        }
+        boolean unmapByWriteSame = writeSameUnmaps && limits.optimalUnmapBlocks() > 1
+                && capabilities.contains(Capability.WRITE_ZEROES);
+        return new LunTraits(geometry,
+                limits(geometry, limits, queueDepth, capabilities, unmapByWriteSame), capabilities,
+                identity, answers.mode().map(ModeParameters::isWriteProtected).orElse(false),
+                unmapByWriteSame, writeSameUnmaps,
+                zeroes && answers.capacity().map(CapacityData16::provisioned).orElse(false),
+                hasVolatileCache, writeVerifier, answers);
+    }
+
+    /**
+     * These traits, with what the unit has told another session where it did not answer this one. Whether it has a
+     * volatile cache can be changed at any time: without an answer to this session it is taken as having one.
+     */
+    LunTraits orElse(LunTraits other) {
+        return of(geometry, identity, writeVerifier, limits.queueDepth(),
+                answers.orElse(other.answers), hasVolatileCache);
+    }
+
+    /** Whether WCE is set; a device that has no Caching mode page may have a cache all the same (SBC-4 4.15). */
+    private static boolean hasVolatileCache(Optional<ModeParameters> mode) {
+        return !(mode.flatMap(pages -> pages.page(CachingModePage.CODE))
+                .orElse(null) instanceof CachingModePage caching)
+                || caching.writeCacheEnabled();
+    }
+
+    private static Limits limits(Geometry geometry, BlockLimits told, int queueDepth,
+            Set<Capability> capabilities, boolean unmapByWriteSame) {
+        int blockSize = geometry.blockSize();
+        long most = MAX_TRANSFER_BYTES / blockSize;
+        long transfer = told.maxTransferBlocks() == 0
+                ? DEFAULT_TRANSFER_BYTES / blockSize
+                : Math.min(told.maxTransferBlocks(), most);
+        long optimal = told.optimalTransferBlocks() == 0
+                ? OPTIMAL_TRANSFER_BYTES / blockSize
+                : told.optimalTransferBlocks();
+        long writeSame = told.maxWriteSameBlocks() <= 0
+                ? MAX_WRITE_SAME_BLOCKS
+                : Math.min(told.maxWriteSameBlocks(), MAX_WRITE_SAME_BLOCKS);
+        long unmap = told.maxUnmapBlocks() == 0 ? MAX_UNMAP_BLOCKS : told.maxUnmapBlocks();
+        return new Limits((int) transfer, (int) Math.min(optimal, transfer),
+                capabilities.contains(Capability.UNMAP) ? unmapByWriteSame ? writeSame : unmap : 0,
+                capabilities.contains(Capability.WRITE_ZEROES) ? writeSame : 0,
+                capabilities.contains(Capability.COMPARE_AND_WRITE)
+                        ? told.maxCompareAndWriteBlocks()
+                        : 0,
+                queueDepth, BUFFER_ALIGNMENT_BYTES);
     }
 }

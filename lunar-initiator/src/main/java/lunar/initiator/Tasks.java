@@ -32,6 +32,7 @@ final class Tasks {
     private final int commandMs;
     private final BurstRules rules;
     private final int maxSendBytes;
+    private final int maxR2ts;
     private final CommandNumbering numbering;
     private final Audience audience;
     private final ResetWatch resets;
@@ -67,6 +68,9 @@ final class Tasks {
                 parameters.immediateData(), parameters.dataPduInOrder(),
                 parameters.dataSequenceInOrder());
         maxSendBytes = parameters.maxSendDataSegmentLength();
+        // A target that recovers asks once more for what did not come in time, though it is still queued here.
+        maxR2ts = parameters.maxOutstandingR2t()
+                + (parameters.errorRecoveryLevel() > 0 ? Command.MAX_SNACKS : 0);
         slots = new Slots(queueDepth);
     }
 
@@ -186,7 +190,7 @@ final class Tasks {
         pool.give(command);
     }
 
-    private Command newCommand() { return new Command(this, rules, maxSendBytes); }
+    private Command newCommand() { return new Command(this, rules, maxSendBytes, maxR2ts); }
 
     /** Sends a command, now or when its turn has come; a second time under the deadline of the first. */
     void submit(Command command) {
@@ -310,7 +314,8 @@ final class Tasks {
     /**
      * Takes a command that has ended at the target off its slot.
      *
-     * @return whether the caller is to tell its end, once the lock is free; else the transport's release does
+     * @return whether the caller is to tell its end, once the lock is free; else that happens when the transport has
+     *         let go of its buffers
      */
     boolean finish(Command command) {
         slots.remove(command);
@@ -319,7 +324,7 @@ final class Tasks {
             by.inFlight--;
             command.connection = null;
         }
-        if (command.pendingSends > 0) {
+        if (command.pendingTransfers > 0) {
             command.state = Command.State.RELEASING;
             return false;
         }
@@ -360,16 +365,27 @@ final class Tasks {
         }
     }
 
+    /**
+     * The transport has let go of a part of a command's buffers; with the lock held.
+     *
+     * @return whether the command has waited for that alone: the caller is to tell its end
+     */
+    boolean letGo(Command command) {
+        command.pendingTransfers--;
+        boolean ended = command.pendingTransfers == 0
+                && command.state == Command.State.RELEASING;
+        if (ended) {
+            retire(command);
+        }
+        return ended;
+    }
+
     /** The transport has let go of a part of a command's data. */
     void released(Command command) {
         boolean ended;
         lock.lock();
         try {
-            command.pendingSends--;
-            ended = command.pendingSends == 0 && command.state == Command.State.RELEASING;
-            if (ended) {
-                retire(command);
-            }
+            ended = letGo(command);
         } finally {
             lock.unlock();
         }
@@ -467,23 +483,6 @@ final class Tasks {
         }
         command.end();
         return false;
-    }
-
-    Task.State stateOf(Command command, Object owner) {
-        lock.lock();
-        try {
-            if (!owner.equals(command.owner)) {
-                return Task.State.DONE;
-            }
-            return switch (command.state) {
-                case IDLE -> Task.State.DONE;
-                case WAITING, RESTING -> Task.State.WAITING;
-                case ACTIVE -> Task.State.SENT;
-                case ABORTING, LOST, RELEASING -> Task.State.ENDING;
-            };
-        } finally {
-            lock.unlock();
-        }
     }
 
     /** A command that the target does not abort goes on. */

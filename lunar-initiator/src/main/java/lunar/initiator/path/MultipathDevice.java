@@ -78,6 +78,7 @@ public final class MultipathDevice implements BlockDevice {
 
     /** A path can be seen by all from now on: one that came up while the unit was being reserved registers now. */
     void register(LunDevice by) throws StorageException {
+        by.learn(latest); // of another path that was admitted since
         reservations.admit(by);
     }
 
@@ -156,7 +157,9 @@ public final class MultipathDevice implements BlockDevice {
                         + known.identity() + " as by other paths");
             }
             held.begin(by.identity());
+            by.learn(known);
             latest = by;
+            devices().forEach(other -> other.learn(by));
         } finally {
             lock.unlock();
         }

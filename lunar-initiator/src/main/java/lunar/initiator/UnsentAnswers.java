@@ -1,0 +1,53 @@
+package lunar.initiator;
+
+/**
+ * Counts what a target has asked for and what is still queued for it, up to a limit: answers that a target asks for and
+ * does not take would else fill the memory. Follows where in the output of the connection each answer ends. Guarded by
+ * the lock of {@link Tasks}. Allocates nothing once it has seen the load.
+ */
+final class UnsentAnswers {
+    private static final int FEW = 2;
+
+    private final int limit;
+    private long[] ends;
+    private int first;
+    private int count;
+
+    UnsentAnswers(int limit) {
+        this.limit = limit;
+        ends = new long[Math.min(limit, FEW)];
+    }
+
+    /**
+     * An answer was queued.
+     *
+     * @param end bytes queued by the connection so far, those of the answer included
+     * @param sent bytes of these that the network has taken
+     * @return false if there are too many with it: it is not counted
+     */
+    boolean add(long end, long sent) {
+        while (count > 0 && ends[first] <= sent) {
+            first = (first + 1) % ends.length;
+            count--;
+        }
+        if (count == limit) {
+            return false;
+        }
+        if (count == ends.length) {
+            long[] more = new long[(int) Math.min(limit, 2L * count)];
+            System.arraycopy(ends, first, more, 0, count - first);
+            System.arraycopy(ends, 0, more, count - first, first);
+            ends = more;
+            first = 0;
+        }
+        ends[(first + count) % ends.length] = end;
+        count++;
+        return true;
+    }
+
+    /** The connection, or the command, begins anew. */
+    void clear() {
+        first = 0;
+        count = 0;
+    }
+}
