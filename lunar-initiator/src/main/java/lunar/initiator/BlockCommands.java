@@ -31,9 +31,7 @@ final class BlockCommands {
     }
 
     /** More is known of the LUN. */
-    void learn(LunTraits known) {
-        traits = known;
-    }
+    void learn(LunTraits known) { traits = known; }
 
     /** Makes a command of a request. */
     void prepare(Command command, BlockRequest request, Command.Ending ended) {

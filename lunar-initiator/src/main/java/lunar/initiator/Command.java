@@ -76,7 +76,7 @@ final class Command implements Transport.Release, BooleanSupplier {
     @Nullable
     Thread waiter;
     int attempts;
-    /** Stable storage is asked for in a way that the command itself does not promise; and whether that is being done. */
+    /** Stable storage is asked for in a way that the command itself does not promise: a flush follows, or goes on. */
     boolean needsFlush;
     boolean flushing;
     /** For {@link UnflushedWrites}: the number of a flush, and losses at its submission or at that of a write. */

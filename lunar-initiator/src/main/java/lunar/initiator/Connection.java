@@ -145,15 +145,15 @@ final class Connection implements PduReceiver {
     void flush() { transport.flush(); }
 
     /** Where in the output the latest PDU ends; with the session's lock held. */
-    long queuedBytes() { return queuedBytes; }
+    long queuedBytes() {
+        return queuedBytes;
+    }
 
     /**
      * How much of the output the network has taken; with the session's lock held. After a call that queued something it
      * counts all that the peer had when that was queued, whichever thread wrote it.
      */
-    long sentBytes() {
-        return queuedBytes - transport.queuedBytes();
-    }
+    long sentBytes() { return queuedBytes - transport.queuedBytes(); }
 
     private void count(MemorySegment headers, MemorySegment data) {
         long length = data.byteSize();

@@ -179,7 +179,8 @@ class ReopenedLimitsTest {
             for (int i = 0; i < 4; i++) {
                 device.compareAndWrite(0, Loopback.blocks(2));
             }
-            assertThat(device.paths()).allSatisfy(path -> assertThat(path.completed()).isPositive());
+            assertThat(device.paths())
+                    .allSatisfy(path -> assertThat(path.completed()).isPositive());
         }
     }
 }

@@ -22,7 +22,9 @@ final class LoggedInConnections {
     }
 
     /** Whether all connections that there may be are taken. */
-    synchronized boolean isFull() { return count >= most; }
+    synchronized boolean isFull() {
+        return count >= most;
+    }
 
     /** How many an origin has. */
     synchronized int of(Origin origin) {

@@ -98,7 +98,8 @@ public record ServerLimits(int maxConnections, int maxConnectionsPerAddress, lon
     }
 
     public ServerLimits {
-        if (maxConnections < 1 || maxConnectionsPerAddress < 1 || loginTimeoutMs < 1 || commandsPerSession < 1
+        if (maxConnections < 1 || maxConnectionsPerAddress < 1 || loginTimeoutMs < 1
+                || commandsPerSession < 1
                 || commandsPerSession > CommandWindow.MAX_LIMIT
                 || immediateCommandsPerSession < 1 || maxTransferBytes < 256 << 10
                 || maxTransferBytes > 256 << 20

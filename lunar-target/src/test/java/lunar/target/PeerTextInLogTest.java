@@ -60,7 +60,8 @@ class PeerTextInLogTest {
 
     @Test
     void shouldEscapeTargetNameThatDoesNotExist() throws Exception {
-        try (var target = new TargetFixture(); var log = new CapturedLog();
+        try (var target = new TargetFixture();
+                var log = new CapturedLog();
                 var initiator = new RawInitiator(target.server)) {
             assertThat(initiator.loginAs(RawInitiator.NAME, HOSTILE).status()).isEqualTo(0x0203);
             assertEscaped(log, 1);
@@ -69,10 +70,13 @@ class PeerTextInLogTest {
 
     @Test
     void shouldEscapeKeysOfASession() throws Exception {
-        try (var target = new TargetFixture(); var log = new CapturedLog();
+        try (var target = new TargetFixture();
+                var log = new CapturedLog();
                 var initiator = target.ready(0)) {
-            initiator.send(new TextRequest(true, true, false, Lun.ZERO, initiator.newTag(), Bhs.NO_TAG,
-                    initiator.cmdSn(), initiator.expStatSn()), text("SendTargets=a b" + HOSTILE));
+            initiator.send(
+                    new TextRequest(true, true, false, Lun.ZERO, initiator.newTag(), Bhs.NO_TAG,
+                            initiator.cmdSn(), initiator.expStatSn()),
+                    text("SendTargets=a b" + HOSTILE));
             assertEscaped(log, 1);
         }
     }
@@ -80,7 +84,8 @@ class PeerTextInLogTest {
     @Test
     void shouldEscapeChapUser() throws Exception {
         var user = new ChapCredentials("me", Secret.of("a secret of some length"));
-        try (var target = new TargetFixture(); var log = new CapturedLog();
+        try (var target = new TargetFixture();
+                var log = new CapturedLog();
                 var initiator = new RawInitiator(target.server)) {
             var _ = target.server.update(target.server.spec(RawInitiator.TARGET).orElseThrow()
                     .withChap(ChapPolicy.of(user)));

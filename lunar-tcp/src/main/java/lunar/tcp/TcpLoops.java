@@ -30,9 +30,7 @@ final class TcpLoops implements TransportProvider.Loops {
     private final AtomicInteger turn = new AtomicInteger();
     private final Chunks chunks;
 
-    TcpLoops(String name, int loopCount) throws IOException {
-        this(name, loopCount, new Chunks());
-    }
+    TcpLoops(String name, int loopCount) throws IOException { this(name, loopCount, new Chunks()); }
 
     TcpLoops(String name, int loopCount, Chunks chunks) throws IOException {
         this.chunks = chunks;

@@ -27,7 +27,9 @@ class ChunksTest {
     private Chunks.Holder holder(String name) { return new Chunks.Holder(_ -> ended.add(name)); }
 
     /** A chunk for somebody who has no other. */
-    private Chunks.Chunk take() { return take(holder("?")); }
+    private Chunks.Chunk take() {
+        return take(holder("?"));
+    }
 
     private Chunks.Chunk take(Chunks.Holder by) {
         Chunks.Chunk taken = chunks.take(by);
