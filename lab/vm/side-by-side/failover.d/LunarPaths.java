@@ -8,12 +8,15 @@ import lunar.initiator.path.MultipathDevice;
 import lunar.initiator.path.MultipathOptions;
 import lunar.scsi.Lun;
 
-/** {@link Stalls} of Lunar's multipath: INITIATOR-NAME TARGET-NAME LUN KEEP-ALIVE-MS PORT... */
+/** {@link Stalls} of Lunar's multipath: INITIATOR-NAME TARGET-NAME LUN KEEP-ALIVE-MS (0: default) PORT... */
 final class LunarPaths {
     private LunarPaths() {}
 
     public static void main(String[] arguments) throws Exception {
-        Timeouts timeouts = Timeouts.DEFAULT.withKeepAliveMs(Integer.parseInt(arguments[3]));
+        int keepAliveMs = Integer.parseInt(arguments[3]);
+        Timeouts timeouts = keepAliveMs == 0
+                ? Timeouts.DEFAULT
+                : Timeouts.DEFAULT.withKeepAliveMs(keepAliveMs);
         List<SessionOptions> paths = Stream.of(arguments).skip(4).map(port -> SessionOptions
                 .of("127.0.0.1", Integer.parseInt(port), arguments[1]).withTimeouts(timeouts))
                 .toList();
