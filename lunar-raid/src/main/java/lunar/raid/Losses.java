@@ -8,7 +8,7 @@ import lunar.raid.layout.Code;
 import lunar.raid.layout.Layout;
 import org.jspecify.annotations.Nullable;
 
-/** Which blocks of a volume have lost their content, with ranges in blocks of a stripe's data. */
+/** Which blocks of a volume have lost their content. */
 final class Losses {
     /** Told when all is stable. */
     interface End {
@@ -30,19 +30,33 @@ final class Losses {
         isLost = lost::overlaps;
     }
 
-    /** Whether content of a range of a stripe is lost. */
-    boolean overlap(long stripe, int from, long blocks) {
+    /** Whether content of a range of the volume is lost. It may span stripes, as runs of RAID 1 do. */
+    boolean overlap(long block, long blocks) {
+        long end = block + blocks;
+        for (long at = block; at < end;) {
+            long stripe = at / layout.stripeBlocks();
+            long next = Math.min(end, (stripe + 1) * layout.stripeBlocks());
+            if (overlap(stripe, (int) (at % layout.stripeBlocks()), (int) (next - at))) {
+                return true;
+            }
+            at = next;
+        }
+        return false;
+    }
+
+    /** Whether content of a range of a stripe's data is lost. */
+    boolean overlap(long stripe, int from, int blocks) {
         return any(stripe, from, blocks, isLost);
     }
 
-    /** Asks about the pieces of a range until one is met; of copies, all of them. */
-    private boolean any(long stripe, int from, long blocks, Piece piece) {
+    /** Asks about the pieces of a range of a stripe's data until one is met; of copies, all of them. */
+    private boolean any(long stripe, int from, int blocks, Piece piece) {
         int chunk = layout.chunkBlocks();
         if (layout.code() == Code.NONE) {
             return false;
         }
         for (int at = from; at < from + blocks;) {
-            int next = (int) Math.min(from + blocks, (at / chunk + 1L) * chunk);
+            int next = Math.min(from + blocks, (at / chunk + 1) * chunk);
             int first = layout.code() == Code.COPIES ? 0 : at / chunk;
             int last = layout.code() == Code.COPIES ? layout.units() - 1 : first;
             for (int unit = first; unit <= last; unit++) {

@@ -123,7 +123,7 @@ final class VolumeRequest implements MemberIo.Owner, StripeTask.Owner {
             byStripes(block, end);
             return;
         }
-        if (engine.losses.overlap(stripe, (int) (block % layout.stripeBlocks()), end - block)) {
+        if (engine.losses.overlap(block, end - block)) {
             note(Losses.failure(request));
             return;
         }
