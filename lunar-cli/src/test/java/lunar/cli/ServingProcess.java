@@ -97,6 +97,15 @@ final class ServingProcess {
         return Files.readString(err);
     }
 
+    /** Waits until it has said something on its error stream, at most {@value #END_SECONDS} s. */
+    void awaitErr(String part) throws IOException, InterruptedException {
+        long endNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(END_SECONDS);
+        while (!err().contains(part) && System.nanoTime() - endNanos < 0) {
+            Thread.sleep(20);
+        }
+        assertThat(err()).contains(part);
+    }
+
     /** Of the LUN. */
     String uri() { return uri; }
 
