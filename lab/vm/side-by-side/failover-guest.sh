@@ -16,7 +16,7 @@ done
 disk=$(iscsi_disk "$lun")
 has_map() { compgen -G "/sys/block/${disk##*/}/holders/*" >/dev/null; }
 wait_for 30 has_map
-map=/dev/mapper/$(cat "/sys/block/${disk##*/}"/holders/*/dm/name)
-sleep 5
-multipath -ll "$map"
-exec /opt/jdk/bin/java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp /opt/probe Stalls "$map"
+map=$(basename "/sys/block/${disk##*/}"/holders/*) # by number: udev may not have made the name yet
+both() { (($(compgen -G "/sys/block/$map/slaves/*" | wc -l) == 2)); }
+wait_for 60 both
+exec /opt/jdk/bin/java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp /opt/probe Stalls "/dev/$map"

@@ -1,8 +1,8 @@
 package lunar.initiator;
 
 /**
- * Counts what a target has asked for and what is still queued for it, up to a limit: answers that a target asks for and
- * does not take would else fill the memory. Follows where in the output of the connection each answer ends. Guarded by
+ * Counts answers that a target has asked for and that are still queued for it, up to a limit: a target that asks for
+ * answers and does not take them could fill the memory. Follows where in the output each answer ends. Guarded by
  * the lock of {@link Tasks}. Allocates nothing once it has seen the load.
  */
 final class UnsentAnswers {
