@@ -9,11 +9,12 @@ package lunar.raid;
  * @param checksums whether members have checksums; then bits change by themselves, too
  * @param bitmap whether volumes of copies have an intent bitmap
  * @param caches members that lose their volatile cache and stay, and that are cut off with writes under way
+ * @param excess unreadable ranges beyond what the level promises: reads of what is lost fail, until it is written
  */
 record Faults(boolean losses, boolean crashes, boolean metadata, boolean checksums,
-        boolean bitmap, boolean caches) {
+        boolean bitmap, boolean caches, boolean excess) {
     Faults(boolean losses, boolean crashes, boolean metadata, boolean checksums, boolean bitmap) {
-        this(losses, crashes, metadata, checksums, bitmap, false);
+        this(losses, crashes, metadata, checksums, bitmap, false, false);
     }
 
     Faults(boolean losses, boolean crashes, boolean metadata, boolean checksums) {
@@ -26,6 +27,11 @@ record Faults(boolean losses, boolean crashes, boolean metadata, boolean checksu
 
     /** The same, and members lose their caches. */
     Faults withCaches(boolean has) {
-        return new Faults(losses, crashes, metadata, checksums, bitmap, has);
+        return new Faults(losses, crashes, metadata, checksums, bitmap, has, excess);
+    }
+
+    /** The same, and more is lost than the level survives. */
+    Faults withExcess() {
+        return new Faults(losses, crashes, metadata, checksums, bitmap, caches, true);
     }
 }

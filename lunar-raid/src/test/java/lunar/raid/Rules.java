@@ -10,7 +10,7 @@ import lunar.raid.meta.MetadataLayout;
 record Rules(UnaryOperator<Planner> planner, UnaryOperator<WriteGuard> guard,
         UnaryOperator<StateKeeper> keeper, UnaryOperator<Reshaping.Keeper> reshape,
         UnaryOperator<StripeSet> stale, Consumer<RaidVolume> volume, Members members,
-        Consumer<SimMember> fence) {
+        Consumer<SimMember> fence, UnaryOperator<LostBlocks> lost) {
     /** What stands between a volume and the members that it starts with. */
     interface Members {
         BlockDevice over(MetadataLayout layout, int slot, int slots, BlockDevice member);
@@ -19,48 +19,54 @@ record Rules(UnaryOperator<Planner> planner, UnaryOperator<WriteGuard> guard,
     /** As it is. */
     static final Rules RIGHT = new Rules(UnaryOperator.identity(), UnaryOperator.identity(),
             UnaryOperator.identity(), UnaryOperator.identity(), UnaryOperator.identity(), _ -> {},
-            (_, _, _, member) -> member, SimMember::fence);
+            (_, _, _, member) -> member, SimMember::fence, UnaryOperator.identity());
 
     static Rules planner(UnaryOperator<Planner> wrong) {
         return new Rules(wrong, RIGHT.guard, RIGHT.keeper, RIGHT.reshape, RIGHT.stale,
-                RIGHT.volume, RIGHT.members, RIGHT.fence);
+                RIGHT.volume, RIGHT.members, RIGHT.fence, RIGHT.lost);
     }
 
     static Rules guard(UnaryOperator<WriteGuard> wrong) {
         return new Rules(RIGHT.planner, wrong, RIGHT.keeper, RIGHT.reshape, RIGHT.stale,
-                RIGHT.volume, RIGHT.members, RIGHT.fence);
+                RIGHT.volume, RIGHT.members, RIGHT.fence, RIGHT.lost);
     }
 
     static Rules keeper(UnaryOperator<StateKeeper> wrong) {
         return new Rules(RIGHT.planner, RIGHT.guard, wrong, RIGHT.reshape, RIGHT.stale,
-                RIGHT.volume, RIGHT.members, RIGHT.fence);
+                RIGHT.volume, RIGHT.members, RIGHT.fence, RIGHT.lost);
     }
 
     static Rules reshape(UnaryOperator<Reshaping.Keeper> wrong) {
         return new Rules(RIGHT.planner, RIGHT.guard, RIGHT.keeper, wrong, RIGHT.stale,
-                RIGHT.volume, RIGHT.members, RIGHT.fence);
+                RIGHT.volume, RIGHT.members, RIGHT.fence, RIGHT.lost);
     }
 
     /** Which stripes are to be compared after a start. */
     static Rules stale(UnaryOperator<StripeSet> wrong) {
         return new Rules(RIGHT.planner, RIGHT.guard, RIGHT.keeper, RIGHT.reshape, wrong,
-                RIGHT.volume, RIGHT.members, RIGHT.fence);
+                RIGHT.volume, RIGHT.members, RIGHT.fence, RIGHT.lost);
     }
 
     /** What is done to a volume that has grown, or was opened. */
     static Rules volume(Consumer<RaidVolume> wrong) {
         return new Rules(RIGHT.planner, RIGHT.guard, RIGHT.keeper, RIGHT.reshape, RIGHT.stale,
-                wrong, RIGHT.members, RIGHT.fence);
+                wrong, RIGHT.members, RIGHT.fence, RIGHT.lost);
     }
 
     static Rules members(Members wrong) {
         return new Rules(RIGHT.planner, RIGHT.guard, RIGHT.keeper, RIGHT.reshape, RIGHT.stale,
-                RIGHT.volume, wrong, RIGHT.fence);
+                RIGHT.volume, wrong, RIGHT.fence, RIGHT.lost);
     }
 
     /** What is made sure of a member's earlier requests when it is opened anew. */
     static Rules fence(Consumer<SimMember> wrong) {
         return new Rules(RIGHT.planner, RIGHT.guard, RIGHT.keeper, RIGHT.reshape, RIGHT.stale,
-                RIGHT.volume, RIGHT.members, wrong);
+                RIGHT.volume, RIGHT.members, wrong, RIGHT.lost);
+    }
+
+    /** The list of blocks that have lost their content. */
+    static Rules lost(UnaryOperator<LostBlocks> wrong) {
+        return new Rules(RIGHT.planner, RIGHT.guard, RIGHT.keeper, RIGHT.reshape, RIGHT.stale,
+                RIGHT.volume, RIGHT.members, RIGHT.fence, wrong);
     }
 }

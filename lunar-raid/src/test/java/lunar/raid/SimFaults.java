@@ -19,7 +19,7 @@ import lunar.raid.meta.VolumeRecord;
 /** What goes wrong, and whether the level promises to survive it: more than that does not happen. */
 final class SimFaults {
     private static final int MAX_BAD_BLOCKS = 4;
-    private static final int MAX_BUSY = 6;
+    private static final int MAX_BUSY = 4;
 
     private final SimWorld world;
     private final SimVolume sim;
@@ -47,9 +47,14 @@ final class SimFaults {
         return set;
     }
 
-    /** Whether everything can be had without these slots, and in spite of what is bad on the others. */
+    /**
+     * Whether everything can be had without these slots, and in spite of what is bad on the others, unless that may be
+     * too much.
+     */
     boolean isWithinPromise(long lost) {
-        return sim.volume().state().resyncedStripes() < 0 && isWithinPromise(members, lost);
+        return sim.volume().state().resyncedStripes() < 0 && (world.faults.excess()
+                ? world.layout.survives(lost)
+                : isWithinPromise(members, lost));
     }
 
     private boolean isWithinPromise(List<SimMember> of, long lost) {
@@ -109,10 +114,12 @@ final class SimFaults {
         if (isGood && isSilent) {
             world.log.append('o');
             world.tally.count(Event.ROTTEN_RANGE);
+            world.losses++;
             member.rot(from, end);
         } else if (isGood) {
             world.log.append('b');
             world.tally.count(Event.BAD_RANGE);
+            world.losses++;
             member.spoil(from, end);
         }
     }
@@ -120,8 +127,8 @@ final class SimFaults {
     /** A member refuses so many requests in a row as no healthy one was let to before it was failed. */
     void makeBusy() {
         world.log.append('y');
-        members.get(world.random.nextInt(members.size())).busyFor = 1
-                + world.random.nextInt(MAX_BUSY);
+        members.get(world.random.nextInt(members.size()))
+                .makeBusy(1 + world.random.nextInt(MAX_BUSY));
     }
 
     /** A member is gone, does not answer, is given up by somebody, or tears a write. */
@@ -132,6 +139,7 @@ final class SimFaults {
         }
         SimMember member = members.get(slot);
         VolumeMetadata metadata = sim.metadata();
+        world.losses++;
         switch (world.random.nextInt(4)) {
             case 0 -> {
                 world.log.append('g');
@@ -168,6 +176,7 @@ final class SimFaults {
         if (isActive && members.get(slot).loseCache()) {
             world.log.append('v');
             world.tally.count(Event.CACHE_LOST);
+            world.losses++;
             if (metadata != null && metadata.bitmap() != null) {
                 sim.cover(slot);
             }
@@ -186,6 +195,7 @@ final class SimFaults {
             return;
         }
         world.log.append('l');
+        world.losses++;
         members.get(slot).cutOff();
         if (metadata != null && metadata.bitmap() != null) {
             sim.cover(slot);
@@ -244,6 +254,7 @@ final class SimFaults {
         if (!there.isEmpty()) {
             SimMember member = there.get(world.random.nextInt(there.size()));
             boolean isStalled = world.random.nextInt(3) == 0;
+            world.losses++;
             member.isStalled = isStalled;
             member.isGone = !isStalled;
         }

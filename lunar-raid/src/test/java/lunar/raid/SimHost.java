@@ -20,15 +20,17 @@ final class SimHost {
     private final SimWorld world;
     private final SimVolume sim;
     private final Expectation expected;
+    private final BeyondPromise beyond;
     private final int blocks;
     /** Blocks that a crash has left without content, until they are written again. */
     private final BitSet unreadable = new BitSet();
     private int open;
     private long lastTag;
 
-    SimHost(SimWorld world, SimVolume sim) {
+    SimHost(SimWorld world, SimVolume sim, BeyondPromise beyond) {
         this.world = world;
         this.sim = sim;
+        this.beyond = beyond;
         blocks = (int) world.layout.volumeBlocks();
         expected = new Expectation(blocks);
     }
@@ -89,16 +91,30 @@ final class SimHost {
         return false;
     }
 
+    /** Whether a change of some blocks may end so, since too much of their stripes was lost at some time since a moment. */
+    private boolean mayRefuse(int from, int count, long since, @Nullable StorageException failure) {
+        if (!(failure instanceof MediumException)) {
+            return false;
+        }
+        beyond.update();
+        return beyond.hasBeenInStripesOf(from, count, since);
+    }
+
     private void read(int from, int count) {
         MemorySegment data = data(count);
+        long since = beyond.now();
         Expectation.Access access = expected.beginRead(from, count);
         // A write may bring blocks back meanwhile: too late for a read that has met them already.
         int lost = unreadable.nextSetBit(from);
         boolean mayFail = lost >= 0 && lost < from + count;
         submit('R', new BlockRequest().asRead(from, count, data), failure -> {
-            if (failure instanceof MediumException && mayFail) {
-                expected.dropRead(access);
-                return;
+            if (failure instanceof MediumException) {
+                beyond.update();
+                if (mayFail || beyond.hasBeenIn(from, count, since)) {
+                    world.tally.count(Event.LOST_READ);
+                    expected.dropRead(access);
+                    return;
+                }
             }
             if (!isGood("a read", failure)) {
                 expected.dropRead(access);
@@ -115,26 +131,35 @@ final class SimHost {
     private void write(int from, int count) {
         long tag = ++lastTag;
         boolean fua = world.random.nextInt(5) == 0;
+        long since = beyond.now();
         Expectation.Access access = expected.beginWrite(from, count, tag);
         submit('W', new BlockRequest().asWrite(from, count, Expectation.fill(data(count), tag),
                 fua), failure -> {
-                    boolean isGood = isGood("a write", failure);
+                    boolean isGood = !mayRefuse(from, count, since, failure)
+                            && isGood("a write", failure);
                     expected.endWrite(access, isGood, fua);
                     if (isGood) {
-                        unreadable.clear(from, from + count);
+                        haveContent(from, count, since);
                     }
                 });
     }
 
+    private void haveContent(int from, int count, long since) {
+        unreadable.clear(from, from + count);
+        beyond.written(from, count, since);
+    }
+
     private void zero(int from, int count, Operation operation) {
+        long since = beyond.now();
         Expectation.Access access = expected.beginWrite(from, count, 0);
         BlockRequest request = operation == Operation.UNMAP
                 ? new BlockRequest().asUnmap(from, count)
                 : new BlockRequest().asWriteZeroes(from, count, false);
         submit('Z', request, failure -> {
-            boolean isGood = isGood("zeroing", failure);
+            boolean isGood = !mayRefuse(from, count, since, failure)
+                    && isGood("zeroing", failure);
             if (isGood) {
-                unreadable.clear(from, from + count);
+                haveContent(from, count, since);
             }
             expected.endWrite(access, isGood, false);
         });
@@ -151,10 +176,12 @@ final class SimHost {
         long half = data.byteSize() / 2;
         Expectation.fill(data.asSlice(0, half), differs ? known + NOT : known);
         Expectation.fill(data.asSlice(half), tag);
+        long since = beyond.now();
         Expectation.Access access = expected.beginWrite(from, count, tag);
         submit('A', new BlockRequest().asCompareAndWrite(from, count, data, false), failure -> {
-            if (failure != null && !(failure instanceof MiscompareException)
-                    && !isGood("a compare-and-write", failure)) {
+            if (mayRefuse(from, count, since, failure)
+                    || (failure != null && !(failure instanceof MiscompareException)
+                            && !isGood("a compare-and-write", failure))) {
                 expected.endWrite(access, false, false);
             } else if (differs || failure != null) { // or another write was faster
                 world.tally.count(Event.MISCOMPARE);
@@ -184,6 +211,16 @@ final class SimHost {
         }
     }
 
+    /** Writes whole stripes wherever more was lost than the level survives: nothing has to be read for that. */
+    void writeStripesBeyondPromise() {
+        int stripe = world.layout.stripeBlocks();
+        for (int block = beyond.next(0); block >= 0;) {
+            int from = block / stripe * stripe;
+            write(from, stripe);
+            block = beyond.next(from + stripe);
+        }
+    }
+
     // --- crashes ---
 
     /** What was under way is not any more; what was flushed counts. */
@@ -197,7 +234,7 @@ final class SimHost {
         unreadable.clear();
         for (int block = 0; block < blocks; block++) {
             if (sim.hasNoContent(block)) {
-                world.require(expected.isUnsettled(block),
+                world.require(expected.isUnsettled(block) || beyond.hasBeenIn(block, 1, 1),
                         "block " + block + " was stable, and has lost its content");
                 unreadable.set(block);
             }

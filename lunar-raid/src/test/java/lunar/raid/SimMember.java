@@ -79,7 +79,9 @@ final class SimMember implements BlockDevice {
     /** It has lost its cache, and is to be given up for that. */
     boolean isLossy;
     /** Requests that it is too busy for. */
-    int busyFor;
+    private int busyFor;
+    /** Whether it has taken a request since it was busy. */
+    private boolean hasTaken = true;
     /** Requests that are waited for until the power goes off; -1 where it does not. */
     int cutAfter = -1;
     private boolean closed;
@@ -231,6 +233,14 @@ final class SimMember implements BlockDevice {
         }
     }
 
+    /** It refuses so many requests, unless it has only just done so: busy for too long is failed. */
+    void makeBusy(int requests) {
+        if (hasTaken) {
+            hasTaken = false;
+            busyFor = requests;
+        }
+    }
+
     /** Ends one request. */
     void proceed() {
         BlockRequest request = pending.remove(random.nextInt(Math.min(4, pending.size())));
@@ -246,6 +256,7 @@ final class SimMember implements BlockDevice {
             request.fail(refusal(request));
         } else {
             refused.remove(request);
+            hasTaken |= mayBeSentAgain(request);
             long loss = losses;
             boolean reports = request.operation() == Operation.FLUSH && isToReport(request);
             request.completeOn(this);

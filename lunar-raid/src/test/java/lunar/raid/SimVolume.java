@@ -333,7 +333,8 @@ final class SimVolume {
             public void whenJoined(int slot, Runnable joined) { opened.whenJoined(slot, joined); }
         };
         return options().withGuard(rules.guard().apply(opened))
-                .withKeeper(rules.keeper().apply(keeper)).withLost(opened.badBlocks())
+                .withKeeper(rules.keeper().apply(keeper))
+                .withLost(rules.lost().apply(opened.badBlocks()))
                 .withStale(rules.stale().apply(opened.stale()));
     }
 

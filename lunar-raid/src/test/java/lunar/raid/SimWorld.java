@@ -42,6 +42,8 @@ final class SimWorld {
     final StringBuilder log = new StringBuilder();
     /** Whether more may be lost than the level survives: then requests may fail. */
     boolean isCollapsing;
+    /** How often a member has lost something, or was lost. */
+    int losses;
     /** Power supplies so far: what began before a crash does not end after it. */
     int incarnation;
     /** Whether checksums are looked at when the host reads. */

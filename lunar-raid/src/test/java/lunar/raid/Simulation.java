@@ -10,7 +10,8 @@ import lunar.raid.meta.VolumeMetadata;
 /**
  * A volume on faulty members, in one thread, without a clock: a seed says what is asked of it, in which order members
  * have their effects, and what goes wrong with them, within what the level promises. Whatever was acknowledged must read
- * back, nothing may fail, and in the end all redundancy must be true. The same seed does the same again.
+ * back, nothing may fail, and in the end all redundancy must be true. The same seed does the same again. Where the faults
+ * say so, more blocks become unreadable than the level survives: reads of these may fail, and of no others.
  *
  * <p>With metadata a crash may come while members are lost or rebuilt, or take one along; what a crash has torn and then
  * cannot be known is listed, and the host writes it again. Without, the volume's state is kept, and all else compared.
@@ -24,6 +25,8 @@ final class Simulation {
 
     private static final Level[] TURNING = {Level.RAID0, Level.RAID5, Level.RAID5, Level.RAID6,
             Level.RAID6, Level.RAID10, Level.RAID10};
+    private static final Level[] REDUNDANT = {Level.RAID1, Level.RAID10, Level.RAID5, Level.RAID6};
+
     /** Of those of copies, one in so many has no intent bitmap. */
     private static final int WITHOUT_BITMAP = 4;
 
@@ -34,6 +37,7 @@ final class Simulation {
     private final SimVolume sim;
     private final SimHost host;
     private final SimFaults faults;
+    private final BeyondPromise beyond;
     private final SimOperator operator;
     private final MediaCheck media;
     private final SimGrowth growth;
@@ -44,8 +48,9 @@ final class Simulation {
     Simulation(Level level, long seed, Faults what, Rules rules) {
         world = new SimWorld(level, seed, what);
         sim = new SimVolume(world, rules);
-        host = new SimHost(world, sim);
         faults = new SimFaults(world, sim);
+        beyond = new BeyondPromise(world, faults::incomplete);
+        host = new SimHost(world, sim, beyond);
         operator = new SimOperator(world, sim);
         media = new MediaCheck(world);
         growth = new SimGrowth(world, sim);
@@ -91,6 +96,16 @@ final class Simulation {
         return growing(level, seed, Rules.RIGHT, mayLoseCaches(level, seed));
     }
 
+    /** The simulation of a seed, on members of which more is lost than the level survives. */
+    static Simulation beyondPromise(long seed) {
+        var choice = new SplittableRandom(~seed);
+        Level level = REDUNDANT[choice.nextInt(REDUNDANT.length)];
+        return new Simulation(level, seed,
+                new Faults(true, choice.nextInt(3) > 0, true).withExcess()
+                        .withCaches(choice.nextBoolean()),
+                Rules.RIGHT);
+    }
+
     static Simulation growing(Level level, long seed, Rules rules) {
         return growing(level, seed, rules, false);
     }
@@ -116,6 +131,7 @@ final class Simulation {
     String run(int steps) {
         for (int step = 0; step < steps; step++) {
             step(world.random.nextInt(1000));
+            beyond.update();
         }
         if (world.faults.losses() && faults.mayCollapse()) {
             collapse();
@@ -141,6 +157,8 @@ final class Simulation {
             faults.cutOff();
         } else if (what >= 950 && what < 960 && may.caches()) {
             faults.landLate();
+        } else if (what >= 988 && what < 994 && may.excess()) {
+            faults.spoil();
         } else if (what == 999 && world.seed % BUSY == 3) {
             faults.makeBusy();
         } else if (what >= 308 && what < 320) {
@@ -162,6 +180,7 @@ final class Simulation {
 
     private void proceed() {
         world.proceed();
+        beyond.update();
         if (world.tally.of(Event.MEMBER_REQUEST) == crashAt) {
             world.tally.count(Event.MEMBER_REQUEST); // once only
             crash();
@@ -255,6 +274,7 @@ final class Simulation {
             host.flush(); // members that have lost their cache are found out
             drain();
         }
+        writeStripesBeyondPromise();
         readAll();
         for (int i = 0; i < 3 && sim.volume().isReshaping(); i++) {
             growth.goOn();
@@ -268,6 +288,8 @@ final class Simulation {
         }
         VolumeState state = sim.volume().state();
         world.require(state.isWhole(), "not whole at the end: " + state);
+        writeStripesBeyondPromise();
+        world.require(beyond.next(0) < 0, "something is lost that has been written");
         readAll();
         if (world.layout.shape().level().isRedundant()) {
             Scrub scrub = operator.scrub(true); // brings back what is bad
@@ -282,6 +304,16 @@ final class Simulation {
             readAll();
         }
         sim.volume().tick();
+    }
+
+    private void writeStripesBeyondPromise() {
+        if (world.faults.excess()) {
+            host.writeStripesBeyondPromise();
+            drain();
+            host.flush();
+            drain();
+            beyond.update();
+        }
     }
 
     /** Whichever side is wrong, a scrub tells. */

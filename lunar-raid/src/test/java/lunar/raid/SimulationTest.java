@@ -68,6 +68,16 @@ class SimulationTest {
     }
 
     @ParameterizedTest
+    @EnumSource(names = {"RAID1", "RAID5", "RAID6", "RAID10"})
+    void shouldFailReadsOfWhatIsLostAndNoOthers(Level level) {
+        var seeds = new Random(Seed.next());
+        for (int run = 0; run < RUNS; run++) {
+            new Simulation(level, seeds.nextLong(),
+                    new Faults(true, run % 3 > 0, true).withExcess(), Rules.RIGHT).run();
+        }
+    }
+
+    @ParameterizedTest
     @EnumSource(Level.class)
     void shouldDoTheSameAgainForTheSameSeed(Level level) {
         long seed = Seed.next();

@@ -16,6 +16,8 @@ final class Simulations {
     private static final int MAX_FAILURES = 10;
     /** One in so many gets members more. */
     private static final int GROWING = 4;
+    /** One in so many loses more than its level survives. */
+    private static final int BEYOND = 5;
     private static final long PROGRESS_SECONDS = 10;
 
     /** A simulation that found something. */
@@ -56,9 +58,7 @@ final class Simulations {
 
     private void play(long seed, Tally own) {
         try {
-            Simulation simulation = seed % GROWING == 0
-                    ? Simulation.growing(seed)
-                    : Simulation.of(seed);
+            Simulation simulation = simulation(seed);
             simulation.run();
             own.add(simulation.tally());
         } catch (RuntimeException | Error e) { // whatever it is: it is a finding
@@ -66,6 +66,13 @@ final class Simulations {
                 failures.add(new Failure(seed, e));
             }
         }
+    }
+
+    private static Simulation simulation(long seed) {
+        if (seed % GROWING == 0) {
+            return Simulation.growing(seed);
+        }
+        return seed % BEYOND == 0 ? Simulation.beyondPromise(seed) : Simulation.of(seed);
     }
 
     // --- the command ---

@@ -24,6 +24,8 @@ final class Tally {
         LATE_WRITE,
         /** Ranges that became unreadable. */
         BAD_RANGE,
+        /** Reads that met what was lost, and failed. */
+        LOST_READ,
         /** Ranges whose content changed by itself. */
         ROTTEN_RANGE,
         /** Writes that failed after a part of them. */

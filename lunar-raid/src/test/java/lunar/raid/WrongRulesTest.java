@@ -17,6 +17,7 @@ class WrongRulesTest {
     private static final Faults LOSSES = new Faults(true, false, false);
     private static final Faults ALL = new Faults(true, true, true);
     private static final Faults CACHES = ALL.withCaches(true);
+    private static final Faults EXCESS = ALL.withExcess();
     private static final Faults SUMS = new Faults(true, true, true, true);
 
     static Stream<Arguments> wrong() {
@@ -67,6 +68,16 @@ class WrongRulesTest {
                         1000, of(WrongMembers.reportsLossesByFlushesOnly())),
                 argumentSet("a member that comes back is not fenced", Level.RAID10, CACHES, 1000,
                         of(Rules.fence(_ -> {}))),
+                argumentSet("the list of losses is not asked", Level.RAID6, EXCESS, 200,
+                        of(WrongLosses.asksNothing())),
+                argumentSet("the list of losses is asked about one block", Level.RAID5, EXCESS,
+                        200, of(WrongLosses.asksAboutTheFirstBlock())),
+                argumentSet("the list of losses is asked about the first chunk", Level.RAID1,
+                        EXCESS, 200, of(WrongLosses.asksAboutTheFirstChunk())),
+                argumentSet("a loss is listed for ever", Level.RAID10, EXCESS, 200,
+                        of(WrongLosses.forgetsNothing())),
+                argumentSet("a loss is not listed", Level.RAID5, EXCESS, 200,
+                        of(WrongLosses.notesNothing())),
                 argumentSet("a failure is kept too late", Level.RAID6, ALL, 1000,
                         of(WrongGuards.keepsTooLate())));
     }
