@@ -30,7 +30,10 @@ final class Sessions {
     /** What makes a session the same session: one nexus has one (section 4.4.3.1). */
     private record Key(TargetNode target, int group, String initiatorName, Isid isid) {}
 
+    /** Changed under the lock of this, with {@link #counts}. */
     private final Map<Key, Session> sessions = new ConcurrentHashMap<>();
+    /** Of {@link #sessions}; guarded by this. */
+    private final SessionCounts counts = new SessionCounts();
     /** Those that had to make room and have not ended yet: nothing takes their place before. */
     private final Map<Key, Session> leaving = new ConcurrentHashMap<>();
     private final Map<Integer, Session> byTsih = new ConcurrentHashMap<>();
@@ -96,7 +99,10 @@ final class Sessions {
     }
 
     /** Whether an origin has all the connections that it may have; each kept session has a place for one. */
-    boolean isShareTaken(Origin origin) {
+    synchronized boolean isShareTaken(Origin origin) {
+        if (loggedIn.of(origin) + counts.from(origin) < loggedIn.mostOfOrigin()) {
+            return false; // however many of them are kept
+        }
         long kept = sessions.values().stream()
                 .filter(session -> session.isKept() && session.origin().equals(origin)).count();
         return loggedIn.of(origin) + kept >= loggedIn.mostOfOrigin();
@@ -104,6 +110,10 @@ final class Sessions {
 
     /** How many sessions an origin may have: a connection beyond the first of a session takes the place of one. */
     private int mostSessions(Origin origin) {
+        int left = loggedIn.mostOfOrigin() - loggedIn.of(origin);
+        if (left > counts.from(origin)) { // even if all of its connections were further ones
+            return limits.perAddress();
+        }
         long open = sessions.values().stream()
                 .filter(session -> !session.isKept() && session.origin().equals(origin)).count();
         long further = Math.max(0, loggedIn.of(origin) - open);
@@ -171,7 +181,7 @@ final class Sessions {
 
     private synchronized @Nullable Session put(Key key, Session session) throws LoginException {
         if (!sessions.containsKey(key)) {
-            makeRoom(key, session.origin());
+            makeRoom(key, session);
         }
         if (!key.target().join(session)) {
             throw refusal(LoginStatus.AUTHORIZATION_FAILURE,
@@ -179,30 +189,34 @@ final class Sessions {
         }
         Session old = sessions.put(key, session);
         if (old != null) {
+            counts.remove(old, key.target());
             byTsih.remove(old.login().tsih(), old);
         }
+        counts.add(session, key.target());
         byTsih.put(session.login().tsih(), session);
         return old == null ? leaving.get(key) : old;
     }
 
     /** The narrowest limit first: what goes for it makes room in the wider ones too. */
-    private void makeRoom(Key key, Origin origin) throws LoginException {
-        makeRoom("from " + origin, mostSessions(origin),
+    private void makeRoom(Key key, Session wanted) throws LoginException {
+        Origin origin = wanted.origin();
+        makeRoom("from " + origin, counts.from(origin), mostSessions(origin),
                 one -> one.getValue().origin().equals(origin));
-        makeRoom("of this initiator at the target", limits.perInitiator(),
+        makeRoom("of this initiator at the target", counts.ofInitiator(wanted, key.target()),
+                limits.perInitiator(),
                 one -> one.getKey().target().equals(key.target())
                         && one.getKey().initiatorName().equals(key.initiatorName()));
-        makeRoom("at the target", limits.perTarget(),
+        makeRoom("at the target", counts.at(key.target()), limits.perTarget(),
                 one -> one.getKey().target().equals(key.target()));
-        makeRoom("in all", limits.perServer(), _ -> true);
+        makeRoom("in all", sessions.size(), limits.perServer(), _ -> true);
     }
 
-    private void makeRoom(String where, int most, Predicate<Map.Entry<Key, Session>> which)
-            throws LoginException {
-        List<Map.Entry<Key, Session>> there = sessions.entrySet().stream().filter(which).toList();
-        if (there.size() < most) {
+    private void makeRoom(String where, int count, int most,
+            Predicate<Map.Entry<Key, Session>> which) throws LoginException {
+        if (count < most) {
             return;
         }
+        List<Map.Entry<Key, Session>> there = sessions.entrySet().stream().filter(which).toList();
         Map.Entry<Key, Session> kept = leastWanted(there).orElseThrow(() -> refusal(
                 LoginStatus.OUT_OF_RESOURCES,
                 "too many sessions or connections: " + there.size() + " sessions " + where));
@@ -213,7 +227,7 @@ final class Sessions {
                 session, there.size(), where);
         leaving.put(kept.getKey(), session);
         var _ = session.ended().thenRun(() -> leaving.remove(kept.getKey(), session));
-        sessions.remove(kept.getKey(), session);
+        forget(kept.getKey(), session);
         byTsih.remove(session.login().tsih(), session);
         session.terminate("its place is needed", new ConnectionEvent.SessionClosed());
     }
@@ -236,9 +250,15 @@ final class Sessions {
 
     /** Forgets a session that has ended. */
     void remove(Session session, TargetNode target) {
-        sessions.remove(key(session, target), session);
+        forget(key(session, target), session);
         byTsih.remove(session.login().tsih(), session);
         target.leave(session);
+    }
+
+    private synchronized void forget(Key key, Session session) {
+        if (sessions.remove(key, session)) {
+            counts.remove(session, key.target());
+        }
     }
 
     int count() { return sessions.size(); }

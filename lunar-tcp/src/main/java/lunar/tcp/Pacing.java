@@ -12,10 +12,12 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.ByteOrder;
+import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
@@ -26,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * virtual machine cost microseconds each, halve what a connection can carry. Such a connection gets {@code reno}, which
  * every Linux has and lets everybody use, in the place of the system's choice (tcp(7), TCP_CONGESTION).
  *
- * <p>Java does not give the number of a socket, so it is looked for by its two addresses, which no other socket of the
+ * <p>A listener that is bound to a loopback address is changed once, for all that it accepts. Java does not give the number of a socket, so it is looked for by its two addresses, which no other socket of the
  * process has in this order. Linux only, and where native access is enabled for the module; nothing is done elsewhere.
  */
 public final class Pacing {
@@ -82,6 +84,20 @@ public final class Pacing {
         static final Optional<Calls> CALLS = Calls.find();
     }
 
+    /** The system's choice when the first connection was made. */
+    private static final class SystemChoice {
+        static final boolean IS_PACED = isPaced();
+
+        private static boolean isPaced() {
+            try {
+                return Files.exists(CHOICE) && Files.readString(CHOICE).startsWith(PACING);
+            } catch (IOException e) {
+                LOG.log(System.Logger.Level.DEBUG, "pacing: {0}", e.toString());
+                return false;
+            }
+        }
+    }
+
     /** Where new sockets were found: their numbers mostly follow each other. */
     private static int latest;
     private static int highest;
@@ -91,7 +107,7 @@ public final class Pacing {
     /** Lets a connected socket send what it has at once if its peer is on this machine; else does nothing. */
     public static void off(SocketChannel channel) {
         try {
-            if (isWithinMachine(channel) && isPaced()) {
+            if (SystemChoice.IS_PACED && isWithinMachine(channel)) {
                 OptionalInt found = descriptor(channel);
                 if (found.isPresent()) {
                     off(found.getAsInt());
@@ -102,6 +118,30 @@ public final class Pacing {
         }
     }
 
+    /**
+     * Lets all connections that a bound listener will accept send what they have at once, if only peers on this machine
+     * can reach it: on Linux a connection inherits what was set for its listener.
+     *
+     * @return whether {@link #off(SocketChannel)} has nothing left to do for them
+     */
+    public static boolean off(ServerSocketChannel listener) {
+        try {
+            if (!SystemChoice.IS_PACED) {
+                return true;
+            }
+            if (listener.getLocalAddress() instanceof InetSocketAddress local
+                    && local.getAddress().isLoopbackAddress()) {
+                OptionalInt found = descriptor(local, null);
+                if (found.isPresent()) {
+                    return off(found.getAsInt());
+                }
+            }
+        } catch (IOException e) {
+            LOG.log(System.Logger.Level.DEBUG, "pacing: {0}", e.toString());
+        }
+        return false;
+    }
+
     private static boolean isWithinMachine(SocketChannel channel) throws IOException {
         return channel.getLocalAddress() instanceof InetSocketAddress local
                 && channel.getRemoteAddress() instanceof InetSocketAddress remote
@@ -109,29 +149,30 @@ public final class Pacing {
                         || remote.getAddress().equals(local.getAddress()));
     }
 
-    private static boolean isPaced() throws IOException {
-        return Files.exists(CHOICE) && Files.readString(CHOICE).startsWith(PACING);
-    }
-
-    private static void off(int descriptor) {
+    static boolean off(int descriptor) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment name = arena.allocateFrom(WITHOUT, StandardCharsets.US_ASCII);
             int result = (int) Native.CALLS.orElseThrow().setsockopt.invokeExact(descriptor,
                     IPPROTO_TCP, TCP_CONGESTION, name, WITHOUT.length());
             LOG.log(System.Logger.Level.DEBUG, "pacing off: {0}", result == 0);
+            return result == 0;
         } catch (Throwable e) {
             throw new IllegalStateException(e);
         }
     }
 
     /** The number of a connected socket; empty where the calls are not available. */
-    static synchronized OptionalInt descriptor(SocketChannel channel) throws IOException {
+    static OptionalInt descriptor(SocketChannel channel) throws IOException {
+        return descriptor(channel.getLocalAddress(), channel.getRemoteAddress());
+    }
+
+    /** The number of a socket that is bound to an address and has this peer, or none. */
+    static synchronized OptionalInt descriptor(SocketAddress local, @Nullable SocketAddress remote)
+            throws IOException {
         if (Native.CALLS.isEmpty()) {
             return OptionalInt.empty();
         }
         Calls calls = Native.CALLS.get();
-        SocketAddress local = channel.getLocalAddress();
-        SocketAddress remote = channel.getRemoteAddress();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment address = arena.allocate(ADDRESS_BYTES, Long.BYTES);
             MemorySegment length = arena.allocate(ValueLayout.JAVA_INT);
@@ -140,7 +181,7 @@ public final class Pacing {
                 // First those up to the highest known, round from the latest; then all above.
                 int candidate = i < top ? (latest + 1 + i) % top : i;
                 if (local.equals(address(calls.getsockname, candidate, address, length))
-                        && remote.equals(
+                        && Objects.equals(remote,
                                 address(calls.getpeername, candidate, address, length))) {
                     latest = candidate;
                     highest = Math.max(highest, candidate);

@@ -66,6 +66,7 @@ final class TcpLoops implements TransportProvider.Loops {
             SelectorLoop loop = nextLoop();
             loop.execute(() -> {
                 try {
+                    Pacing.off(channel);
                     TcpTransport made = attach(channel, loop, receiver, true);
                     if (!transport.complete(made)) {
                         made.end(new IOException("the caller of connect waited no longer"));
@@ -112,7 +113,6 @@ final class TcpLoops implements TransportProvider.Loops {
         channel.configureBlocking(false);
         channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
         channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
-        Pacing.off(channel);
         var transport = new TcpTransport(channel, loop, chunks, opener);
         transport.start(receiver);
         return transport;
@@ -132,12 +132,14 @@ final class TcpLoops implements TransportProvider.Loops {
             server.setOption(StandardSocketOptions.SO_REUSEADDR, true);
             server.bind(portal, BACKLOG);
             server.configureBlocking(false);
+            boolean isPacingOff = Pacing.off(server);
             SelectorLoop loop = loops.getFirst();
             var registered = new CompletableFuture<SelectionKey>();
             loop.execute(() -> {
                 try {
                     SelectionKey key = server.register(loop.selector(), SelectionKey.OP_ACCEPT);
-                    key.attach((SelectorLoop.Ready) () -> accept(server, key, loop, receiver));
+                    key.attach((SelectorLoop.Ready) () -> accept(server, key, loop, receiver,
+                            isPacingOff));
                     registered.complete(key);
                 } catch (IOException | RuntimeException e) {
                     registered.completeExceptionally(e);
@@ -156,11 +158,11 @@ final class TcpLoops implements TransportProvider.Loops {
     }
 
     private void accept(ServerSocketChannel server, SelectionKey acceptKey, SelectorLoop acceptLoop,
-            Function<Transport, PduReceiver> receiver) {
+            Function<Transport, PduReceiver> receiver, boolean isPacingOff) {
         try {
             SocketChannel channel;
             while ((channel = server.accept()) != null) {
-                accepted(channel, receiver);
+                accepted(channel, receiver, isPacingOff);
             }
         } catch (ClosedChannelException e) {
             // The listener was closed meanwhile, which is no failure.
@@ -179,11 +181,15 @@ final class TcpLoops implements TransportProvider.Loops {
         }
     }
 
-    private void accepted(SocketChannel channel, Function<Transport, PduReceiver> receiver) {
+    private void accepted(SocketChannel channel, Function<Transport, PduReceiver> receiver,
+            boolean isPacingOff) {
         SelectorLoop loop = nextLoop();
         try {
             loop.execute(() -> {
                 try {
+                    if (!isPacingOff) {
+                        Pacing.off(channel);
+                    }
                     Transport _ = attach(channel, loop, receiver, false);
                 } catch (IOException e) {
                     LOG.log(System.Logger.Level.WARNING, "a new connection failed: {0}", e);
