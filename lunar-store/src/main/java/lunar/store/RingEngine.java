@@ -2,9 +2,7 @@ package lunar.store;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import lunar.block.BlockRequest;
 import lunar.block.BusyException;
@@ -68,13 +66,12 @@ final class RingEngine implements Shortcut {
 
     private final Device device;
     private final Ring ring;
-    /** Opened for direct I/O, which the ring's requests use. */
+    /** Opened for direct I/O, which the ring's requests use. Stays its owner's. */
     private final LinuxFile file;
     private final Thread thread;
     private final RequestQueue waiting = new RequestQueue(MAX_WAITING);
     /** Whether the thread has to be woken. Whoever changes it to AWAKE for the thread must then wake it. */
     private final AtomicInteger state = new AtomicInteger(AWAKE);
-    private final AtomicBoolean fileClosed = new AtomicBoolean();
 
     // These are the thread's own.
     private final @Nullable BlockRequest[] running;
@@ -103,23 +100,27 @@ final class RingEngine implements Shortcut {
                 .unstarted(this::run);
     }
 
-    /** An engine for the file of a device, or none where the kernel or the options have none. */
-    static Optional<Shortcut> open(Device device, Path path, FileOptions options) {
-        return open(device, path, options, () -> Ring.open(ENTRIES));
+    /**
+     * An engine for the file of a device, or none where the kernel or the options have none.
+     *
+     * @param file descriptor for direct I/O, to be closed after the engine; null where there is none
+     */
+    static Optional<Shortcut> open(Device device, @Nullable LinuxFile file, FileOptions options) {
+        return open(device, file, options, () -> Ring.open(ENTRIES));
     }
 
-    static Optional<Shortcut> open(Device device, Path path, FileOptions options, Opener opener) {
+    static Optional<Shortcut> open(Device device, @Nullable LinuxFile file, FileOptions options,
+            Opener opener) {
         String why;
         if (options.io() != FileOptions.Io.DIRECT) {
             why = "it is not opened with io=direct";
         } else if (!options.ring()) {
             why = "it is opened with ring=false";
+        } else if (file == null) {
+            why = "direct I/O is not known on this processor";
         } else {
             try {
-                Ring ring = opener.open();
-                // After the ring: once open it stays open as long as the device, for the sake of its lock.
-                LinuxFile file = openFile(path, options, ring);
-                var engine = new RingEngine(device, ring, file);
+                var engine = new RingEngine(device, opener.open(), file);
                 engine.thread.start();
                 LOG.log(System.Logger.Level.DEBUG, "{0}: reads and writes by io_uring", device);
                 return Optional.of(engine);
@@ -129,21 +130,6 @@ final class RingEngine implements Shortcut {
         }
         LOG.log(System.Logger.Level.DEBUG, "{0}: reads and writes by workers: {1}", device, why);
         return Optional.empty();
-    }
-
-    private static LinuxFile openFile(Path path, FileOptions options, Ring ring)
-            throws IOException {
-        boolean opened = false;
-        try {
-            LinuxFile file = LinuxFile.openDirect(path, !options.readOnly())
-                    .orElseThrow(() -> new IOException("not known on this processor"));
-            opened = true;
-            return file;
-        } finally {
-            if (!opened) {
-                ring.close();
-            }
-        }
     }
 
     @Override
@@ -352,9 +338,6 @@ final class RingEngine implements Shortcut {
             }
         } else {
             Workers.awaitEnd(thread);
-        }
-        if (fileClosed.compareAndSet(false, true)) {
-            file.close();
         }
     }
 
