@@ -450,7 +450,9 @@ public final class FileDevice implements BlockDevice {
         long entered = gate.readLock();
         try {
             requireOpen();
-            resized(blocks.sizeBytes());
+            synchronized (this) { // a size from before a grow would take it back
+                resized(blocks.sizeBytes());
+            }
         } catch (IOException e) {
             throw IoFailure.of("size of " + name, e);
         } finally {
@@ -458,7 +460,8 @@ public final class FileDevice implements BlockDevice {
         }
     }
 
-    private synchronized void resized(long sizeBytes) throws IOException {
+    /** Under the monitor. */
+    private void resized(long sizeBytes) throws IOException {
         Geometry before = geometry;
         long unit = Math.max(before.blockSize(), blocks.alignmentBytes());
         long blockCount = sizeBytes / unit * (unit / before.blockSize());
