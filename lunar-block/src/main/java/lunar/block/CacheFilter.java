@@ -19,7 +19,9 @@ import org.jspecify.annotations.Nullable;
  * <p><b>How.</b> A change removes its pages from the cache before it goes below, and puts in what was written only when
  * it has succeeded and no other change of these pages was under way at any time meanwhile. What was read goes in only
  * if no change of it was under way when the read began, and none has begun since. A change that failed leaves nothing
- * in the cache. A device whose size has changed empties it, so does {@link #eraseKey}.
+ * in the cache. A device whose size has changed empties it, so does {@link #eraseKey}. So does one that may have lost
+ * acknowledged writes ({@link BlockDevice#writeLosses}, {@link LostWritesException}); from then on nothing is kept until
+ * a flush has succeeded, since before that the device, too, may tell what it has not stored.
  *
  * <p>A read is answered from memory if all its pages are there; else all of it is read below, and with it the rest of
  * its pages where it is short. It waits for a read-ahead that is bringing its pages, once that is on its way: to ask
@@ -96,7 +98,9 @@ public final class CacheFilter extends Filter {
         try {
             requireOpen(request);
             request.check(this);
-            if (request.blockCount() == 0) { // a flush, too
+            if (request.operation() == BlockRequest.Operation.FLUSH) {
+                executeFlush(request);
+            } else if (request.blockCount() == 0) {
                 below().execute(request);
             } else if (request.operation() == BlockRequest.Operation.READ) {
                 executeRead(request);
@@ -117,7 +121,9 @@ public final class CacheFilter extends Filter {
             request.fail(e);
             return;
         }
-        if (request.blockCount() == 0) {
+        if (request.operation() == BlockRequest.Operation.FLUSH) {
+            submitFlush(request);
+        } else if (request.blockCount() == 0) {
             below().submit(request);
         } else if (request.operation() == BlockRequest.Operation.READ) {
             submitRead(request, 0);
@@ -144,6 +150,9 @@ public final class CacheFilter extends Filter {
         try {
             below().execute(request);
             data = written(request);
+        } catch (LostWritesException e) { // it was one with FUA
+            blocks.lost();
+            throw e;
         } finally {
             blocks.endChange(request.lba(), request.blockCount(), data, stamp);
         }
@@ -154,6 +163,35 @@ public final class CacheFilter extends Filter {
         passOn(request, (_, failure) -> {
             blocks.endChange(request.lba(), request.blockCount(),
                     failure == null ? written(request) : null, stamp);
+            noticeLoss(failure);
+            request.end(failure);
+        });
+    }
+
+    private void noticeLoss(@Nullable StorageException failure) {
+        if (failure instanceof LostWritesException) {
+            blocks.lost();
+        }
+    }
+
+    private void executeFlush(BlockRequest request) throws StorageException {
+        long stamp = blocks.beginFlush();
+        try {
+            below().execute(request);
+        } catch (LostWritesException e) {
+            blocks.lost();
+            throw e;
+        }
+        blocks.flushed(stamp);
+    }
+
+    private void submitFlush(BlockRequest request) {
+        long stamp = blocks.beginFlush();
+        passOn(request, (_, failure) -> {
+            noticeLoss(failure);
+            if (failure == null) {
+                blocks.flushed(stamp);
+            }
             request.end(failure);
         });
     }

@@ -27,6 +27,11 @@ final class CachedBlocks {
     private final PageCache pages;
     private final WriteMarks marks = new WriteMarks();
     private long knownBlocks;
+    private long knownLosses;
+    /** Nothing is kept: the device may have lost writes, and no flush has succeeded since. */
+    private boolean doubtful;
+    /** How often it has become so. */
+    private long doubts;
 
     CachedBlocks(BlockDevice below, CacheOptions options) {
         this.below = below;
@@ -41,6 +46,7 @@ final class CachedBlocks {
                 options.policy());
         maxKeptPages = pages.slots() / 4;
         knownBlocks = below.blockCount();
+        knownLosses = below.writeLosses();
     }
 
     int blocksPerPage() { return blocksPerPage; }
@@ -106,10 +112,11 @@ final class CachedBlocks {
     int @Nullable [] pin(long lba, long blockCount) {
         long first = pageOf(lba);
         long end = endPage(lba, blockCount);
+        long losses = below.writeLosses();
         lock.lock();
         try {
-            noticeSize();
-            if (end - first > pages.slots() || missing(first, end) < end) {
+            notice(losses);
+            if (doubtful || end - first > pages.slots() || missing(first, end) < end) {
                 return null;
             }
             var slots = new int[(int) (end - first)];
@@ -166,10 +173,11 @@ final class CachedBlocks {
     long stamp(long lba, long blockCount) {
         long first = pageOf(lba);
         long end = endPage(lba, blockCount);
+        long losses = below.writeLosses();
         lock.lock();
         try {
-            noticeSize();
-            return end - first > maxKeptPages
+            notice(losses);
+            return doubtful || end - first > maxKeptPages
                     ? WriteMarks.CHANGING // not to be kept
                     : marks.stamp(first, end, 0);
         } finally {
@@ -205,12 +213,13 @@ final class CachedBlocks {
     long beginChange(long lba, long blockCount) {
         long first = pageOf(lba);
         long end = endPage(lba, blockCount);
+        long losses = below.writeLosses();
         lock.lock();
         try {
-            noticeSize();
+            notice(losses);
             marks.begin(first, end);
             pages.removeAll(first, end);
-            return end - first > maxKeptPages
+            return doubtful || end - first > maxKeptPages
                     ? WriteMarks.CHANGING
                     : marks.stamp(first, end, 1);
         } finally {
@@ -258,22 +267,80 @@ final class CachedBlocks {
 
     /** The size may have changed. */
     void lookAtSize() {
+        long losses = below.writeLosses();
         lock.lock();
         try {
-            noticeSize();
+            notice(losses);
         } finally {
             lock.unlock();
         }
     }
 
-    /** Under the lock. What was cut off may come back as zeroes, so nothing that is there is believed. */
-    private void noticeSize() {
+    /**
+     * Under the lock. What was cut off may come back as zeroes, and what was kept may be what the device has lost, so
+     * nothing that is there is believed.
+     *
+     * @param losses what the device has counted, asked before the lock was taken
+     */
+    private void notice(long losses) {
         long blocks = below.blockCount();
         if (blocks != knownBlocks) {
             knownBlocks = blocks;
-            marks.begin(0, ALL_PAGES);
-            marks.end(0, ALL_PAGES);
-            pages.removeAll(0, ALL_PAGES);
+            forgetAll();
+        }
+        if (losses > knownLosses) {
+            knownLosses = losses;
+            doubt();
+        }
+    }
+
+    /** Under the lock. */
+    private void doubt() {
+        doubtful = true;
+        doubts++;
+        forgetAll();
+    }
+
+    /** Under the lock. What is being read or written now is not kept either. */
+    private void forgetAll() {
+        marks.begin(0, ALL_PAGES);
+        marks.end(0, ALL_PAGES);
+        pages.removeAll(0, ALL_PAGES);
+    }
+
+    // --- losses below ---
+
+    /** To be taken before a flush, and given to {@link #flushed} when it has succeeded. */
+    long beginFlush() {
+        long losses = below.writeLosses();
+        lock.lock();
+        try {
+            notice(losses);
+            return doubts;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A flush has succeeded: what is read from now on is not going to be lost, unless a loss has come meanwhile. */
+    void flushed(long stamp) {
+        long losses = below.writeLosses();
+        lock.lock();
+        try {
+            notice(losses);
+            doubtful &= doubts != stamp;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The device has said that it may have lost writes. */
+    void lost() {
+        lock.lock();
+        try {
+            doubt();
+        } finally {
+            lock.unlock();
         }
     }
 

@@ -23,6 +23,12 @@ final class FileWriter extends OutputStream {
         /** Throws where the directory has been closed: its space is no longer to be written to. */
         void requireOpen() throws IOException;
 
+        /** A write begins, of which {@link #endWrite} tells the end; throws where the directory has been closed. */
+        void beginWrite() throws IOException;
+
+        /** A write has ended. Does not block. */
+        void endWrite();
+
         /** Adds units to the file: at least one, at most so many. */
         UnitRun extend(StoredFile file, long units) throws IOException;
 
@@ -130,7 +136,9 @@ final class FileWriter extends OutputStream {
             for (int at = 0; at < bytes;) {
                 UnitRun run = take((bytes - at) / Layout.UNIT_BYTES);
                 long count = run.count() * Layout.UNIT_BYTES;
-                writes.add(units.submitWrite(run.first(), full.asSlice(at, count)));
+                space.beginWrite();
+                writes.add(units.submitWrite(run.first(), full.asSlice(at, count))
+                        .whenComplete((_, _) -> space.endWrite()));
                 at += (int) count;
             }
         } catch (IOException e) {

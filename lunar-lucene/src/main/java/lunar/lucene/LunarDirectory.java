@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Phaser;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import lunar.block.BlockDevice;
@@ -67,6 +68,9 @@ public final class LunarDirectory extends BaseDirectory {
     private final PageCache cache;
     private final boolean readOnly;
     private final FileWriter.Space space = new Space();
+
+    /** Writes of outputs that the device has not ended, and the directory, as long as it is open. */
+    private final Phaser writes = new Phaser(1);
 
     /** Held by the one commit that is under way; never taken by who has the other lock. */
     private final ReentrantLock commitLock = new ReentrantLock();
@@ -315,8 +319,26 @@ public final class LunarDirectory extends BaseDirectory {
         @Override
         public void requireOpen() throws IOException {
             if (!isOpen) {
-                throw new IOException(units + ": the directory was closed before its outputs");
+                throw closedBefore();
             }
+        }
+
+        @Override
+        public void beginWrite() throws IOException {
+            if (writes.register() < 0) {
+                throw closedBefore();
+            }
+            if (!isOpen) {
+                endWrite();
+                throw closedBefore();
+            }
+        }
+
+        @Override
+        public void endWrite() { int _ = writes.arriveAndDeregister(); }
+
+        private IOException closedBefore() {
+            return new IOException(units + ": the directory was closed before its outputs");
         }
 
         @Override
@@ -522,7 +544,8 @@ public final class LunarDirectory extends BaseDirectory {
     // --- the end ---
 
     /**
-     * Commits, and lets go of the device. Inputs that are open end; an output that is open loses its file. Idempotent.
+     * Commits, and lets go of the device once no write is under way: a late one would land in what the next directory
+     * has there. Inputs that are open end; an output that is open loses its file. Idempotent.
      *
      * @throws IOException when the commit failed; the directory is closed nevertheless
      */
@@ -533,20 +556,32 @@ public final class LunarDirectory extends BaseDirectory {
             if (!isOpen) {
                 return;
             }
+            boolean committed = false;
             try {
                 if (!readOnly && failure == null) {
                     commitChanges();
-                    metadata.disown();
+                    committed = true;
                 }
             } finally {
                 isOpen = false;
-                cache.clear();
-                if (!readOnly) {
-                    OPEN.remove(metadata.layout().image());
-                }
+                int _ = writes.awaitAdvance(writes.arriveAndDeregister());
+                release(committed);
             }
         } finally {
             commitLock.unlock();
+        }
+    }
+
+    private void release(boolean committed) throws IOException {
+        try {
+            if (committed) {
+                metadata.disown();
+            }
+        } finally {
+            cache.clear();
+            if (!readOnly) {
+                OPEN.remove(metadata.layout().image());
+            }
         }
     }
 

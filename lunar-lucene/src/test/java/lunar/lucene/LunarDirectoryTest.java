@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest.Operation;
 import lunar.block.Devices;
@@ -18,6 +19,7 @@ import lunar.block.FaultPlan;
 import lunar.block.MediumException;
 import lunar.block.NoSpaceException;
 import lunar.block.WriteProtectedException;
+import lunar.testkit.SteppedDevice;
 import org.apache.lucene.index.CorruptIndexException;
 import org.apache.lucene.store.AlreadyClosedException;
 import org.apache.lucene.store.IOContext;
@@ -216,6 +218,36 @@ class LunarDirectoryTest {
         try (LunarDirectory again = open()) {
             assertThat(again.listAll()).isEmpty();
         }
+    }
+
+    @Test
+    void shouldCloseOnlyWhenNoWriteIsUnderWay() throws Exception {
+        var stepped = new SteppedDevice(4 * MIB / SteppedDevice.BLOCK_BYTES);
+        LunarDirectory.format(stepped);
+        LunarDirectory directory = LunarDirectory.open(stepped, MIB);
+        IndexOutput out = directory.createOutput("one", IOContext.DEFAULT);
+        out.writeBytes(new byte[100_000], 100_000);
+        assertThat(stepped.pending()).isNotEmpty();
+        var failure = new AtomicReference<IOException>();
+        Thread closer = Thread.ofPlatform().start(() -> {
+            try {
+                directory.close();
+            } catch (IOException e) {
+                failure.set(e);
+            }
+        });
+        while (closer.getState() != Thread.State.WAITING && closer.isAlive()) {
+            Thread.onSpinWait();
+        }
+        assertThat(closer.isAlive()).isTrue();
+        assertThatThrownBy(() -> LunarDirectory.open(stepped, MIB))
+                .isInstanceOf(LockObtainFailedException.class);
+        stepped.endAll();
+        closer.join();
+        assertThat(failure).hasNullValue();
+        assertThatThrownBy(out::close).isInstanceOf(IOException.class);
+        assertThat(stepped.pending()).isEmpty();
+        LunarDirectory.open(stepped, MIB).close();
     }
 
     @Test

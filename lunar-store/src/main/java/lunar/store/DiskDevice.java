@@ -142,7 +142,7 @@ public final class DiskDevice {
                 options.readOnly()
                         ? null
                         : FileOpening.durability(DataSync.of(real), "disk:" + path, null, own),
-                null, null, real);
+                null, null);
     }
 
     /** The identity of earlier versions; a driver may answer the name with an error. */

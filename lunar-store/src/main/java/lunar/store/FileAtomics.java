@@ -3,8 +3,10 @@ package lunar.store;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import lunar.block.DeviceGoneException;
 import lunar.block.Identity;
 import lunar.block.MediumException;
+import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -106,6 +108,7 @@ final class FileAtomics implements AutoCloseable {
         durability.force(); // what is dirty already, so that the others do not wait for it
         long stamp = alone.writeLock();
         try {
+            blocks.requireHeld();
             if (alone.isShut()) {
                 throw torn(null);
             }
@@ -118,12 +121,15 @@ final class FileAtomics implements AutoCloseable {
     }
 
     /** Completes an atomic write that has failed half-way. */
-    void mend(AloneLock alone) throws MediumException {
+    void mend(AloneLock alone) throws StorageException {
         long stamp = alone.writeLock();
         try {
+            blocks.requireHeld();
             if (writes.isBroken()) {
                 boolean _ = writes.recover();
             }
+        } catch (DeviceGoneException e) {
+            throw e;
         } catch (IOException e) {
             throw torn(e);
         } finally {

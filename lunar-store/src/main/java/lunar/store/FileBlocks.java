@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import lunar.block.Capability;
+import lunar.block.DeviceGoneException;
 import lunar.block.DeviceLabels;
 import lunar.block.Extent;
 import lunar.block.Geometry;
@@ -58,6 +59,20 @@ final class FileBlocks implements AutoCloseable {
     }
 
     int alignmentBytes() { return alignmentBytes; }
+
+    /** A descriptor for requests that the kernel executes by itself; see {@link FileHandle#own}. */
+    @Nullable
+    LinuxFile own() { return file.own(); }
+
+    /** @throws DeviceGoneException once the file must not be used any more */
+    void requireHeld() throws DeviceGoneException {
+        file.requireHeld();
+    }
+
+    boolean isLost() { return file.isLost(); }
+
+    /** See {@link FileHandle#abandon}. */
+    void abandon(String why) { file.abandon(why); }
 
     Set<Capability> capabilities() {
         var capabilities = EnumSet.of(Capability.FUA, Capability.WRITE_ZEROES,

@@ -25,7 +25,6 @@ import lunar.block.Identity;
 import lunar.block.InvalidRequestException;
 import lunar.block.Limits;
 import lunar.block.LostWritesException;
-import lunar.block.MediumException;
 import lunar.block.MiscompareException;
 import lunar.block.NotSupportedException;
 import lunar.block.OutOfRangeException;
@@ -83,7 +82,7 @@ public final class FileDevice implements BlockDevice {
 
     FileDevice(String name, Geometry geometry, Identity identity, FileOptions options,
             FileBlocks blocks, @Nullable Durability durability,
-            @Nullable FileAtomics atomics, @Nullable FileStore store, Path path) {
+            @Nullable FileAtomics atomics, @Nullable FileStore store) {
         this.name = name;
         this.geometry = geometry;
         this.identity = identity;
@@ -95,7 +94,7 @@ public final class FileDevice implements BlockDevice {
         this.capabilities = capabilities(blocks, atomics != null);
         this.limits = limits(geometry, capabilities, options, blocks);
         this.workers = new Workers(this, options.workers());
-        this.shortcut = RingEngine.open(new ForRing(), path, options).orElse(null);
+        this.shortcut = RingEngine.open(new ForRing(), blocks.own(), options).orElse(null);
     }
 
     /**
@@ -194,7 +193,7 @@ public final class FileDevice implements BlockDevice {
     public Optional<DeviceLabels> labels() {
         return store == null
                 ? Optional.empty()
-                : blocks.labels().map(labels -> new GatedLabels(labels, gate, () -> closed));
+                : blocks.labels().map(labels -> new GatedLabels(labels, gate, this::isGone));
     }
 
     @Override
@@ -228,7 +227,7 @@ public final class FileDevice implements BlockDevice {
         }
         long beside = alone.tryReadLock();
         try {
-            if (beside == 0 || closed) {
+            if (beside == 0 || isGone()) {
                 return false;
             }
             request.check(this);
@@ -254,7 +253,7 @@ public final class FileDevice implements BlockDevice {
         public boolean isDirect(BlockRequest request) {
             switch (request.operation()) {
                 case READ, WRITE -> {
-                    if (request.blockCount() <= 0 || request.atomic()
+                    if (request.blockCount() <= 0 || request.atomic() || blocks.isLost()
                             || !blocks.isDirectlyUsable(offsetBytes(request), request.buffer())
                             || (request.fua() && isLost())) {
                         return false;
@@ -288,6 +287,12 @@ public final class FileDevice implements BlockDevice {
             if (durability != null) {
                 durability.stableWriteFailed(reason);
             }
+        }
+
+        @Override
+        public void failed(IOException cause) {
+            blocks.abandon(name + ": its io_uring has failed (" + cause.getMessage()
+                    + "), and may still execute requests; restart the process");
         }
 
         private boolean isLost() { return durability != null && durability.isLost(); }
@@ -358,12 +363,13 @@ public final class FileDevice implements BlockDevice {
     }
 
     /** Before an atomic write that has failed half-way is completed, nobody may look. */
-    private void mend() throws MediumException {
+    private void mend() throws StorageException {
         Objects.requireNonNull(atomics).mend(alone);
     }
 
-    /** With a share: an atomic write may have failed while the request waited for it. */
-    private void requireWhole() throws MediumException {
+    /** With a share: the file may have been lost, or an atomic write have failed, while the request waited for it. */
+    private void requireWhole() throws StorageException {
+        blocks.requireHeld();
         if (alone.isShut()) {
             throw Objects.requireNonNull(atomics).torn(null);
         }
@@ -444,7 +450,9 @@ public final class FileDevice implements BlockDevice {
         long entered = gate.readLock();
         try {
             requireOpen();
-            resized(blocks.sizeBytes());
+            synchronized (this) { // a size from before a grow would take it back
+                resized(blocks.sizeBytes());
+            }
         } catch (IOException e) {
             throw IoFailure.of("size of " + name, e);
         } finally {
@@ -452,7 +460,8 @@ public final class FileDevice implements BlockDevice {
         }
     }
 
-    private synchronized void resized(long sizeBytes) throws IOException {
+    /** Under the monitor. */
+    private void resized(long sizeBytes) throws IOException {
         Geometry before = geometry;
         long unit = Math.max(before.blockSize(), blocks.alignmentBytes());
         long blockCount = sizeBytes / unit * (unit / before.blockSize());
@@ -508,7 +517,7 @@ public final class FileDevice implements BlockDevice {
             return false;
         }
         try {
-            return !closed && blocks.isResident(offsetBytes, countBytes);
+            return !isGone() && blocks.isResident(offsetBytes, countBytes);
         } finally {
             gate.unlockRead(entered);
         }
@@ -565,7 +574,10 @@ public final class FileDevice implements BlockDevice {
         if (closed) {
             throw new DeviceGoneException(name + " is closed");
         }
+        blocks.requireHeld();
     }
+
+    private boolean isGone() { return closed || blocks.isLost(); }
 
     @Override
     public String toString() { return name; }

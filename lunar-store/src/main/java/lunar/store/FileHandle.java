@@ -27,12 +27,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * An open, locked file that survives interrupts. A thread that is interrupted in a FileChannel, or enters one with its
  * flag set, closes the channel for everybody. Here such a channel is replaced: the interrupted thread and its
- * victims open the same file again, take the lock again and repeat what they did, which is harmless since every
- * transfer has its place. The thread keeps its interrupt flag. The alternative, to hand each request to a thread of our
- * own, would cost two switches per request for a case that hardly happens.
+ * victims open the same file again and repeat what they did, which is harmless since every transfer has its place. The
+ * thread keeps its interrupt flag. The alternative, to hand each request to a thread of our own, would cost two
+ * switches per request for a case that hardly happens.
  *
- * <p>POSIX gives up all of a process's locks on a file when it closes any descriptor of it, so between close and
- * reopening another process could take it; then this handle is gone, and says so.
+ * <p>The lock belongs to a descriptor of our own, which no interrupt closes ({@link DescriptionLock}). Where there are
+ * no such locks it is a POSIX lock: the system gives up all of a process's POSIX locks on a file when the process
+ * closes any descriptor of it, so it is taken again with each new channel. If another process has it then, or the path
+ * leads to another file, this handle is lost for good: {@link #requireHeld} fails from then on, and every path to the
+ * file asks it.
  */
 final class FileHandle implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(FileHandle.class.getName());
@@ -49,11 +52,20 @@ final class FileHandle implements AutoCloseable {
     private final boolean writable;
     private final Set<OpenOption> openOptions = new HashSet<>();
     private final @Nullable Object fileKey;
+    /** A descriptor that stays the same; null where the calls are not available. */
+    private final @Nullable LinuxFile own;
+    /** Whether it has the lock, and not the channel. */
+    private final boolean ownHasLock;
+    /** Why the file must not be used any more. */
+    private volatile @Nullable String lost;
     /** Replaced under this handle's monitor. */
     private volatile FileChannel channel;
     private boolean closed;
+    /** Whether the kernel may still use our descriptor after it is closed. */
+    private boolean abandoned;
 
-    private FileHandle(Path path, boolean writable, boolean direct) throws IOException {
+    private FileHandle(Path path, boolean writable, boolean direct, boolean portably)
+            throws IOException {
         this.path = path;
         this.writable = writable;
         openOptions.add(StandardOpenOption.READ);
@@ -67,15 +79,26 @@ final class FileHandle implements AutoCloseable {
         if (!HELD.add(claim())) {
             throw new BusyException(path + " is in use by this process already");
         }
-        boolean opened = false;
+        FileChannel opened = null;
+        LinuxFile kept = null;
+        boolean locked = false;
         try {
-            this.channel = openLocked();
-            opened = true;
+            opened = FileChannel.open(path, openOptions);
+            kept = portably ? null : openOwn(direct);
+            this.ownHasLock = kept != null && lock(kept);
+            if (!ownHasLock) {
+                lock(opened);
+            }
+            locked = true;
         } finally {
-            if (!opened) {
-                HELD.remove(claim());
+            if (!locked) {
+                try (var _ = kept; var _ = opened) {
+                    HELD.remove(claim());
+                }
             }
         }
+        this.channel = opened;
+        this.own = kept;
     }
 
     /**
@@ -84,7 +107,44 @@ final class FileHandle implements AutoCloseable {
      * @throws BusyException when it is locked
      */
     static FileHandle open(Path path, boolean writable, boolean direct) throws IOException {
-        return new FileHandle(path, writable, direct);
+        return new FileHandle(path, writable, direct, false);
+    }
+
+    /** Like {@link #open}, but as on a system that is not known here. */
+    static FileHandle openPortably(Path path, boolean writable) throws IOException {
+        return new FileHandle(path, writable, false, true);
+    }
+
+    private @Nullable LinuxFile openOwn(boolean direct) throws IOException {
+        return (direct
+                ? LinuxFile.openDirect(path, writable)
+                : LinuxFile.open(path, writable, false)).orElse(null);
+    }
+
+    /**
+     * The descriptor that has the lock, opened like the file, for requests that the kernel executes by itself: it
+     * keeps the file locked until they have ended. Closed with this. Null where the calls are not available.
+     */
+    @Nullable
+    LinuxFile own() { return own; }
+
+    /** @throws DeviceGoneException once the file was lost */
+    void requireHeld() throws DeviceGoneException {
+        String why = lost;
+        if (why != null) {
+            throw new DeviceGoneException(why);
+        }
+    }
+
+    boolean isLost() { return lost != null; }
+
+    /**
+     * Loses the file because the kernel may still execute requests on {@link #own}, nobody knows until when. Close then
+     * leaves it to the kernel to give up the lock, with the last of them.
+     */
+    synchronized void abandon(String why) {
+        abandoned = true;
+        lost = why;
     }
 
     /**
@@ -215,15 +275,44 @@ final class FileHandle implements AutoCloseable {
         if (closed) {
             throw new ClosedChannelException();
         }
+        requireHeld();
         if (channel.isOpen()) {
             return; // somebody was here before
         }
-        if (!Objects.equals(fileKey, fileKey())) {
-            throw new DeviceGoneException(path + " is another file than before");
-        }
         channel.close(); // waits for whoever is closing it, whose lock would be in the way of the new one
-        channel = openLocked();
+        try {
+            channel = openAgain();
+        } catch (BusyException e) {
+            throw lost(e.getMessage(), e);
+        } catch (IOException e) {
+            // Without a lock anybody may have taken it; with it, there may be a channel the next time.
+            throw ownHasLock ? e : lost(path + " cannot be opened again: " + e.getMessage(), e);
+        }
         LOG.log(System.Logger.Level.DEBUG, "opened {0} again after an interrupt", path);
+    }
+
+    private DeviceGoneException lost(String why, @Nullable IOException cause) {
+        lost = why;
+        return new DeviceGoneException(why, cause);
+    }
+
+    private FileChannel openAgain() throws IOException {
+        FileChannel fresh = FileChannel.open(path, openOptions);
+        boolean same = false;
+        try {
+            if (!Objects.equals(fileKey, fileKey())) {
+                throw lost(path + " is another file than before", null);
+            }
+            if (!ownHasLock) {
+                lock(fresh);
+            }
+            same = true;
+            return fresh;
+        } finally {
+            if (!same) {
+                fresh.close();
+            }
+        }
     }
 
     private Object claim() { return fileKey == null ? path : fileKey; }
@@ -232,18 +321,13 @@ final class FileHandle implements AutoCloseable {
         return Files.readAttributes(path, BasicFileAttributes.class, new LinkOption[0]).fileKey();
     }
 
-    private FileChannel openLocked() throws IOException {
-        FileChannel fresh = FileChannel.open(path, openOptions);
-        boolean locked = false;
-        try {
-            lock(fresh);
-            locked = true;
-            return fresh;
-        } finally {
-            if (!locked) {
-                fresh.close();
-            }
-        }
+    /** Locks by our own descriptor; false where that cannot be. */
+    private boolean lock(LinuxFile file) throws IOException {
+        return switch (DescriptionLock.take(file, writable)) {
+            case LOCKED -> true;
+            case BUSY -> throw new BusyException(path + " is in use by another process");
+            case NOT_SUPPORTED -> false;
+        };
     }
 
     private void lock(FileChannel fresh) throws IOException {
@@ -267,8 +351,14 @@ final class FileHandle implements AutoCloseable {
     public synchronized void close() throws IOException {
         if (!closed) {
             closed = true;
-            channel.close();
-            HELD.remove(claim());
+            LinuxFile file = own;
+            try (file; var _ = channel) {
+                if (file != null && ownHasLock && !abandoned) { // now, whoever else refers to the description
+                    DescriptionLock.release(file);
+                }
+            } finally {
+                HELD.remove(claim());
+            }
         }
     }
 }

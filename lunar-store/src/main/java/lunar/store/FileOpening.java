@@ -165,7 +165,7 @@ final class FileOpening {
         int alignmentBytes = alignmentBytes(real, sizeBytes, options);
         var geometry = new Geometry(blockSize, sizeBytes / blockSize,
                 Math.max(PHYSICAL_BLOCK_BYTES, alignmentBytes));
-        // Kept even where it punches no holes: to close it would give up the lock.
+        // Kept even where it punches no holes: to close it would give up a lock that is a POSIX lock.
         LinuxFile file = LinuxFile.open(real, !options.readOnly(), false).orElse(null);
         Durability durability = null;
         boolean opened = false;
@@ -178,7 +178,7 @@ final class FileOpening {
             FileAtomics atomics = FileAtomics.open("file:" + path, real, file, options,
                     blocks, durability);
             var device = new FileDevice("file:" + path, geometry, Identity.of("file", uuid),
-                    options, blocks, durability, atomics, Files.getFileStore(real), real);
+                    options, blocks, durability, atomics, Files.getFileStore(real));
             opened = true;
             return device;
         } finally {

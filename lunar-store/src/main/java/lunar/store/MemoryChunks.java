@@ -3,6 +3,7 @@ package lunar.store;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
+import java.util.BitSet;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import lunar.block.NoSpaceException;
 import lunar.block.Size;
@@ -83,6 +84,26 @@ final class MemoryChunks implements AutoCloseable {
             next = isEmptyAround(next) ? ((next >>> LEAF_SHIFT) + 1) << LEAF_SHIFT : next + 1;
         }
         return Math.min(next, chunkCount);
+    }
+
+    /** Obtains all chunks of a range, or none: where memory is short, those that were taken for it are given back. */
+    void obtainAll(long offsetBytes, long countBytes) throws NoSpaceException {
+        long first = indexOf(offsetBytes);
+        BitSet fresh = null; // made where a chunk is, which costs far more
+        try {
+            for (long index = first; index * CHUNK_BYTES < offsetBytes + countBytes; index++) {
+                if (find(index) == null) {
+                    MemorySegment _ = obtain(index);
+                    fresh = fresh == null ? new BitSet() : fresh;
+                    fresh.set((int) (index - first));
+                }
+            }
+        } catch (NoSpaceException e) {
+            if (fresh != null) {
+                fresh.stream().forEach(chunk -> release(first + chunk));
+            }
+            throw e;
+        }
     }
 
     MemorySegment obtain(long index) throws NoSpaceException {

@@ -192,10 +192,7 @@ public final class MemoryDevice implements BlockDevice {
         lock(at, bytes, true);
         try {
             requireOpen();
-            for (long chunk = MemoryChunks.indexOf(at); chunk * MemoryChunks.CHUNK_BYTES < at
-                    + bytes; chunk++) {
-                MemorySegment _ = chunks.obtain(chunk); // all memory first: nothing is written if it is short
-            }
+            chunks.obtainAll(at, bytes); // nothing is written if memory is short
             for (long done = 0; done < bytes;) {
                 long within = MemoryChunks.offsetOf(at + done);
                 long count = Math.min(bytes - done, MemoryChunks.CHUNK_BYTES - within);
@@ -295,9 +292,7 @@ public final class MemoryDevice implements BlockDevice {
             long inFirst = Math.min(bytes, MemoryChunks.CHUNK_BYTES - MemoryChunks.offsetOf(at));
             compare(at, 0, inFirst, request);
             compare(at, inFirst, bytes, request);
-            // All memory first: where it is short nothing must be written.
-            MemorySegment _ = chunks.obtain(MemoryChunks.indexOf(at));
-            MemorySegment _ = chunks.obtain(MemoryChunks.indexOf(at + bytes - 1));
+            chunks.obtainAll(at, bytes); // nothing must be written if memory is short
             store(at, 0, inFirst, bytes, request.buffer());
             store(at, inFirst, bytes, bytes, request.buffer());
         } finally {

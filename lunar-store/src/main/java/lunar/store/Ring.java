@@ -17,6 +17,8 @@ import java.lang.invoke.VarHandle;
 final class Ring implements AutoCloseable {
     /** Names the end that {@link #wake} brings about. */
     static final long WOKEN = -1;
+    /** What {@link #takeBack} returns when there is nothing. */
+    static final long NOTHING = -2;
 
     // struct io_uring_params: 120 bytes; sq_off and cq_off stand at 40 and 80.
     private static final int PARAMS_BYTES = 120;
@@ -25,6 +27,7 @@ final class Ring implements AutoCloseable {
     private static final int PARAMS_FLAGS = 8;
     private static final int PARAMS_FEATURES = 20;
     // struct io_sqring_offsets
+    private static final int SQ_HEAD = 40;
     private static final int SQ_TAIL = 40 + 4;
     private static final int SQ_MASK = 40 + 8;
     private static final int SQ_ARRAY = 40 + 24;
@@ -96,6 +99,7 @@ final class Ring implements AutoCloseable {
     private final int entries;
     private final MemorySegment rings;
     private final MemorySegment sqes;
+    private final long sqHeadAt;
     private final long sqTailAt;
     private final int sqMask;
     private final long cqHeadAt;
@@ -148,6 +152,7 @@ final class Ring implements AutoCloseable {
             mapped = map(OFFSET_RINGS, Math.max(arrayAt + this.entries * (long) Integer.BYTES,
                     cqesAt + cqEntries * (long) CQE_BYTES));
             this.sqes = map(OFFSET_SQES, this.entries * (long) SQE_BYTES);
+            this.sqHeadAt = params.get(ValueLayout.JAVA_INT, SQ_HEAD);
             this.sqTailAt = params.get(ValueLayout.JAVA_INT, SQ_TAIL);
             this.cqHeadAt = params.get(ValueLayout.JAVA_INT, CQ_HEAD);
             this.cqTailAt = params.get(ValueLayout.JAVA_INT, CQ_TAIL);
@@ -181,8 +186,11 @@ final class Ring implements AutoCloseable {
      * @throws IOException when the kernel has none, or none for this process, with the reason
      */
     static Ring open(int entries) throws IOException {
-        RingCalls calls = RingCalls.LOOKUP
-                .orElseThrow(() -> new IOException("no native access to Linux"));
+        return open(entries, RingCalls.LOOKUP
+                .orElseThrow(() -> new IOException("no native access to Linux")));
+    }
+
+    static Ring open(int entries, RingCalls calls) throws IOException {
         return new Ring(calls, entries);
     }
 
@@ -244,6 +252,24 @@ final class Ring implements AutoCloseable {
         sqes.set(ValueLayout.JAVA_LONG, at + SQE_USER_DATA, named);
         sqTail++;
         pending++;
+    }
+
+    /**
+     * Takes back the entry that was put last, unless the kernel has taken it.
+     *
+     * @return its name, or {@link #NOTHING} where the kernel has taken all
+     */
+    long takeBack() {
+        int left = sqTail - (int) INT.getAcquire(rings, sqHeadAt);
+        if (left == 0) {
+            pending = 0;
+            return NOTHING;
+        }
+        sqTail--;
+        pending = left - 1;
+        INT.setRelease(rings, sqTailAt, sqTail);
+        return sqes.get(ValueLayout.JAVA_LONG,
+                (sqTail & sqMask) * (long) SQE_BYTES + SQE_USER_DATA);
     }
 
     /** Makes the thread of this ring return from {@link #enter}; any thread may, until it is closed. */

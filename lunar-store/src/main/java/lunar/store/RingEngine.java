@@ -2,9 +2,9 @@ package lunar.store;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import lunar.block.BlockRequest;
 import lunar.block.BusyException;
@@ -18,7 +18,9 @@ import org.jspecify.annotations.Nullable;
  * it is, the more each call does. Who submits makes a system call only to wake it.
  *
  * <p>What does not succeed entirely goes to the device's workers, who do all of it once more and find the words for
- * what is wrong: a read or a write may be done twice.
+ * what is wrong: a read or a write may be done twice. But never before the kernel has ended it: a read that is executed
+ * late would fill a buffer that is used for something else, a write overwrite newer data. If the ring fails, so that
+ * this cannot be seen, the device fails, and the requests that the kernel has taken keep their buffers and never end.
  */
 final class RingEngine implements Shortcut {
     /** Requests that may wait before submit refuses more with {@link BusyException}. */
@@ -39,6 +41,9 @@ final class RingEngine implements Shortcut {
      */
     private static final long PATIENCE_NS = 2_000_000;
 
+    /** Engines with requests that the kernel may still execute: their buffers must not become other memory. */
+    private static final Set<RingEngine> ABANDONED = ConcurrentHashMap.newKeySet();
+
     private static final int AWAKE = 0;
     private static final int ASLEEP = 1;
 
@@ -58,6 +63,12 @@ final class RingEngine implements Shortcut {
 
         /** A write that was to be stable at its end has failed, after which no earlier write is known to be stable. */
         void stableWriteFailed(String reason);
+
+        /**
+         * The ring has failed, and the kernel may still execute requests of it, at any later time: they do not end, and
+         * nothing else may be written. Those which wait to be {@link #alone} go on after this, and must not begin.
+         */
+        void failed(IOException cause);
     }
 
     /** How a ring is come by. */
@@ -68,13 +79,12 @@ final class RingEngine implements Shortcut {
 
     private final Device device;
     private final Ring ring;
-    /** Opened for direct I/O, which the ring's requests use. */
+    /** Opened for direct I/O, which the ring's requests use. Stays its owner's. */
     private final LinuxFile file;
     private final Thread thread;
     private final RequestQueue waiting = new RequestQueue(MAX_WAITING);
     /** Whether the thread has to be woken. Whoever changes it to AWAKE for the thread must then wake it. */
     private final AtomicInteger state = new AtomicInteger(AWAKE);
-    private final AtomicBoolean fileClosed = new AtomicBoolean();
 
     // These are the thread's own.
     private final @Nullable BlockRequest[] running;
@@ -85,6 +95,7 @@ final class RingEngine implements Shortcut {
     private long share;
     /** Somebody has woken the thread, or is about to, and the end of it was not read yet. */
     private boolean wakeOwed;
+    /** The kernel has answered with an error; nothing is put any more. */
     private boolean broken;
     /** Ends read in the last turn. */
     private int lastEnds;
@@ -103,23 +114,27 @@ final class RingEngine implements Shortcut {
                 .unstarted(this::run);
     }
 
-    /** An engine for the file of a device, or none where the kernel or the options have none. */
-    static Optional<Shortcut> open(Device device, Path path, FileOptions options) {
-        return open(device, path, options, () -> Ring.open(ENTRIES));
+    /**
+     * An engine for the file of a device, or none where the kernel or the options have none.
+     *
+     * @param file descriptor for direct I/O, to be closed after the engine; null where there is none
+     */
+    static Optional<Shortcut> open(Device device, @Nullable LinuxFile file, FileOptions options) {
+        return open(device, file, options, () -> Ring.open(ENTRIES));
     }
 
-    static Optional<Shortcut> open(Device device, Path path, FileOptions options, Opener opener) {
+    static Optional<Shortcut> open(Device device, @Nullable LinuxFile file, FileOptions options,
+            Opener opener) {
         String why;
         if (options.io() != FileOptions.Io.DIRECT) {
             why = "it is not opened with io=direct";
         } else if (!options.ring()) {
             why = "it is opened with ring=false";
+        } else if (file == null) {
+            why = "direct I/O is not known on this processor";
         } else {
             try {
-                Ring ring = opener.open();
-                // After the ring: once open it stays open as long as the device, for the sake of its lock.
-                LinuxFile file = openFile(path, options, ring);
-                var engine = new RingEngine(device, ring, file);
+                var engine = new RingEngine(device, opener.open(), file);
                 engine.thread.start();
                 LOG.log(System.Logger.Level.DEBUG, "{0}: reads and writes by io_uring", device);
                 return Optional.of(engine);
@@ -129,21 +144,6 @@ final class RingEngine implements Shortcut {
         }
         LOG.log(System.Logger.Level.DEBUG, "{0}: reads and writes by workers: {1}", device, why);
         return Optional.empty();
-    }
-
-    private static LinuxFile openFile(Path path, FileOptions options, Ring ring)
-            throws IOException {
-        boolean opened = false;
-        try {
-            LinuxFile file = LinuxFile.openDirect(path, !options.readOnly())
-                    .orElseThrow(() -> new IOException("not known on this processor"));
-            opened = true;
-            return file;
-        } finally {
-            if (!opened) {
-                ring.close();
-            }
-        }
     }
 
     @Override
@@ -180,6 +180,8 @@ final class RingEngine implements Shortcut {
             serve();
         } catch (IOException e) {
             giveUp(e);
+        } catch (RuntimeException | Error e) {
+            giveUp(new IOException("internal error of the ring: " + e, e));
         }
         if (!broken) { // then somebody may be about to wake it
             ring.close();
@@ -188,7 +190,7 @@ final class RingEngine implements Shortcut {
 
     /** Until it is closed and nothing is left. A completion may close the device, and so call this once more. */
     private void serve() throws IOException {
-        while (!waiting.isClosed() || !waiting.isEmpty() || isBusy()) {
+        while (!broken && (!waiting.isClosed() || !waiting.isEmpty() || isBusy())) {
             begin();
             await();
             finish();
@@ -303,10 +305,17 @@ final class RingEngine implements Shortcut {
             running[place] = null;
             freePlaces[free++] = place;
             if (free == running.length) {
-                device.alone().unlock(share);
+                giveShareBack();
             }
         }
         return request;
+    }
+
+    private void giveShareBack() {
+        if (share != 0) {
+            device.alone().unlock(share);
+            share = 0;
+        }
     }
 
     private void end(BlockRequest request, @Nullable StorageException failure) {
@@ -319,10 +328,11 @@ final class RingEngine implements Shortcut {
         }
     }
 
-    /** The kernel does not know the ring any more, which nobody could explain. The workers do all from now on. */
+    /** Nobody could explain it. What the kernel has not taken goes to the workers, who do all from now on. */
     private void giveUp(IOException cause) {
         LOG.log(System.Logger.Level.ERROR, device + ": workers go on without io_uring", cause);
         broken = true;
+        wakeOwed = false;
         waiting.close();
         while (!waiting.isEmpty()) {
             BlockRequest request = waiting.poll();
@@ -330,13 +340,41 @@ final class RingEngine implements Shortcut {
                 device.submitToWorkers(request);
             }
         }
-        for (int place = 0; place < running.length; place++) {
-            BlockRequest request = take(place);
+        for (long name = ring.takeBack(); name != Ring.NOTHING; name = ring.takeBack()) {
+            BlockRequest request = name == Ring.WOKEN ? null : take((int) name);
             if (request != null) {
                 device.submitToWorkers(request);
             }
         }
-        wakeOwed = false;
+        settle();
+    }
+
+    /** Waits until the kernel has ended what it has taken. If that cannot be seen, the device has failed. */
+    private void settle() {
+        try {
+            readEnds();
+            while (free < running.length) {
+                ring.enter();
+                readEnds();
+            }
+        } catch (IOException e) {
+            readEnds();
+            if (free < running.length && ABANDONED.add(this)) {
+                LOG.log(System.Logger.Level.ERROR, "{0}: {1} requests are left in an io_uring that"
+                        + " has failed, and may be executed at any time: they do not end, and the"
+                        + " device fails; restart the process", device, running.length - free);
+                device.failed(e);
+                giveShareBack();
+            }
+        }
+    }
+
+    private void readEnds() {
+        while (ring.nextEnd()) {
+            if (ring.named() != Ring.WOKEN) {
+                ended((int) ring.named(), ring.result());
+            }
+        }
     }
 
     /** The ring's thread may close, too, from a completion: then it ends here what is in flight. */
@@ -350,11 +388,11 @@ final class RingEngine implements Shortcut {
             } catch (IOException e) {
                 giveUp(e);
             }
+            if (broken) {
+                settle(); // a request may have ended only now, in giveUp
+            }
         } else {
             Workers.awaitEnd(thread);
-        }
-        if (fileClosed.compareAndSet(false, true)) {
-            file.close();
         }
     }
 

@@ -101,7 +101,6 @@ class FileDeviceTest {
             assertThat(back.mismatch(data)).isEqualTo(-1);
             device.submitRead(2, back.fill((byte) 0)).get(60, TimeUnit.SECONDS);
             assertThat(back.mismatch(data)).isEqualTo(-1);
-            // The lock was given up and taken again.
             assertThat(isLocked(file)).isTrue();
         }
     }
@@ -176,10 +175,7 @@ class FileDeviceTest {
     void shouldRefuseAFileThatAnotherProcessUsesAndShareItAmongReaders() throws Exception {
         FileDevice.open(file, NEW).close();
         for (String mode : List.of("exclusive", "shared")) {
-            Process holder = new ProcessBuilder(
-                    Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
-                    System.getProperty("java.class.path"), LockHolder.class.getName(),
-                    file.toString(), mode).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+            Process holder = LockHolder.start(file, mode);
             try {
                 assertThat(holder.inputReader().readLine()).isEqualTo("locked");
                 assertThatThrownBy(() -> FileDevice.open(file, NEW))
@@ -200,7 +196,7 @@ class FileDeviceTest {
     }
 
     /** Asks the kernel's list of locks, in which the file's inode stands behind its disk. */
-    private static boolean isLocked(Path file) throws IOException {
+    static boolean isLocked(Path file) throws IOException {
         Path locks = Path.of("/proc/locks");
         assumeTrue(Files.isReadable(locks), "no /proc/locks here");
         String inode = ":" + Files.getAttribute(file, "unix:ino") + " ";

@@ -16,6 +16,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import lunar.block.Extent;
 import lunar.block.NoSpaceException;
+import lunar.block.Usage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -94,6 +95,25 @@ class MemoryDeviceTest {
 
         @Override
         public void close() {}
+    }
+
+    @Test
+    void shouldTakeNoMemoryForAWriteThatFindsTooLittle() throws IOException {
+        try (var device = MemoryDevice.create(8L * CHUNK_BYTES, 512, 2L * CHUNK_BYTES)) {
+            device.write(CHUNK_BYTES / 512, filled(512, 7));
+            assertThatThrownBy(() -> device.write(0, filled(3 * CHUNK_BYTES, 1)))
+                    .isInstanceOf(NoSpaceException.class);
+            assertThat(device.allocatedBytes()).isEqualTo(CHUNK_BYTES);
+            assertThat(device.usage()).contains(new Usage(CHUNK_BYTES, CHUNK_BYTES));
+            MemorySegment back = filled(512, 0);
+            device.read(CHUNK_BYTES / 512, back);
+            assertThat(back.mismatch(filled(512, 7))).isEqualTo(-1);
+            // Of two chunks that the blocks are in there is memory for one.
+            assertThatThrownBy(() -> device.compareAndWrite(5L * CHUNK_BYTES / 512 - 1,
+                    filled(2048, 0))).isInstanceOf(NoSpaceException.class);
+            assertThat(device.allocatedBytes()).isEqualTo(CHUNK_BYTES);
+            device.write(6L * CHUNK_BYTES / 512, filled(CHUNK_BYTES, 3));
+        }
     }
 
     @Test
@@ -180,6 +200,8 @@ class MemoryDeviceTest {
             device.write(0, filled(CHUNK_BYTES, 7));
             assertThatThrownBy(() -> device.write(4L * chunk, filled(2 * CHUNK_BYTES, 8)))
                     .isInstanceOf(NoSpaceException.class).hasMessageContaining("512 KiB");
+            assertThat(device.allocatedBytes()).isEqualTo(CHUNK_BYTES);
+            device.write(4L * chunk, filled(CHUNK_BYTES, 8));
             assertThat(device.allocatedBytes()).isEqualTo(2L * CHUNK_BYTES);
             device.write(chunk - 1, filled(512, 9)); // where memory is there is no need for more
             device.unmap(8L * chunk, chunk);

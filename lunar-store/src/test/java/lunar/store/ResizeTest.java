@@ -119,6 +119,29 @@ class ResizeTest {
     }
 
     @Test
+    void shouldStayGrownWhenItsSizeIsLookedAtMeanwhile() throws Exception {
+        try (BlockDevice device = Devices
+                .open("file:" + folder.resolve("disk.img") + "?size=1MiB")) {
+            Thread looking;
+            synchronized (device) { // in which the size changes
+                looking = Thread.ofPlatform().start(() -> {
+                    try {
+                        device.refresh();
+                    } catch (StorageException e) {
+                        throw new AssertionError(e);
+                    }
+                });
+                while (looking.getState() != Thread.State.BLOCKED) {
+                    Thread.onSpinWait();
+                }
+                device.grow(4096);
+            }
+            looking.join();
+            assertThat(device.blockCount()).isEqualTo(4096);
+        }
+    }
+
+    @Test
     void shouldNotGrowWhatIsOnlyRead() throws Exception {
         truncate(1 << 20);
         try (BlockDevice device = Devices

@@ -113,9 +113,10 @@ class RingDeviceTest {
         // The kernel refuses a ring without entries.
         assertThatThrownBy(() -> Ring.open(0)).isInstanceOf(IOException.class)
                 .hasMessageContaining("io_uring_setup: error 22");
-        assertThat(RingEngine.open(new NoDevice(), file, DIRECT, () -> Ring.open(0))).isEmpty();
-        assertThat(RingEngine.open(new NoDevice(), folder.resolve("none"), DIRECT,
-                () -> Ring.open(8))).isEmpty();
+        try (LinuxFile own = LinuxFile.openDirect(file, true).orElseThrow()) {
+            assertThat(RingEngine.open(new NoDevice(), own, DIRECT, () -> Ring.open(0))).isEmpty();
+        }
+        assertThat(RingEngine.open(new NoDevice(), null, DIRECT, () -> Ring.open(8))).isEmpty();
     }
 
     private record NoDevice() implements RingEngine.Device {
@@ -133,6 +134,9 @@ class RingDeviceTest {
 
         @Override
         public void stableWriteFailed(String reason) { throw new AssertionError(reason); }
+
+        @Override
+        public void failed(IOException cause) { throw new AssertionError(cause); }
     }
 
     /** A device whose writes all fail in the ring: its file is opened for reading only. */
@@ -148,13 +152,17 @@ class RingDeviceTest {
 
         @Override
         public void stableWriteFailed(String reason) { told.add(reason); }
+
+        @Override
+        public void failed(IOException cause) { throw new AssertionError(cause); }
     }
 
     @Test
     void shouldTellTheDeviceOfAWriteWithFuaThatFailsBeforeItIsRepeated() throws Exception {
         Files.write(file, new byte[BLOCK]);
         var device = new Refusing(new CopyOnWriteArrayList<>(), new AloneLock());
-        try (Shortcut ring = RingEngine.open(device, file, DIRECT.readOnly(true)).orElseThrow()) {
+        try (LinuxFile own = LinuxFile.openDirect(file, false).orElseThrow();
+                Shortcut ring = RingEngine.open(device, own, DIRECT).orElseThrow()) {
             var plain = new CompletableFuture<List<String>>();
             assertThat(ring.submit(new BlockRequest().asWrite(0, 1, aligned(1, 1), false)
                     .onCompletion((_, _) -> plain.complete(List.copyOf(device.told)))))

@@ -1,0 +1,202 @@
+package lunar.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import lunar.block.BlockRequest;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** An io_uring that the kernel answers with errors, while it executes a request: a read of a FIFO that is empty. */
+class RingFailureTest {
+    private static final int BLOCK = 4096;
+    private static final FileOptions DIRECT = FileOptions.BUFFERED.io(FileOptions.Io.DIRECT);
+
+    @TempDir
+    Path folder;
+    private Path fifo;
+    private LinuxFile file;
+    private Calls calls;
+    private final Device device = new Device();
+    private Shortcut ring;
+
+    @BeforeEach
+    void open() throws Exception {
+        calls = new Calls(RingCalls.LOOKUP.orElse(null));
+        fifo = folder.resolve("fifo");
+        LoopDisk.run(List.of("mkfifo", fifo.toString()));
+        file = LinuxFile.open(fifo, true, false).orElseThrow();
+        ring = RingEngine.open(device, file, DIRECT, () -> Ring.open(8, calls.failing()))
+                .orElse(null);
+        assumeTrue(ring != null, "no io_uring here");
+    }
+
+    @AfterEach
+    void close() {
+        if (ring != null) {
+            ring.close();
+        }
+        file.close();
+    }
+
+    /** Lets io_uring_enter(2) fail as often as it is told to, from the first call on after a request was taken. */
+    static final class Calls {
+        private static final long ENTER = 426;
+        private static final int GETEVENTS = 1;
+        private static final VarHandle ERRNO = RingCalls.STATE
+                .varHandle(MemoryLayout.PathElement.groupElement("errno"));
+
+        private final RingCalls real;
+        private volatile int failures;
+        /** The wake of the ring, and a request. */
+        private final CountDownLatch taken = new CountDownLatch(2);
+
+        Calls(RingCalls real) {
+            assumeTrue(real != null, "no native access to Linux");
+            this.real = real;
+        }
+
+        RingCalls failing() throws IOException {
+            try {
+                MethodHandle handle = MethodHandles.lookup().bind(this, "call",
+                        MethodType.methodType(long.class, MemorySegment.class, long.class,
+                                long.class, long.class, long.class, long.class, long.class,
+                                long.class));
+                return new RingCalls(handle, real.mmapHandle(), real.munmapHandle(),
+                        real.eventfdHandle(), real.writeHandle(), real.closeHandle());
+            } catch (ReflectiveOperationException e) {
+                throw new AssertionError(e);
+            }
+        }
+
+        long call(MemorySegment state, long call, long ring, long submit, long ends, long flags,
+                long argument, long bytes) throws Throwable {
+            MethodHandle next = real.syscallHandle();
+            if (call != ENTER) {
+                return (long) next.invokeExact(state, call, ring, submit, ends, flags, argument,
+                        bytes);
+            }
+            if (taken.getCount() == 0 && failures > 0) {
+                failures--;
+                ERRNO.set(state, 0L, Errno.EIO);
+                return -1;
+            }
+            // In two calls, so that the test knows of what was taken while the second one waits.
+            long count = submit == 0
+                    ? 0
+                    : (long) next.invokeExact(state, call, ring, submit, 0L, 0L, 0L, 0L);
+            for (long i = 0; i < count; i++) {
+                taken.countDown();
+            }
+            if ((flags & GETEVENTS) != 0 && count == submit) {
+                long _ = (long) next.invokeExact(state, call, ring, 0L, ends, flags, argument,
+                        bytes);
+            }
+            return count;
+        }
+    }
+
+    private static final class Device implements RingEngine.Device {
+        private final AloneLock alone = new AloneLock();
+        private final List<BlockRequest> handedOver = new CopyOnWriteArrayList<>();
+        private final CompletableFuture<IOException> failure = new CompletableFuture<>();
+
+        @Override
+        public boolean isDirect(BlockRequest request) { return true; }
+
+        @Override
+        public long offsetBytes(BlockRequest request) { return 0; }
+
+        @Override
+        public AloneLock alone() { return alone; }
+
+        @Override
+        public void submitToWorkers(BlockRequest request) {
+            handedOver.add(request);
+            request.succeed();
+        }
+
+        @Override
+        public void stableWriteFailed(String reason) { throw new AssertionError(reason); }
+
+        @Override
+        public void failed(IOException cause) { failure.complete(cause); }
+    }
+
+    private static final class Read {
+        private final BlockRequest request;
+        private final CompletableFuture<Void> end = new CompletableFuture<>();
+
+        Read(long lba) {
+            MemorySegment buffer = Arena.ofAuto().allocate(BLOCK, BLOCK);
+            request = new BlockRequest().asRead(lba, 1, buffer).onCompletion((_, failure) -> {
+                if (failure == null) {
+                    end.complete(null);
+                } else {
+                    end.completeExceptionally(failure);
+                }
+            });
+        }
+    }
+
+    /** Two reads: the kernel has taken the first, and its next answer is an error, so it has not taken the second. */
+    private Read[] reads(int failures) throws Exception {
+        var first = new Read(0);
+        var second = new Read(1);
+        calls.failures = failures;
+        assertThat(ring.submit(first.request)).isTrue();
+        assertThat(calls.taken.await(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(ring.submit(second.request)).isTrue();
+        second.end.get(60, TimeUnit.SECONDS);
+        assertThat(device.handedOver).contains(second.request);
+        return new Read[]{first, second};
+    }
+
+    @Test
+    void shouldNeitherEndNorRepeatWhatTheKernelMayStillExecute() throws Exception {
+        Read first = reads(Integer.MAX_VALUE)[0];
+        ring.close();
+        assertThat(device.handedOver).doesNotContain(first.request);
+        assertThat(first.end).isNotDone();
+        assertThat(device.failure.get(60, TimeUnit.SECONDS)).hasMessageContaining("io_uring");
+        assertThat(ring.submit(new Read(2).request)).isFalse();
+        // Who waits to be alone learns it, and does not wait for ever.
+        device.alone.unlockWrite(device.alone.writeLock());
+    }
+
+    @Test
+    void shouldWaitForTheEndsOfWhatTheKernelExecutesBeforeWorkersGoOnAlone() throws Exception {
+        Read first = reads(1)[0];
+        assertThat(device.handedOver).doesNotContain(first.request);
+        try (FileChannel writer = FileChannel.open(fifo, StandardOpenOption.WRITE)) {
+            assertThat(writer.write(ByteBuffer.allocate(BLOCK).put(0, (byte) 7))).isEqualTo(BLOCK);
+        }
+        first.end.get(60, TimeUnit.SECONDS);
+        assertThat(first.request.buffer().get(ValueLayout.JAVA_BYTE, 0))
+                .isEqualTo((byte) 7);
+        ring.close();
+        assertThat(device.handedOver).doesNotContain(first.request);
+        assertThat(device.failure).isNotDone();
+        device.alone.unlockWrite(device.alone.writeLock());
+    }
+}
