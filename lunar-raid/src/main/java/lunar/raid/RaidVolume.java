@@ -64,12 +64,12 @@ public final class RaidVolume implements BlockDevice {
                     physical = Math.max(physical, device.geometry().physicalBlockSize());
                     alignment = Math.max(alignment, device.limits().bufferAlignmentBytes());
                     isReadOnly |= device.readOnly();
-                    unmaps &= device.supports(Capability.UNMAP);
+                    unmaps &= device.supports(Capability.UNMAP_ZEROES);
                 }
             }
             Set<Capability> capabilities = Set.copyOf(unmaps
-                    ? EnumSet.of(Capability.UNMAP, Capability.WRITE_ZEROES,
-                            Capability.COMPARE_AND_WRITE)
+                    ? EnumSet.of(Capability.UNMAP, Capability.UNMAP_ZEROES,
+                            Capability.WRITE_ZEROES, Capability.COMPARE_AND_WRITE)
                     : EnumSet.of(Capability.WRITE_ZEROES, Capability.COMPARE_AND_WRITE));
             Relayout map = reshaping == null
                     ? null
