@@ -114,6 +114,19 @@ lio_file() {
     echo "$1" >"$lio/core/fileio_0/$1/wwn/vpd_unit_serial"
 }
 
+# lio_debug_disk NAME N: the disk of the Nth host of scsi_debug, whose commands are passed through (pscsi_0/NAME).
+lio_debug_disk() {
+    local glob="/sys/devices/pseudo_0/adapter$2/host*/target*/*:0/block/*" disk host
+    wait_for 30 compgen -G "$glob" >/dev/null
+    disk=$(compgen -G "$glob" | head -n 1)
+    host=${disk#*/host}
+    modprobe target_core_pscsi
+    mkdir -p "$lio/core/pscsi_0/$1"
+    echo "scsi_host_id=${host%%/*},scsi_channel_id=0,scsi_target_id=0,scsi_lun_id=0" >"$lio/core/pscsi_0/$1/control"
+    echo "/dev/${disk##*/}" >"$lio/core/pscsi_0/$1/udev_path"
+    echo 1 >"$lio/core/pscsi_0/$1/enable"
+}
+
 # lio_target IQN BACKSTORE...: an open target; the first backstore (as in rd_mcp_0/NAME) is LUN 0. With TPG=N it is portal
 # group N of the target, in the calls below, too.
 lio_target() {

@@ -177,7 +177,10 @@ public interface BlockDevice extends AutoCloseable {
      */
     default void flush() throws StorageException { execute(new BlockRequest().asFlush()); }
 
-    /** Deallocates blocks; they read as zeroes afterwards. Needs {@link Capability#UNMAP}. */
+    /**
+     * Deallocates blocks, as far as the device can. Each reads as before or as zeroes afterwards, and all of them read
+     * as zeroes where the device has {@link Capability#UNMAP_ZEROES}. Needs {@link Capability#UNMAP}.
+     */
     default void unmap(long lba, long blockCount) throws StorageException {
         execute(new BlockRequest().asUnmap(lba, blockCount));
     }

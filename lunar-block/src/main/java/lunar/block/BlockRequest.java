@@ -21,7 +21,7 @@ public final class BlockRequest {
         WRITE,
         /** Make all completed writes stable. */
         FLUSH,
-        /** Deallocate a range, which reads as zeroes afterwards. */
+        /** Deallocate a range, which reads as zeroes afterwards with {@link Capability#UNMAP_ZEROES} only. */
         UNMAP,
         /** Write zeroes without carrying them. */
         WRITE_ZEROES,

@@ -2,8 +2,14 @@ package lunar.block;
 
 /** What a device can do beyond reading, writing and flushing. */
 public enum Capability {
-    /** Blocks can be deallocated; they read as zeroes afterwards (SBC-4 LBPRZ 001b). */
+    /**
+     * Blocks can be deallocated. An unmap is a hint: until it is written again, each of its blocks reads as before or
+     * as zeroes, and which of the two may change. SBC-4 section 4.7.3.4 leaves blocks mapped that a device cannot or
+     * will not unmap, as the ends of a range that cover no whole granule.
+     */
     UNMAP,
+    /** All blocks of an unmap that has succeeded read as zeroes. Comes with {@link #UNMAP}. */
+    UNMAP_ZEROES,
     /** Ranges can be zeroed without sending the zeroes. */
     WRITE_ZEROES,
     /** {@link BlockRequest.Operation#COMPARE_AND_WRITE} is atomic on this device. */

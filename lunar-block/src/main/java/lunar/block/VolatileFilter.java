@@ -80,6 +80,10 @@ public final class VolatileFilter extends Filter {
                 below().execute(request);
             }
             case UNMAP, WRITE_ZEROES -> {
+                if (request.operation() == BlockRequest.Operation.UNMAP
+                        && !supports(Capability.UNMAP_ZEROES)) { // what it leaves must be what was written last
+                    destage(cached.subMap(lba, end));
+                }
                 cached.subMap(lba, end).clear();
                 below().execute(request);
             }
@@ -102,11 +106,13 @@ public final class VolatileFilter extends Filter {
         }
     }
 
-    private void destage() throws StorageException {
-        for (Map.Entry<Long, byte[]> block : cached.entrySet()) {
+    private void destage() throws StorageException { destage(cached); }
+
+    private void destage(Map<Long, byte[]> blocks) throws StorageException {
+        for (Map.Entry<Long, byte[]> block : blocks.entrySet()) {
             below().write(block.getKey(), MemorySegment.ofArray(block.getValue()));
         }
-        cached.clear();
+        blocks.clear();
     }
 
     @Override

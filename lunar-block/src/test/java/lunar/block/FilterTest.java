@@ -309,7 +309,8 @@ class FilterTest {
     }
 
     private static ToyDevice toy() {
-        return new ToyDevice(64, Capability.UNMAP, Capability.COMPARE_AND_WRITE);
+        return new ToyDevice(64, Capability.UNMAP, Capability.UNMAP_ZEROES,
+                Capability.COMPARE_AND_WRITE);
     }
 
     private static MemorySegment filled(int count, int value) {

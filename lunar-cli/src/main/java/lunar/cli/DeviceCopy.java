@@ -115,7 +115,7 @@ final class DeviceCopy extends ChunkQueue {
             submit(destination, slot, slot.request.asWriteZeroes(lba, blocks, false));
             return true;
         }
-        if (destination.supports(Capability.UNMAP)
+        if (destination.supports(Capability.UNMAP_ZEROES)
                 && blocks <= destination.limits().maxUnmapBlocks()) {
             slot.stage = WRITING;
             submit(destination, slot, slot.request.asUnmap(lba, blocks));

@@ -122,7 +122,7 @@ class KilledVolumeTest {
                 if (choice == 0) {
                     lun.writeZeroes(at / BLOCK, bytes / BLOCK);
                     Arrays.fill(content, at, at + bytes, (byte) 0);
-                } else if (choice == 1 && lun.supports(Capability.UNMAP)) {
+                } else if (choice == 1 && lun.supports(Capability.UNMAP_ZEROES)) {
                     lun.unmap(at / BLOCK, bytes / BLOCK);
                     Arrays.fill(content, at, at + bytes, (byte) 0);
                 } else {

@@ -55,7 +55,7 @@ final class BlockCommands {
             }
             case FLUSH -> SynchronizeCache.ALL;
             case UNMAP -> {
-                if (now.unmapByWriteSame()) {
+                if (now.unmapsByWriteSame()) {
                     out = zeroes;
                     yield writeSame(lba, blockCount, true);
                 }
@@ -66,7 +66,7 @@ final class BlockCommands {
             }
             case WRITE_ZEROES -> {
                 out = zeroes;
-                yield writeSame(lba, blockCount, now.zeroesByUnmap() && !request.fua());
+                yield writeSame(lba, blockCount, now.unmapsByWriteSame() && !request.fua());
             }
             case COMPARE_AND_WRITE -> {
                 out = bounces.outOf(request.buffer());

@@ -18,18 +18,17 @@ import lunar.scsi.ModeParameters;
 /**
  * What was found out about a LUN when it was opened. What it has not told gets a value that is safe.
  *
- * @param unmapByWriteSame UNMAP may leave parts of large granules as they are; WRITE SAME with UNMAP zeroes those
- *        (SBC-4 section 4.7.3.4.4)
- * @param zeroesByUnmap a WRITE SAME of zeroes may unmap
+ * @param unmapsByWriteSame WRITE SAME of zeroes may unmap, and zeroes what it leaves mapped (LBPWS and LBPRZ, SBC-4
+ *        section 4.7.3.4.4). UNMAP leaves what is no whole granule as it is, and whatever else the device likes, so
+ *        LBPU and LBPRZ alone make no zeroes
  * @param hasVolatileCache a write without FUA may be lost when the target loses power
  * @param writeVerifier what changes when the target may have lost acknowledged writes; empty where it does not tell
  * @param hasHoles blocks may be unmapped, and then read as zeroes (LBPME and LBPRZ)
  * @param answers what of this depends on questions that a device need not answer
  */
 record LunTraits(Geometry geometry, Limits limits, Set<Capability> capabilities, Identity identity,
-        boolean readOnly, boolean unmapByWriteSame, boolean zeroesByUnmap,
-        boolean hasHoles, boolean hasVolatileCache, Optional<UUID> writeVerifier,
-        LunAnswers answers) {
+        boolean readOnly, boolean unmapsByWriteSame, boolean hasHoles, boolean hasVolatileCache,
+        Optional<UUID> writeVerifier, LunAnswers answers) {
     /** Longest transfer of a device that tells none, and the longest of all: the buffer length is an int. */
     private static final int DEFAULT_TRANSFER_BYTES = 8 << 20;
     private static final long MAX_TRANSFER_BYTES = 256 << 20;
@@ -58,14 +57,17 @@ record LunTraits(Geometry geometry, Limits limits, Set<Capability> capabilities,
         BlockLimits limits = answers.limits().orElse(NO_LIMITS);
         Optional<LogicalBlockProvisioning> provisioning = answers.provisioning();
         boolean zeroes = answers.capacity().map(CapacityData16::readZeroes).orElse(false);
-        boolean writeSameUnmaps = zeroes
-                && provisioning.map(LogicalBlockProvisioning::writeSame16).orElse(false);
         var capabilities = EnumSet.noneOf(Capability.class);
-        if (zeroes && provisioning.map(LogicalBlockProvisioning::unmap).orElse(false)) {
-            capabilities.add(Capability.UNMAP);
-        }
         if (answers.writesSame().orElse(limits.maxWriteSameBlocks() > 0)) {
             capabilities.add(Capability.WRITE_ZEROES);
+        }
+        boolean unmapsByWriteSame = zeroes && capabilities.contains(Capability.WRITE_ZEROES)
+                && provisioning.map(LogicalBlockProvisioning::writeSame16).orElse(false);
+        if (unmapsByWriteSame) {
+            capabilities.add(Capability.UNMAP);
+            capabilities.add(Capability.UNMAP_ZEROES);
+        } else if (zeroes && provisioning.map(LogicalBlockProvisioning::unmap).orElse(false)) {
+            capabilities.add(Capability.UNMAP);
         }
         if (limits.maxCompareAndWriteBlocks() > 0 && answers.comparesAndWrites().orElse(false)) {
             capabilities.add(Capability.COMPARE_AND_WRITE);
@@ -73,12 +75,10 @@ record LunTraits(Geometry geometry, Limits limits, Set<Capability> capabilities,
         if (answers.mode().map(ModeParameters::supportsFua).orElse(false)) {
             capabilities.add(Capability.FUA);
         }
-        boolean unmapByWriteSame = writeSameUnmaps && limits.optimalUnmapBlocks() > 1
-                && capabilities.contains(Capability.WRITE_ZEROES);
-        return new LunTraits(geometry,
-                limits(geometry, limits, queueDepth, capabilities, unmapByWriteSame), capabilities,
-                identity, answers.mode().map(ModeParameters::isWriteProtected).orElse(false),
-                unmapByWriteSame, writeSameUnmaps,
+        return new LunTraits(geometry, limits(geometry, limits, queueDepth, capabilities),
+                capabilities, identity,
+                answers.mode().map(ModeParameters::isWriteProtected).orElse(false),
+                unmapsByWriteSame,
                 zeroes && answers.capacity().map(CapacityData16::provisioned).orElse(false),
                 hasVolatileCache, writeVerifier, answers);
     }
@@ -100,7 +100,7 @@ record LunTraits(Geometry geometry, Limits limits, Set<Capability> capabilities,
     }
 
     private static Limits limits(Geometry geometry, BlockLimits told, int queueDepth,
-            Set<Capability> capabilities, boolean unmapByWriteSame) {
+            Set<Capability> capabilities) {
         int blockSize = geometry.blockSize();
         long most = MAX_TRANSFER_BYTES / blockSize;
         long transfer = told.maxTransferBlocks() == 0
@@ -114,7 +114,9 @@ record LunTraits(Geometry geometry, Limits limits, Set<Capability> capabilities,
                 : Math.min(told.maxWriteSameBlocks(), MAX_WRITE_SAME_BLOCKS);
         long unmap = told.maxUnmapBlocks() == 0 ? MAX_UNMAP_BLOCKS : told.maxUnmapBlocks();
         return new Limits((int) transfer, (int) Math.min(optimal, transfer),
-                capabilities.contains(Capability.UNMAP) ? unmapByWriteSame ? writeSame : unmap : 0,
+                capabilities.contains(Capability.UNMAP_ZEROES)
+                        ? writeSame
+                        : capabilities.contains(Capability.UNMAP) ? unmap : 0,
                 capabilities.contains(Capability.WRITE_ZEROES) ? writeSame : 0,
                 capabilities.contains(Capability.COMPARE_AND_WRITE)
                         ? told.maxCompareAndWriteBlocks()

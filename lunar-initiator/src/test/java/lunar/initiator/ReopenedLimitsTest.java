@@ -45,8 +45,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 class ReopenedLimitsTest {
     private static final int CUT_LBA = 200;
-    private static final Capability[] ALL = {Capability.UNMAP, Capability.WRITE_ZEROES,
-            Capability.COMPARE_AND_WRITE, Capability.FUA};
+    private static final Capability[] ALL = {Capability.UNMAP, Capability.UNMAP_ZEROES,
+            Capability.WRITE_ZEROES, Capability.COMPARE_AND_WRITE, Capability.FUA};
     private static final BlockLimits LIMITS = new BlockLimits(false, 1, 0, 64, 32, 0, 1000, 1, 0,
             OptionalLong.empty(), 500, 0);
 
@@ -142,7 +142,7 @@ class ReopenedLimitsTest {
         assertThat(device.capabilities()).contains(ALL);
         assertThat(device.limits().maxTransferBlocks()).isEqualTo(64);
         assertThat(device.limits().maxCompareAndWriteBlocks()).isOne();
-        assertThat(device.limits().maxUnmapBlocks()).isEqualTo(1000);
+        assertThat(device.limits().maxUnmapBlocks()).as("by WRITE SAME").isEqualTo(500);
         assertThat(device.geometry().physicalBlockSize()).isEqualTo(4096);
     }
 

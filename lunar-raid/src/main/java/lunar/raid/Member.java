@@ -3,6 +3,8 @@ package lunar.raid;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import lunar.block.BlockDevice;
+import lunar.block.BlockRequest.Operation;
+import lunar.block.Capability;
 
 /** A device in a slot, for as long as it is there. */
 final class Member {
@@ -42,6 +44,17 @@ final class Member {
     /** The device's block of a block of the data area. */
     long deviceBlock(long memberBlock) {
         return dataOffset + memberBlock;
+    }
+
+    /**
+     * What makes zeroes of blocks where an unmap or zeroes are wanted. Parity, copies and checksums count on them: a
+     * device that may leave blocks as they are is not asked to unmap.
+     */
+    Operation zeroing(Operation wanted) {
+        if (wanted == Operation.UNMAP && device.supports(Capability.UNMAP_ZEROES)) {
+            return Operation.UNMAP;
+        }
+        return device.supports(Capability.WRITE_ZEROES) ? Operation.WRITE_ZEROES : Operation.WRITE;
     }
 
     int inFlight() { return inFlight.get(); }

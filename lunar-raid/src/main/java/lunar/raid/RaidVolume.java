@@ -2,7 +2,6 @@ package lunar.raid;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
@@ -19,7 +18,6 @@ import lunar.block.Limits;
 import lunar.block.StorageException;
 import lunar.raid.layout.Layout;
 import lunar.raid.layout.Planner;
-import lunar.raid.layout.Relayout;
 import lunar.raid.layout.Shape;
 import org.jspecify.annotations.Nullable;
 
@@ -42,62 +40,10 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Threads.</b> None of its own: requests go on where members complete theirs.
  */
 public final class RaidVolume implements BlockDevice {
-    private static final int MAX_TRANSFER_BYTES = 16 << 20;
-    private static final int MAX_ZEROING_BYTES = 1 << 30;
-    private static final int DEPTH_PER_MEMBER = 32;
     /** Requests worked on at once; more wait. */
     private static final int MAX_REQUESTS = 1024;
 
-    /** What it is until it grows. */
-    private record Body(Engine engine, Layout layout, Geometry geometry, Limits limits,
-            Set<Capability> capabilities, boolean readOnly, @Nullable Migration migration) {
-        static Body of(Layout layout, Planner planner, List<RaidMember> members,
-                RaidOptions options, @Nullable Reshaping reshaping) {
-            Shape shape = layout.shape();
-            int physical = shape.blockSize();
-            int alignment = 1;
-            boolean isReadOnly = false;
-            boolean unmaps = true;
-            for (RaidMember member : members) {
-                BlockDevice device = member.device();
-                if (device != null) {
-                    physical = Math.max(physical, device.geometry().physicalBlockSize());
-                    alignment = Math.max(alignment, device.limits().bufferAlignmentBytes());
-                    isReadOnly |= device.readOnly();
-                    unmaps &= device.supports(Capability.UNMAP);
-                }
-            }
-            Set<Capability> capabilities = Set.copyOf(unmaps
-                    ? EnumSet.of(Capability.UNMAP, Capability.WRITE_ZEROES,
-                            Capability.COMPARE_AND_WRITE)
-                    : EnumSet.of(Capability.WRITE_ZEROES, Capability.COMPARE_AND_WRITE));
-            Relayout map = reshaping == null
-                    ? null
-                    : Relayout.of(shape, reshaping.slotsBefore());
-            var engine = new Engine(layout, planner, members, options,
-                    map == null ? layout::survives : map::survives);
-            Migration migration = reshaping == null || map == null
-                    ? null
-                    : new Migration(reshaping, map, engine);
-            Layout least = map == null ? layout : map.before();
-            return new Body(engine, layout,
-                    new Geometry(shape.blockSize(), least.volumeBlocks(), physical),
-                    limitsOf(least, unmaps, alignment), capabilities, isReadOnly, migration);
-        }
-
-        /** When all is in the new layout. */
-        Body migrated() {
-            engine.membership.promise(layout::survives);
-            Limits all = limitsOf(layout, limits.maxUnmapBlocks() > 0,
-                    limits.bufferAlignmentBytes());
-            return new Body(engine, layout,
-                    new Geometry(geometry.blockSize(), layout.volumeBlocks(),
-                            geometry.physicalBlockSize()),
-                    all, capabilities, readOnly, null);
-        }
-    }
-
-    private volatile Body body;
+    private volatile VolumeBody body;
     /** Guarded by this, as all below. */
     private final ArrayDeque<VolumeRequest> free = new ArrayDeque<>();
     private final ArrayDeque<BlockRequest> waiting = new ArrayDeque<>();
@@ -109,29 +55,18 @@ public final class RaidVolume implements BlockDevice {
 
     RaidVolume(Layout layout, Planner planner, List<RaidMember> members, RaidOptions options,
             @Nullable Reshaping reshaping) {
-        body = Body.of(layout, planner, members, options, reshaping);
+        body = VolumeBody.of(layout, planner, members, options, reshaping);
     }
 
-    private static Limits limitsOf(Layout layout, boolean unmaps, int alignment) {
-        Shape shape = layout.shape();
-        int blockSize = shape.blockSize();
-        int transfer = MAX_TRANSFER_BYTES / blockSize;
-        long zeroing = MAX_ZEROING_BYTES / blockSize;
-        int compare = Math.min(CompareAndWrite.MAX_BYTES / blockSize, layout.stripeBlocks());
-        return new Limits(transfer, Math.min(transfer, layout.stripeBlocks()),
-                unmaps ? zeroing : 0, zeroing, compare, DEPTH_PER_MEMBER * shape.members(),
-                alignment);
-    }
-
-    Engine engine() { return body.engine; }
+    Engine engine() { return body.engine(); }
 
     // --- what it is ---
 
     /** What it is made of. */
-    public Shape shape() { return body.layout.shape(); }
+    public Shape shape() { return body.layout().shape(); }
 
     /** Where its blocks are. */
-    public Layout layout() { return body.layout; }
+    public Layout layout() { return body.layout(); }
 
     /** What it is at the moment. */
     public VolumeState state() { return engine().slots().view(); }
@@ -154,19 +89,19 @@ public final class RaidVolume implements BlockDevice {
     }
 
     @Override
-    public Geometry geometry() { return body.geometry; }
+    public Geometry geometry() { return body.geometry(); }
 
     @Override
-    public Limits limits() { return body.limits; }
+    public Limits limits() { return body.limits(); }
 
     @Override
-    public Set<Capability> capabilities() { return body.capabilities; }
+    public Set<Capability> capabilities() { return body.capabilities(); }
 
     @Override
     public Identity identity() { return engine().options.identity(); }
 
     @Override
-    public boolean readOnly() { return body.readOnly; }
+    public boolean readOnly() { return body.readOnly(); }
 
     @Override
     public long writeLosses() { return engine().lossCheck().losses(); }
@@ -216,13 +151,13 @@ public final class RaidVolume implements BlockDevice {
 
     /** @param free to be used again; null where there is none */
     private void begin(@Nullable VolumeRequest free, BlockRequest request) {
-        Body now = body;
-        if (now.migration != null) {
-            now.migration.start(request, (of, failure) -> ended(null, of, failure));
+        VolumeBody now = body;
+        if (now.migration() != null) {
+            now.migration().start(request, (of, failure) -> ended(null, of, failure));
         } else if (free != null) {
             free.start(request);
         } else {
-            new VolumeRequest(now.engine, this::ended).start(request);
+            new VolumeRequest(now.engine(), this::ended).start(request);
         }
     }
 
@@ -353,12 +288,12 @@ public final class RaidVolume implements BlockDevice {
                 || members.size() < shape().members()) {
             throw new IllegalArgumentException(shape + " is not what " + shape() + " can grow to");
         }
-        goOn(Body.of(grown, Planner.of(grown), members, options, reshaping));
+        goOn(VolumeBody.of(grown, Planner.of(grown), members, options, reshaping));
     }
 
     /** Whether blocks are to be moved, or being moved, into the layout that it has with more members. */
     public boolean isReshaping() {
-        return body.migration != null;
+        return body.migration() != null;
     }
 
     /**
@@ -369,7 +304,7 @@ public final class RaidVolume implements BlockDevice {
      * @throws IllegalStateException where there is nothing to be moved, another walk is under way, or a resync is due
      */
     public Reshape reshape(WalkOptions options) {
-        Migration migration = body.migration;
+        Migration migration = body.migration();
         if (migration == null || engine().hasWalks() || engine().slots().resync() != null) {
             throw new IllegalStateException(migration == null
                     ? "the volume has its layout already"
@@ -386,7 +321,7 @@ public final class RaidVolume implements BlockDevice {
         }
     }
 
-    private void goOn(Body next) {
+    private void goOn(VolumeBody next) {
         var start = new ArrayList<BlockRequest>();
         synchronized (this) {
             if (idle == null || inFlight > 0) {
@@ -514,7 +449,7 @@ public final class RaidVolume implements BlockDevice {
      */
     public Resync resync(WalkOptions options) {
         Progress progress = engine().dueResync();
-        Migration migration = progress == null ? null : body.migration;
+        Migration migration = progress == null ? null : body.migration();
         if (migration != null && (!migration.map.keepsStripes() || engine().hasWalks())) {
             throw new IllegalStateException("the volume is being reshaped: wait for the end");
         }
@@ -535,7 +470,7 @@ public final class RaidVolume implements BlockDevice {
     /** Time goes on, for {@link FailurePolicy#stallTicks}. Whoever has a clock calls it at an even pace. */
     public void tick() {
         engine().tick();
-        Migration migration = body.migration;
+        Migration migration = body.migration();
         if (migration != null) {
             migration.tick();
         }
@@ -569,7 +504,7 @@ public final class RaidVolume implements BlockDevice {
             waiting.clear();
         }
         engine().close();
-        Migration migration = body.migration;
+        Migration migration = body.migration();
         if (migration != null) {
             migration.close();
         }

@@ -4,7 +4,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Objects;
 import lunar.block.BlockRequest.Operation;
-import lunar.block.Capability;
 import lunar.block.DeviceGoneException;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
@@ -423,13 +422,9 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
 
     /** Zeroes need not be sent where the member can make them and the parity needs no others. */
     private Operation memberOperation(Member member) {
-        if (!isZeroing() || (layout.code().isParity() && !isFullStripe())) {
-            return Operation.WRITE;
-        }
-        Capability needed = operation == Operation.UNMAP
-                ? Capability.UNMAP
-                : Capability.WRITE_ZEROES;
-        return member.device.supports(needed) ? operation : Operation.WRITE;
+        return isZeroing() && (!layout.code().isParity() || isFullStripe())
+                ? member.zeroing(operation)
+                : Operation.WRITE;
     }
 
     private MemorySegment data(Plan.Transfer write) {

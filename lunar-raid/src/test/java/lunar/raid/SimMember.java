@@ -312,7 +312,7 @@ final class SimMember implements BlockDevice {
 
     @Override
     public Set<Capability> capabilities() {
-        return Set.of(Capability.UNMAP, Capability.WRITE_ZEROES);
+        return Set.of(Capability.UNMAP, Capability.UNMAP_ZEROES, Capability.WRITE_ZEROES);
     }
 
     @Override

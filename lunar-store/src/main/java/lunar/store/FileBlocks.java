@@ -82,6 +82,7 @@ final class FileBlocks implements AutoCloseable {
         }
         if (puncher != null && puncher.unmaps()) {
             capabilities.add(Capability.UNMAP);
+            capabilities.add(Capability.UNMAP_ZEROES);
         }
         return Set.copyOf(capabilities);
     }

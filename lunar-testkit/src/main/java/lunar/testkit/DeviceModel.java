@@ -77,8 +77,7 @@ public final class DeviceModel {
             }
             case FLUSH -> device.flush();
             case UNMAP -> {
-                device.unmap(lba, count);
-                there.fill((byte) 0);
+                unmap(lba, count, there);
             }
             case WRITE_ZEROES -> {
                 device.writeZeroes(lba, count);
@@ -103,13 +102,33 @@ public final class DeviceModel {
                 unmap ? device.limits().maxUnmapBlocks() : 32));
         MemorySegment there = expected.asSlice((long) lba * blockSize, (long) count * blockSize);
         if (unmap) {
-            device.unmap(lba, count);
-            there.fill((byte) 0);
+            unmap(lba, count, there);
         } else {
             there.copyFrom(filled(random, count));
             device.write(lba, there);
         }
         return (unmap ? "UNMAP" : "WRITE") + " lba=" + lba + " blocks=" + count;
+    }
+
+    /** Where an unmap may leave blocks as they are, the device says which; the model takes these over. */
+    private void unmap(long lba, int count, MemorySegment there) throws StorageException {
+        device.unmap(lba, count);
+        if (device.supports(Capability.UNMAP_ZEROES)) {
+            there.fill((byte) 0);
+            return;
+        }
+        MemorySegment block = MemorySegment.ofArray(new byte[blockSize]);
+        MemorySegment zeroes = MemorySegment.ofArray(new byte[blockSize]);
+        for (int i = 0; i < count; i++) {
+            device.read(lba + i, block);
+            MemorySegment expectedBlock = there.asSlice((long) i * blockSize, blockSize);
+            if (block.mismatch(zeroes) < 0) {
+                expectedBlock.fill((byte) 0);
+            }
+            assertThat(block.mismatch(expectedBlock))
+                    .as("UNMAP lba=%d: block %d is neither as before nor zero", lba, lba + i)
+                    .isEqualTo(-1);
+        }
     }
 
     /** What of these blocks is in the model must be zero. */

@@ -118,8 +118,9 @@ public final class SteppedDevice implements BlockDevice {
 
     @Override
     public Set<Capability> capabilities() {
-        return Set.copyOf(EnumSet.of(Capability.UNMAP, Capability.WRITE_ZEROES,
-                Capability.COMPARE_AND_WRITE, Capability.ATOMIC_WRITE, Capability.FUA));
+        return Set.copyOf(EnumSet.of(Capability.UNMAP, Capability.UNMAP_ZEROES,
+                Capability.WRITE_ZEROES, Capability.COMPARE_AND_WRITE, Capability.ATOMIC_WRITE,
+                Capability.FUA));
     }
 
     @Override

@@ -42,6 +42,7 @@ public final class JournalReplay {
     private final VolumeRecord volume;
     private final MemberSet holders;
     private final MemberSet members;
+    private final long inSync;
     private final int blockSize;
     private final MemorySegment buffer = Arena.ofAuto().allocate(SectionReading.WINDOW_BYTES,
             JournalFormat.WRITE_BYTES);
@@ -51,10 +52,12 @@ public final class JournalReplay {
     private boolean lacksSpace;
     private List<Long> torn = List.of();
 
-    private JournalReplay(VolumeRecord volume, MemberSet holders, MemberSet members) {
+    private JournalReplay(VolumeRecord volume, MemberSet holders, MemberSet members,
+            long inSync) {
         this.volume = volume;
         this.holders = holders;
         this.members = members;
+        this.inSync = inSync;
         blockSize = volume.description().blockSize();
     }
 
@@ -67,11 +70,12 @@ public final class JournalReplay {
      * @param members those to be written in place: in sync, or being rebuilt
      * @param inSync slots of the members that have all data, as bits
      * @throws MediumException where no copy can be found: the journal is lost
+     * @throws NoSpaceException where a member has no space for an entry of a stripe that has lost a unit
      * @throws StorageException where a member fails, which is to be left out then
      */
     static JournalReplay of(VolumeRecord volume, MemberSet holders, long trusted,
             MemberSet members, long inSync, Regions regions) throws StorageException {
-        var replay = new JournalReplay(volume, holders, members);
+        var replay = new JournalReplay(volume, holders, members, inSync);
         for (int i = 0; i < volume.description().layout().journalSections(); i++) {
             replay.sections
                     .add(new SectionReading(volume, i, holders, trusted, replay.buffer));
@@ -82,7 +86,7 @@ public final class JournalReplay {
         replay.completeCopies();
         List<Found> notes = replay.notesInPlace(regions);
         replay.apply(regions);
-        replay.look(notes, inSync);
+        replay.look(notes);
         replay.flush(members);
         return replay;
     }
@@ -90,7 +94,7 @@ public final class JournalReplay {
     /** Entries whose data were written in place. */
     public int replayed() { return replayed; }
 
-    /** Whether a member had no space for a part of an entry: then the redundancy of its stripe may be wrong. */
+    /** Whether a member had no space for a part of an entry: the redundancy of its stripe, no more, may be wrong. */
     boolean lacksSpace() {
         return lacksSpace;
     }
@@ -155,11 +159,28 @@ public final class JournalReplay {
                 try {
                     LongTransfer.write(device(members, part.slot()), dataBytes(part),
                             data.asSlice(dataAt, length));
-                } catch (NoSpaceException _) {
-                    lacksSpace = true;
+                } catch (NoSpaceException e) {
+                    if (isToBeThere(part.slot(), entry.stripe())) { // else the rebuild will write it
+                        requireWhole(entry, part, e);
+                        lacksSpace = true;
+                    }
                 }
             }
             dataAt += length;
+        }
+    }
+
+    /**
+     * Where all units are there a resync makes the redundancy true. Where one is lost the redundancy is all there is of
+     * it, and would give something else: then the entry stays until all of it can be in place.
+     */
+    private void requireWhole(Found entry, Part part, NoSpaceException why)
+            throws NoSpaceException {
+        for (int slot = 0; slot < volume.description().slots(); slot++) {
+            if (!isToBeThere(slot, entry.stripe())) {
+                throw NoSpaceAtStart.of(volume, part.slot(), "a write to stripe " + entry.stripe()
+                        + " that the journal has, and slot " + slot + " is lost", why);
+            }
         }
     }
 
@@ -168,11 +189,11 @@ public final class JournalReplay {
     }
 
     /** Looks for noted stripes of which not all is in place. */
-    private void look(List<Found> notes, long inSync) throws StorageException {
+    private void look(List<Found> notes) throws StorageException {
         var found = new TreeSet<Long>();
         for (Found note : notes) {
             for (Part part : note.head().parts()) {
-                if (isToBeThere(part.slot(), note.stripe(), inSync) && !isInPlace(part)) {
+                if (isToBeThere(part.slot(), note.stripe()) && !isInPlace(part)) {
                     found.add(note.stripe());
                     break;
                 }
@@ -182,7 +203,7 @@ public final class JournalReplay {
     }
 
     /** A member that is being rebuilt has its part of the stripes before its checkpoint. */
-    private boolean isToBeThere(int slot, long stripe, long inSync) {
+    private boolean isToBeThere(int slot, long stripe) {
         return (inSync & 1L << slot) != 0
                 || ((members.active() & 1L << slot) != 0 && volume.hasRebuilt(slot, stripe));
     }

@@ -3,6 +3,7 @@ package lunar.raid.meta;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import lunar.block.BlockDevice;
+import lunar.block.NoSpaceException;
 import lunar.block.StorageException;
 
 /**
@@ -17,6 +18,7 @@ final class StagedRows {
      *
      * @param inSync slots whose members have all data, as bits: others are rebuilt
      * @return the volume with these rows in place; stable before it is noted
+     * @throws NoSpaceException where a member has no space for its part: the rows stay staged
      * @throws StorageException where a member fails, which is told, and is to be left out then: the others have what it
      *         should have
      */
@@ -39,6 +41,8 @@ final class StagedRows {
                     LongTransfer.write(device,
                             what.layout().dataBytes() + reshape.rows() * chunkBytes, rows);
                     device.flush();
+                } catch (NoSpaceException e) {
+                    throw NoSpaceAtStart.of(volume, slot, "rows that a reshape has staged", e);
                 } catch (StorageException e) {
                     members.report(slot, e);
                     throw e;

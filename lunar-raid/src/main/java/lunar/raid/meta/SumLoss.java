@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import lunar.block.BlockDevice;
 import lunar.block.MediumException;
+import lunar.block.NoSpaceException;
 import lunar.block.StorageException;
 import lunar.raid.StripeSet;
 import lunar.raid.layout.Layout;
@@ -63,14 +64,27 @@ final class SumLoss {
             long whole = at % SumFormat.PER_PAGE == 0
                     ? Math.min(BATCH_PAGES, (end - at) / SumFormat.PER_PAGE)
                     : 0;
-            if (whole > 0) {
-                LongTransfer.write(device, area.pageAtBytes(number),
-                        blank.asSlice(0, whole * Page.BYTES));
+            if (whole > 0 && isErased(device, number, whole)) {
                 next = at + whole * SumFormat.PER_PAGE;
             } else {
                 lose(device, number, at, next);
             }
             at = next;
+        }
+    }
+
+    /**
+     * Writes blank pages, where the member has space for all of them. Pages that never got any read as blank already:
+     * only those that were written are to be found then, one after the other.
+     */
+    private boolean isErased(BlockDevice device, long number, long pages)
+            throws StorageException {
+        try {
+            LongTransfer.write(device, area.pageAtBytes(number),
+                    blank.asSlice(0, pages * Page.BYTES));
+            return true;
+        } catch (NoSpaceException _) {
+            return false;
         }
     }
 

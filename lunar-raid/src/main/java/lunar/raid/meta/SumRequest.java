@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.zip.CRC32C;
 import lunar.block.BlockRequest;
 import lunar.block.BlockRequest.Operation;
+import lunar.block.Capability;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
@@ -140,9 +141,10 @@ final class SumRequest extends Waiter implements BlockRequest.Completion {
                 + " is not what was written: its checksum is wrong");
     }
 
-    /** What has failed may have had a part of its effect. */
+    /** What has failed may have had a part of its effect, and so may an unmap that is a hint. */
     private void note() {
-        if (failure != null) {
+        if (failure != null || (own.operation() == Operation.UNMAP
+                && !member.supports(Capability.UNMAP_ZEROES))) {
             Arrays.fill(sums, 0, blocks, SumFormat.UNKNOWN);
         } else if (own.operation() == Operation.WRITE) {
             compute();

@@ -59,7 +59,8 @@ final class SummedMember extends ForwardingDevice implements CheckedDevice {
                 Math.min(most, given.maxUnmapBlocks()),
                 Math.min(most, given.maxWriteZeroesBlocks()), 0, given.queueDepth(),
                 given.bufferAlignmentBytes());
-        for (Capability one : Set.of(Capability.UNMAP, Capability.WRITE_ZEROES)) {
+        for (Capability one : Set.of(Capability.UNMAP, Capability.UNMAP_ZEROES,
+                Capability.WRITE_ZEROES)) {
             if (below.supports(one)) {
                 capabilities.add(one);
             }

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import lunar.block.BlockDevice;
 import lunar.block.MediumException;
+import lunar.block.NoSpaceException;
 import lunar.block.StorageException;
 import lunar.raid.layout.Galois;
 import lunar.raid.layout.Layout;
@@ -27,6 +28,7 @@ final class TornStripes {
     private final MemberSet members;
     private final long inSync;
     private final Parity parity = new Parity();
+    private boolean lacksSpace;
 
     TornStripes(VolumeRecord volume, MemberSet members, long inSync) {
         this.volume = volume;
@@ -38,7 +40,16 @@ final class TornStripes {
         this.inSync = inSync;
     }
 
-    /** Mends them; what becomes bad is not yet noted. Data that cannot be read have the same fate as missing ones. */
+    /** Whether a member had no space for parity of data that are all there: a resync is to make it. */
+    boolean lacksSpace() {
+        return lacksSpace;
+    }
+
+    /**
+     * Mends them; what becomes bad is not yet noted. Data that cannot be read have the same fate as missing ones.
+     *
+     * @throws NoSpaceException where a member has no space for parity that is to be true for what is left
+     */
     List<Range> mend(List<Long> stripes) throws StorageException {
         var bad = new ArrayList<Range>();
         for (long stripe : stripes) {
@@ -50,6 +61,7 @@ final class TornStripes {
     }
 
     private void mend(Layout layout, long stripe, List<Range> bad) throws StorageException {
+        int badBefore = bad.size();
         long chunkBytes = volume.shape().chunkBytes();
         var data = new ArrayList<MemorySegment>();
         try (Arena arena = Arena.ofShared()) {
@@ -70,7 +82,15 @@ final class TornStripes {
                     parity.add(data.get(i), Galois.power(i * power));
                 }
                 parity.into(sum);
-                write(layout, stripe, unit, sum);
+                try {
+                    write(layout, stripe, unit, sum);
+                } catch (NoSpaceException e) {
+                    if (bad.size() > badBefore) {
+                        throw NoSpaceAtStart.of(volume, layout.slot(stripe, unit), "the parity of"
+                                + " stripe " + stripe + ", some data of which are lost", e);
+                    }
+                    lacksSpace = true;
+                }
             }
         }
     }

@@ -180,10 +180,10 @@ final class VolumeOpening {
         IntentBitmap regions = bitmap;
         JournalReplay replay = JournalReplay.of(after, holders, own == null ? inSync : 1, members,
                 inSync, regions == null ? JournalReplay.ANY : regions.forReplay());
-        List<BadBlocks.Range> bad = new TornStripes(volume, members, inSync).mend(replay.torn());
-        badBlocks.addNow(bad);
+        var torn = new TornStripes(volume, members, inSync);
+        badBlocks.addNow(torn.mend(replay.torn()));
         replayed = replay.replayed();
-        lacksSpace = replay.lacksSpace();
+        lacksSpace = replay.lacksSpace() || torn.lacksSpace();
         return replay.begin(own == null ? inSync : 1);
     }
 

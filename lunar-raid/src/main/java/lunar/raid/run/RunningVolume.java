@@ -22,21 +22,15 @@ import lunar.block.BlockRequest.Operation;
 import lunar.block.BusyException;
 import lunar.block.DeviceUri;
 import lunar.block.ForwardingDevice;
-import lunar.block.Identity;
 import lunar.block.InvalidRequestException;
 import lunar.block.MediumException;
 import lunar.block.ReservationConflictException;
 import lunar.block.StorageException;
-import lunar.raid.Raid;
-import lunar.raid.RaidListener;
-import lunar.raid.RaidOptions;
 import lunar.raid.RaidVolume;
 import lunar.raid.SlotState;
 import lunar.raid.VolumeState;
-import lunar.raid.meta.Superblock;
 import lunar.raid.meta.VolumeDescription;
 import lunar.raid.meta.VolumeMetadata;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A volume at work. It looks after itself: members that fail are done without, those that come back get what they
@@ -44,15 +38,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RunningVolume extends ForwardingDevice {
     private static final System.Logger LOG = System.getLogger("lunar.raid");
-    /** Told one by one; more of them are only counted. */
-    private static final long MAX_LOSSES_TOLD = 100;
     private static final Duration LOOK = Duration.ofMillis(20);
     private static final Duration FAILED_STOP = Duration.ofSeconds(1);
 
     private final VolumeSpec spec;
     private final RaidVolume volume;
     private volatile VolumeMetadata metadata;
-    private final Start parts;
+    private final VolumeStart parts;
     private final VolumeOpening.Opened opened;
     private final Walks walks;
     private final Caretaker caretaker;
@@ -98,7 +90,7 @@ public final class RunningVolume extends ForwardingDevice {
         boolean done = false;
         try {
             var opened = new VolumeOpening(spec, opener, hosts, workers).open();
-            var running = new Start(spec, opener, opened, workers).run(listener);
+            var running = new VolumeStart(spec, opener, opened, workers).run(listener);
             done = true;
             return running;
         } finally {
@@ -108,97 +100,7 @@ public final class RunningVolume extends ForwardingDevice {
         }
     }
 
-    /** What the parts need of each other while they are made. */
-    private static final class Start implements RaidListener {
-        final VolumeSpec spec;
-        final MemberOpener opener;
-        final VolumeOpening.Opened opened;
-        final ExecutorService workers;
-        final ScheduledExecutorService timer;
-        final AtomicLong repairs = new AtomicLong();
-        final AtomicLongArray errors = new AtomicLongArray(Superblock.MAX_MEMBERS);
-        /** What happens before the volume is there. Guarded by this, as the next. */
-        private final List<Consumer<RunningVolume>> early = new ArrayList<>();
-        private @Nullable RunningVolume running;
-
-        Start(VolumeSpec spec, MemberOpener opener, VolumeOpening.Opened opened,
-                ExecutorService workers) {
-            this.spec = spec;
-            this.opener = uri -> opened.ownership().guard(opener.open(uri));
-            this.opened = opened;
-            this.workers = workers;
-            timer = Executors.newSingleThreadScheduledExecutor(
-                    Thread.ofPlatform().daemon().name("raid-" + spec.name()).factory());
-        }
-
-        RunningVolume run(Consumer<VolumeEvent> listener) {
-            VolumeMetadata metadata = opened.metadata();
-            var kept = new KeptState(metadata,
-                    metadata.record().slotsThatAre(SlotState.FAILED));
-            RaidVolume volume = Raid.volume(metadata.record().shape(), metadata.raidMembers(),
-                    options(metadata, kept), metadata.reshaping());
-            var made = new RunningVolume(this, volume, kept);
-            made.addListener(listener);
-            synchronized (this) {
-                running = made;
-            }
-            early.forEach(one -> one.accept(made));
-            opened.faults().connect(volume);
-            made.start();
-            return made;
-        }
-
-        RaidOptions options(VolumeMetadata metadata, KeptState kept) {
-            return RaidOptions.of(Identity.of("iRAID", metadata.record().description().uuid()))
-                    .withGuard(metadata).withKeeper(kept).withLost(metadata.badBlocks())
-                    .withStale(metadata.stale()).withListener(this).withCloser(workers)
-                    .withPolicy(spec.options().policy());
-        }
-
-        private void then(Consumer<RunningVolume> what) {
-            RunningVolume there;
-            synchronized (this) {
-                there = running;
-                if (there == null) {
-                    early.add(what);
-                    return;
-                }
-            }
-            what.accept(there);
-        }
-
-        @Override
-        public void slotFailed(int slot, StorageException cause) {
-            then(there -> there.slotFailed(slot, cause));
-        }
-
-        @Override
-        public void volumeFailed(StorageException cause) {
-            then(there -> there.tell(
-                    new VolumeEvent.VolumeFailed(String.valueOf(cause.getMessage()))));
-        }
-
-        @Override
-        public StorageException answer(StorageException failure) {
-            return opened.ownership().lease().answer(failure);
-        }
-
-        @Override
-        public void repaired(int slot, long memberBlock, long blocks) { repairs.incrementAndGet(); }
-
-        @Override
-        public void unrecoverable(int slot, long memberBlock, long blocks) {
-            if (errors.incrementAndGet(slot) <= MAX_LOSSES_TOLD) {
-                then(there -> there.tell(
-                        new VolumeEvent.BlocksLost(slot, memberBlock, blocks)));
-            }
-        }
-
-        @Override
-        public void rebuilt(int slot) { then(there -> there.caretaker.whole(slot)); }
-    }
-
-    private RunningVolume(Start start, RaidVolume volume, KeptState kept) {
+    RunningVolume(VolumeStart start, RaidVolume volume, KeptState kept) {
         super(volume);
         this.volume = volume;
         parts = start;
@@ -244,7 +146,7 @@ public final class RunningVolume extends ForwardingDevice {
         }
     }
 
-    private void start() {
+    void start() {
         tell(new VolumeEvent.Started(VolumeHealth.of(volume), metadata.replayed()));
         ownership.follow(volume);
         ownership.onLost(this::ownershipLost);
@@ -282,8 +184,11 @@ public final class RunningVolume extends ForwardingDevice {
         tell(new VolumeEvent.VolumeFailed(String.valueOf(why.getMessage())));
     }
 
-    /** Before the failure is noted: together with it is noted who stays out until a person wants him back. */
-    private void slotFailed(int slot, StorageException cause) {
+    /** A slot is whole again. */
+    void rebuilt(int slot) { caretaker.whole(slot); }
+
+    /** Before the failure is noted: together with it is noted who stays out until a person wants it back. */
+    void slotFailed(int slot, StorageException cause) {
         if (cause instanceof ReservationConflictException) {
             lease.doubt();
         }
@@ -296,7 +201,7 @@ public final class RunningVolume extends ForwardingDevice {
     }
 
     /** Listeners are told one event after the other, on the volume's own thread. */
-    private void tell(VolumeEvent event) {
+    void tell(VolumeEvent event) {
         try {
             timer.execute(() -> tellNow(event));
         } catch (RejectedExecutionException _) {

@@ -10,10 +10,13 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.zip.CRC32C;
+import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.DeviceGoneException;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
+import lunar.store.MemoryDevice;
+import lunar.testkit.GranularDevice;
 import lunar.testkit.Seed;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -117,6 +120,17 @@ class SummedMemberTest {
         var crc = new CRC32C();
         crc.update(content, at, length);
         return (int) crc.getValue();
+    }
+
+    /** Whole granules are zeroes then, the rest is as it was: what each block is nobody has said. */
+    @Test
+    void shouldNotTakeAnUnmapForZeroesThatMayLeaveBlocksAsTheyAre() throws Exception {
+        BlockDevice memory = MemoryDevice.create(DATA_AT + 3L * PER_PAGE * BLOCK, BLOCK);
+        var area = new SumArea(Volumes.VOLUME, SUMS_AT, BLOCK, DATA_AT / BLOCK, 3 * PER_PAGE);
+        member = new SummedMember(new GranularDevice(memory, 16), area, 1, false);
+        write(0, content(64, 1));
+        assertThat(ends(new BlockRequest().asUnmap(DATA_AT / BLOCK + 3, 40), false)).isNull();
+        requireRight(0, 64);
     }
 
     @Test

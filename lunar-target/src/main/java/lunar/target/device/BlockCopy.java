@@ -106,7 +106,10 @@ final class BlockCopy {
         return bytes;
     }
 
-    private boolean unmaps() { return device.supports(Capability.UNMAP) && !unit.spec().thick(); }
+    /** Whether blocks are zeroed by unmapping them. */
+    private boolean unmaps() {
+        return device.supports(Capability.UNMAP_ZEROES) && !unit.spec().thick();
+    }
 
     /** What {@link #zero} zeroes at once. */
     private long maxZeroBytes() {

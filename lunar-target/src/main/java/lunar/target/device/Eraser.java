@@ -38,7 +38,7 @@ final class Eraser {
     }
 
     private void zero() throws StorageException {
-        boolean unmaps = device.supports(Capability.UNMAP);
+        boolean unmaps = device.supports(Capability.UNMAP_ZEROES);
         if (!unmaps && !device.supports(Capability.WRITE_ZEROES)) {
             write(new byte[device.blockSize()], 0, 1);
             return;

@@ -115,7 +115,8 @@ final class ProvisioningCommands {
             return;
         }
         boolean zeroes = command.noDataOut() || isZero(block.asSlice(0, device.blockSize()));
-        if (zeroes && command.unmap()) {
+        // With LBPRZ all blocks read as zeroes afterwards, unmapped or not (SBC-4 section 4.7.3.4.4).
+        if (zeroes && command.unmap() && device.supports(Capability.UNMAP_ZEROES)) {
             zeroNext(task, command.lba(), count, true);
         } else if (zeroes && device.supports(Capability.WRITE_ZEROES)) {
             zeroNext(task, command.lba(), count, false);

@@ -30,7 +30,7 @@ final class UnitDevice extends ForwardingDevice {
         thick = spec.thick();
         Set<Capability> all = EnumSet.noneOf(Capability.class);
         all.addAll(spec.device().capabilities());
-        all.remove(Capability.UNMAP);
+        all.removeAll(Set.of(Capability.UNMAP, Capability.UNMAP_ZEROES));
         thickCapabilities = Set.copyOf(all);
         this.modes = modes;
         this.counters = counters;

@@ -1,0 +1,82 @@
+package lunar.raid;
+
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import lunar.block.BlockDevice;
+import lunar.block.Capability;
+import lunar.block.Geometry;
+import lunar.block.Limits;
+import lunar.raid.layout.Layout;
+import lunar.raid.layout.Planner;
+import lunar.raid.layout.Relayout;
+import lunar.raid.layout.Shape;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a volume is until it grows: its layout and engine, and what follows from its shape and its members.
+ *
+ * @param migration moves blocks that are not in the layout yet; null where all are
+ */
+record VolumeBody(Engine engine, Layout layout, Geometry geometry, Limits limits,
+        Set<Capability> capabilities, boolean readOnly, @Nullable Migration migration) {
+    private static final int MAX_TRANSFER_BYTES = 16 << 20;
+    private static final int MAX_ZEROING_BYTES = 1 << 30;
+    private static final int DEPTH_PER_MEMBER = 32;
+
+    static VolumeBody of(Layout layout, Planner planner, List<RaidMember> members,
+            RaidOptions options, @Nullable Reshaping reshaping) {
+        Shape shape = layout.shape();
+        int physical = shape.blockSize();
+        int alignment = 1;
+        boolean isReadOnly = false;
+        boolean unmaps = true;
+        for (RaidMember member : members) {
+            BlockDevice device = member.device();
+            if (device != null) {
+                physical = Math.max(physical, device.geometry().physicalBlockSize());
+                alignment = Math.max(alignment, device.limits().bufferAlignmentBytes());
+                isReadOnly |= device.readOnly();
+                unmaps &= device.supports(Capability.UNMAP_ZEROES);
+            }
+        }
+        Set<Capability> capabilities = Set.copyOf(unmaps
+                ? EnumSet.of(Capability.UNMAP, Capability.UNMAP_ZEROES,
+                        Capability.WRITE_ZEROES, Capability.COMPARE_AND_WRITE)
+                : EnumSet.of(Capability.WRITE_ZEROES, Capability.COMPARE_AND_WRITE));
+        Relayout map = reshaping == null
+                ? null
+                : Relayout.of(shape, reshaping.slotsBefore());
+        var engine = new Engine(layout, planner, members, options,
+                map == null ? layout::survives : map::survives);
+        Migration migration = reshaping == null || map == null
+                ? null
+                : new Migration(reshaping, map, engine);
+        Layout least = map == null ? layout : map.before();
+        return new VolumeBody(engine, layout,
+                new Geometry(shape.blockSize(), least.volumeBlocks(), physical),
+                limitsOf(least, unmaps, alignment), capabilities, isReadOnly, migration);
+    }
+
+    /** When all is in the new layout. */
+    VolumeBody migrated() {
+        engine.membership.promise(layout::survives);
+        Limits all = limitsOf(layout, limits.maxUnmapBlocks() > 0,
+                limits.bufferAlignmentBytes());
+        return new VolumeBody(engine, layout,
+                new Geometry(geometry.blockSize(), layout.volumeBlocks(),
+                        geometry.physicalBlockSize()),
+                all, capabilities, readOnly, null);
+    }
+
+    private static Limits limitsOf(Layout layout, boolean unmaps, int alignment) {
+        Shape shape = layout.shape();
+        int blockSize = shape.blockSize();
+        int transfer = MAX_TRANSFER_BYTES / blockSize;
+        long zeroing = MAX_ZEROING_BYTES / blockSize;
+        int compare = Math.min(CompareAndWrite.MAX_BYTES / blockSize, layout.stripeBlocks());
+        return new Limits(transfer, Math.min(transfer, layout.stripeBlocks()),
+                unmaps ? zeroing : 0, zeroing, compare, DEPTH_PER_MEMBER * shape.members(),
+                alignment);
+    }
+}

@@ -1,0 +1,68 @@
+package lunar.testkit;
+
+import java.util.EnumSet;
+import java.util.Set;
+import lunar.block.BlockDevice;
+import lunar.block.BlockRequest;
+import lunar.block.BlockRequest.Operation;
+import lunar.block.Capability;
+import lunar.block.ForwardingDevice;
+import lunar.block.StorageException;
+
+/**
+ * A device that unmaps whole granules only and leaves the rest of a range as it is, as SCSI disks may. It has
+ * {@link Capability#UNMAP} without {@link Capability#UNMAP_ZEROES}. For one thread, as it has none.
+ */
+public final class GranularDevice extends ForwardingDevice {
+    private final int granuleBlocks;
+    private final Set<Capability> capabilities;
+
+    /** @param below what holds the blocks, with {@link Capability#UNMAP_ZEROES} */
+    public GranularDevice(BlockDevice below, int granuleBlocks) {
+        super(below);
+        this.granuleBlocks = granuleBlocks;
+        var rest = EnumSet.copyOf(below.capabilities());
+        rest.removeAll(Set.of(Capability.UNMAP_ZEROES, Capability.TRANSFER_TO));
+        capabilities = Set.copyOf(rest);
+    }
+
+    @Override
+    public Set<Capability> capabilities() { return capabilities; }
+
+    @Override
+    public void execute(BlockRequest request) throws StorageException {
+        below().execute(isUnmapOnDevice(request) ? wholeGranules(request) : request);
+    }
+
+    @Override
+    public void submit(BlockRequest request) {
+        if (isUnmapOnDevice(request)) {
+            below().submit(
+                    wholeGranules(request).onCompletion((_, failure) -> request.end(failure)));
+        } else {
+            below().submit(request);
+        }
+    }
+
+    /** What breaks a rule is left to the device below to refuse. */
+    private boolean isUnmapOnDevice(BlockRequest request) {
+        if (request.operation() != Operation.UNMAP) {
+            return false;
+        }
+        try {
+            request.check(this);
+            return true;
+        } catch (StorageException _) {
+            return false;
+        }
+    }
+
+    private BlockRequest wholeGranules(BlockRequest request) {
+        long first = Math.ceilDiv(request.lba(), granuleBlocks) * granuleBlocks;
+        long end = (request.lba() + request.blockCount()) / granuleBlocks * granuleBlocks;
+        return new BlockRequest().asUnmap(Math.min(first, blockCount()), Math.max(0, end - first));
+    }
+
+    @Override
+    public String toString() { return "granules of " + granuleBlocks + " over " + below(); }
+}
