@@ -196,7 +196,7 @@ final class TaskManagement {
             Collection<LogicalUnit> units) {
         var all = new ArrayList<CompletableFuture<Integer>>();
         for (LogicalUnit unit : units) {
-            unit.reset();
+            all.add(unit.reset().thenApply(_ -> 0));
             for (Nexus nexus : unit.nexuses()) {
                 if (nexus.equals(session.nexus())) {
                     all.add(abortOwn(request, task -> task.server.equals(unit.server())));

@@ -76,7 +76,7 @@ final class BlockDeviceServer implements DeviceServer {
         blocks.register(commands);
         mode.register(commands);
         new InquiryCommands(target, unit, maxTransferBlocks).register(commands);
-        new ProvisioningCommands(device, mode).register(commands);
+        new ProvisioningCommands(device, mode, blocks).register(commands);
         new LbaStatusCommands(device).register(commands);
         new MediumCommands(unit, blocks).register(commands);
         new EraseCommands(unit, mode).register(commands);

@@ -8,6 +8,7 @@ import java.util.concurrent.CopyOnWriteArraySet;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
 import lunar.block.BlockDevice;
+import lunar.block.BlockRequest;
 import lunar.block.Capability;
 import lunar.block.StorageException;
 import lunar.scsi.AdditionalSense;
@@ -15,6 +16,8 @@ import lunar.target.unit.UnitSpec;
 
 /** A logical unit: a device and who executes commands on it. Shared by all nexuses; thread-safe. */
 public final class LogicalUnit {
+    private static final System.Logger LOG = System.getLogger("lunar.target");
+
     private volatile UnitSpec spec;
     private final Medium medium = new Medium();
     private final Reservations reservations;
@@ -186,12 +189,30 @@ public final class LogicalUnit {
     /**
      * A logical unit reset (SAM-5 section 6.3.3): what commands have set goes back to what it was. Its tasks are
      * aborted apart from this, and the unit attentions established. Any thread.
+     *
+     * @return ends when what the write cache held is stable, where the reset has switched it off
      */
-    public void reset() {
+    public CompletableFuture<Void> reset() {
         medium.allowRemoval();
         reservations.reset();
-        modes.reset();
+        boolean cacheSwitchedOff = modes.reset();
         selfTest.stop();
+        return cacheSwitchedOff ? flush() : CompletableFuture.completedFuture(null);
+    }
+
+    /** Flushes for no command. A reset cannot fail: the next command that vouches for stable data tells of a failure. */
+    private CompletableFuture<Void> flush() {
+        var done = new CompletableFuture<Void>();
+        device.submit(new BlockRequest().asFlush().onCompletion((_, failure) -> {
+            if (failure != null) {
+                LOG.log(System.Logger.Level.WARNING,
+                        "{0}: a reset switched the write cache off, and what it held is not stable: {1}",
+                        device, failure.getMessage());
+                losses.lost(device.writeLosses(), nexuses());
+            }
+            done.complete(null);
+        }));
+        return done;
     }
 
     /**
