@@ -23,6 +23,7 @@ public final class LogicalUnit {
     private final Reservations reservations;
     private final UnitDevice presented;
     private final FencedDevice device;
+    private final CopyWrites copyWrites;
     private final Buffers.Share share = new Buffers.Share();
     private final UnitModes modes;
     private final LogCounters counters = new LogCounters();
@@ -51,6 +52,7 @@ public final class LogicalUnit {
         thresholds = new Thresholds(this, modes, spec.device());
         presented = new UnitDevice(spec, modes, counters, thresholds);
         device = FencedDevice.over(presented);
+        copyWrites = new CopyWrites(device);
         access = new AsymmetricAccess(target, this);
         capacity = new AtomicLong(spec.device().blockCount());
         selfTest = new SelfTest(device);
@@ -144,6 +146,9 @@ public final class LogicalUnit {
         return spec.device();
     }
 
+    /** Copies that write to it. */
+    CopyWrites copyWrites() { return copyWrites; }
+
     /** Its self-tests. */
     SelfTest selfTest() { return selfTest; }
 
@@ -190,14 +195,16 @@ public final class LogicalUnit {
      * A logical unit reset (SAM-5 section 6.3.3): what commands have set goes back to what it was. Its tasks are
      * aborted apart from this, and the unit attentions established. Any thread.
      *
-     * @return ends when what the write cache held is stable, where the reset has switched it off
+     * @return ends when no copy writes any more, and what the write cache held is stable where the reset has switched it
+     *         off
      */
     public CompletableFuture<Void> reset() {
         medium.allowRemoval();
         reservations.reset();
         boolean cacheSwitchedOff = modes.reset();
         selfTest.stop();
-        return cacheSwitchedOff ? flush() : CompletableFuture.completedFuture(null);
+        CompletableFuture<Void> copies = copyWrites.stop(_ -> true);
+        return cacheSwitchedOff ? CompletableFuture.allOf(copies, flush()) : copies;
     }
 
     /** Flushes for no command. A reset cannot fail: the next command that vouches for stable data tells of a failure. */

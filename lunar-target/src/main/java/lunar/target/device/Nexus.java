@@ -90,7 +90,9 @@ public final class Nexus {
 
     /** Aborts the tasks that this nexus has on a unit because it does not see it any more; ends like {@link #abort}. */
     public CompletableFuture<Integer> withdraw(LogicalUnit unit) {
-        return aborter.withdraw(unit).thenCombine(cancelCopies(unit), (count, _) -> count);
+        CompletableFuture<Void> copies = CompletableFuture.allOf(cancelCopies(unit),
+                unit.copyWrites().stop(this::equals));
+        return aborter.withdraw(unit).thenCombine(copies, (count, _) -> count);
     }
 
     /**

@@ -126,10 +126,12 @@ final class ReservationCommands {
         if (change == null) {
             return ended -> ended.end(Status.RESERVATION_CONFLICT);
         }
+        CompletableFuture<Void> ended = command
+                .serviceAction() == PersistentReserveOut.PREEMPT_AND_ABORT
+                        ? abort(change.aborted())
+                        : CompletableFuture.completedFuture(null);
         tell(change.attentions());
-        if (command.serviceAction() == PersistentReserveOut.PREEMPT_AND_ABORT) {
-            abort(change.aborted());
-        }
+        ended.join();
         return ScsiTask::good;
     }
 
@@ -316,10 +318,13 @@ final class ReservationCommands {
     }
 
     /** The tasks of the preempted end before the command does (SPC-5 section 5.13.11.2.7). */
-    private void abort(Set<Registrant> whose) {
-        CompletableFuture.allOf(unit.nexuses().stream()
+    private CompletableFuture<Void> abort(Set<Registrant> whose) {
+        CompletableFuture<Void> copies = unit.copyWrites()
+                .stop(nexus -> whose.contains(nexus.registrant()));
+        CompletableFuture<Void> tasks = CompletableFuture.allOf(unit.nexuses().stream()
                 .filter(nexus -> whose.contains(nexus.registrant()))
-                .map(nexus -> nexus.abort(unit)).toArray(CompletableFuture[]::new)).join();
+                .map(nexus -> nexus.abort(unit)).toArray(CompletableFuture[]::new));
+        return CompletableFuture.allOf(copies, tasks);
     }
 
     // --- RESERVE and RELEASE; CRH: a registrant's succeed and change nothing (SPC-5 section 5.13.3) ---
