@@ -40,20 +40,20 @@ public final class LogicalUnit {
     /**
      * With the state that was saved.
      *
-     * @param target whose unit this is
+     * @param target the first whose unit it is
      * @param maxTransferBytes longest data of one command
      * @throws IOException when the saved state cannot be read, or is damaged
      */
     public LogicalUnit(ScsiTarget target, UnitSpec spec, int maxTransferBytes)
             throws IOException {
         this.spec = spec;
-        reservations = new Reservations(spec.state());
+        reservations = new Reservations(spec.state(), target.name());
         modes = new UnitModes(spec);
         thresholds = new Thresholds(this, modes, spec.device());
         presented = new UnitDevice(spec, modes, counters, thresholds);
         device = FencedDevice.over(presented);
         copyWrites = new CopyWrites(device);
-        access = new AsymmetricAccess(target, this);
+        access = new AsymmetricAccess(this);
         capacity = new AtomicLong(spec.device().blockCount());
         selfTest = new SelfTest(device);
         powerOn = new PowerOn(device);
@@ -101,7 +101,23 @@ public final class LogicalUnit {
         targets.add(target);
     }
 
-    void leave(ScsiTarget target) { targets.remove(target); }
+    void leave(ScsiTarget target) {
+        targets.remove(target);
+        if (targets.stream().noneMatch(other -> other.name().equals(target.name()))) {
+            access.forget(target.name());
+        }
+    }
+
+    /** The ports of the target by which a nexus uses the unit: another target's are those of another SCSI device. */
+    List<TargetPort> ports(Nexus nexus) {
+        return targets.stream().filter(target -> target.nexuses().contains(nexus)).findFirst()
+                .map(ScsiTarget::ports).orElseGet(() -> List.of(nexus.port()));
+    }
+
+    /** Ports of all targets whose unit it is. */
+    int portCount() {
+        return targets.stream().mapToInt(target -> target.ports().size()).sum();
+    }
 
     /** The nexuses of all targets whose unit it is. */
     public List<Nexus> nexuses() {

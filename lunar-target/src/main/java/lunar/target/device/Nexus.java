@@ -52,7 +52,7 @@ public final class Nexus {
         this.port = port;
         this.aborter = aborter;
         this.announcesReset = announcesReset;
-        registrant = new Registrant(portName(initiatorName, isid.value()), port.relativeId());
+        registrant = Registrant.of(portName(initiatorName, isid.value()), port);
     }
 
     /** iSCSI name of the initiator. */

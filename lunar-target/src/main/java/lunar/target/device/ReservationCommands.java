@@ -45,12 +45,10 @@ final class ReservationCommands {
     private static final Sense INVALID_RELEASE = Sense.of(SenseKey.ILLEGAL_REQUEST,
             AdditionalSense.INVALID_RELEASE_OF_PERSISTENT_RESERVATION);
 
-    private final ScsiTarget target;
     private final LogicalUnit unit;
     private final Reservations reservations;
 
-    ReservationCommands(ScsiTarget target, LogicalUnit unit) {
-        this.target = target;
+    ReservationCommands(LogicalUnit unit) {
         this.unit = unit;
         reservations = unit.reservations();
     }
@@ -242,10 +240,10 @@ final class ReservationCommands {
 
     /** An initiator that may only read must not use up the room of those that write. */
     private int roomOfReader() {
-        return READER_REGISTRATIONS * target.ports().size();
+        return READER_REGISTRATIONS * unit.portCount();
     }
 
-    /** Whom a REGISTER is for: the sender and those it names, at this or at every port of the target. */
+    /** Whom a REGISTER is for: the sender and those it names, at this or at every port of its target. */
     private Set<Registrant> registrants(Nexus nexus, ReserveOutParameters list)
             throws InvalidParameterListException {
         var names = new LinkedHashSet<String>();
@@ -255,11 +253,11 @@ final class ReservationCommands {
                 throw InvalidParameterListException.field(28);
             }
         }
-        List<Integer> ports = list.allTargetPorts()
-                ? target.ports().stream().map(TargetPort::relativeId).toList()
-                : List.of(nexus.port().relativeId());
+        List<TargetPort> ports = list.allTargetPorts()
+                ? unit.ports(nexus)
+                : List.of(nexus.port());
         var all = new LinkedHashSet<Registrant>();
-        names.forEach(name -> ports.forEach(port -> all.add(new Registrant(name, port))));
+        names.forEach(name -> ports.forEach(port -> all.add(Registrant.of(name, port))));
         return all;
     }
 
@@ -291,11 +289,10 @@ final class ReservationCommands {
             if (list.serviceActionKey() == 0) {
                 throw InvalidParameterListException.field(8);
             }
-            if (target.ports().stream()
-                    .noneMatch(port -> port.relativeId() == list.relativePort())) {
-                throw InvalidParameterListException.field(18);
-            }
-            Registrant to = new Registrant(portName(list.initiator()), list.relativePort());
+            TargetPort port = unit.ports(nexus).stream()
+                    .filter(one -> one.relativeId() == list.relativePort()).findFirst()
+                    .orElseThrow(() -> InvalidParameterListException.field(18));
+            Registrant to = Registrant.of(portName(list.initiator()), port);
             if (to.equals(who)) {
                 throw InvalidParameterListException.field(24);
             }

@@ -15,13 +15,16 @@ import lunar.target.device.ReservationState.Held;
  * Reservations as they are kept on disk. Numbers are big-endian.
  *
  * <pre>
- * version (1) = 1, generation (8), registrations (4)
- * each: key (8), relative target port (2), initiator port (length (2), UTF-8)
+ * version (1) = 2, generation (8), registrations (4)
+ * each: key (8), relative target port (2), initiator port, name of the target (each length (2), UTF-8)
  * type of the reservation (1), 0 for none, and index of the holder's registration (4)
  * </pre>
+ *
+ * Version 1 is without the names of targets.
  */
 final class ReservationFormat {
-    private static final int VERSION = 1;
+    private static final int VERSION = 2;
+    private static final int WITHOUT_TARGETS = 1;
 
     private ReservationFormat() {}
 
@@ -37,6 +40,7 @@ final class ReservationFormat {
                 out.writeLong(entry.getValue());
                 out.writeShort(entry.getKey().relativePort());
                 out.writeUTF(entry.getKey().initiatorPort());
+                out.writeUTF(entry.getKey().targetName());
                 if (state.held().isPresent()
                         && state.held().get().holder().equals(entry.getKey())) {
                     holder = index;
@@ -51,11 +55,14 @@ final class ReservationFormat {
         return bytes.toByteArray();
     }
 
-    /** @throws IOException when these are not reservations */
-    static ReservationState decode(byte[] bytes) throws IOException {
+    /**
+     * @param targetName of registrations that were saved without one
+     * @throws IOException when these are not reservations
+     */
+    static ReservationState decode(byte[] bytes, String targetName) throws IOException {
         try (var in = new DataInputStream(new ByteArrayInputStream(bytes))) {
             int version = in.readUnsignedByte();
-            if (version != VERSION) {
+            if (version != VERSION && version != WITHOUT_TARGETS) {
                 throw new IOException("reservations of version " + version);
             }
             long generation = in.readLong();
@@ -67,7 +74,9 @@ final class ReservationFormat {
             for (int i = 0; i < count; i++) {
                 long key = in.readLong();
                 int port = in.readUnsignedShort();
-                keys.put(new Registrant(in.readUTF(), port), key);
+                String initiatorPort = in.readUTF();
+                keys.put(new Registrant(initiatorPort,
+                        version == WITHOUT_TARGETS ? targetName : in.readUTF(), port), key);
             }
             Optional<ReservationType> type = ReservationType.of(in.readUnsignedByte());
             int holder = in.readInt();

@@ -90,7 +90,8 @@ final class RodTokenCommands {
         var source = new CopySource.Blocks(device, unit.store(), unit.medium(), ranges);
         try {
             RodTokens.Rod rod = target.copies().tokens().create(task.nexus().initiatorName(),
-                    source, inactivity, (identifier, secret) -> token(identifier, secret, source));
+                    source, inactivity, (identifier, secret) -> token(identifier, secret, source,
+                            task.nexus().port().targetName()));
             operation.token(rod.token());
             operation.copied(source.byteCount());
             operation.end(Status.GOOD, null);
@@ -101,7 +102,8 @@ final class RodTokenCommands {
         }
     }
 
-    private RodToken token(long identifier, Bytes secret, CopySource.Blocks source) {
+    private RodToken token(long identifier, Bytes secret, CopySource.Blocks source,
+            String targetName) {
         boolean thin = device.supports(Capability.UNMAP);
         int exponent = Integer.numberOfTrailingZeros(
                 device.geometry().physicalBlockSize() / device.blockSize());
@@ -110,7 +112,7 @@ final class RodTokenCommands {
                         device.blockSize()),
                 source.byteCount(), new CapacityData16(device.blockCount() - 1,
                         device.blockSize(), 0, exponent, thin, thin, 0),
-                new Identifier.ScsiName(target.name()), secret);
+                new Identifier.ScsiName(targetName), secret);
     }
 
     private void requireRanges(List<BlockRange> ranges, int at)
