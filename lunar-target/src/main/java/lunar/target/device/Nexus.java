@@ -55,8 +55,10 @@ public final class Nexus {
         registrant = Registrant.of(portName(initiatorName, isid.value()), port);
     }
 
-    /** iSCSI name of the initiator. */
-    public String initiatorName() { return initiatorName; }
+    /** iSCSI name of the initiator, in lower case, as TransportIDs are read. */
+    public String initiatorName() {
+        return initiatorName;
+    }
 
     /** The initiator's part of the session identifier. */
     public Isid isid() { return isid; }

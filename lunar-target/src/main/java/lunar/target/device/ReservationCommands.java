@@ -234,7 +234,7 @@ final class ReservationCommands {
     private static long ownCount(ReservationState state, Nexus nexus) {
         String ports = nexus.initiatorName() + ",i,";
         return state.keys().keySet().stream()
-                .filter(one -> one.initiatorPort().regionMatches(true, 0, ports, 0, ports.length()))
+                .filter(one -> one.initiatorPort().startsWith(ports))
                 .count();
     }
 

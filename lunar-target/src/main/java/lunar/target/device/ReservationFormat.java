@@ -6,7 +6,9 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Optional;
 import lunar.scsi.ReservationType;
 import lunar.target.device.ReservationState.Held;
@@ -71,21 +73,23 @@ final class ReservationFormat {
                 throw new IOException("reservations with " + count + " registrations");
             }
             var keys = new LinkedHashMap<Registrant, Long>();
+            var saved = new ArrayList<Registrant>();
             for (int i = 0; i < count; i++) {
                 long key = in.readLong();
                 int port = in.readUnsignedShort();
-                String initiatorPort = in.readUTF();
-                keys.put(new Registrant(initiatorPort,
-                        version == WITHOUT_TARGETS ? targetName : in.readUTF(), port), key);
+                String initiatorPort = in.readUTF().toLowerCase(Locale.ROOT); // it was not always saved so
+                var registrant = new Registrant(initiatorPort,
+                        version == WITHOUT_TARGETS ? targetName : in.readUTF(), port);
+                saved.add(registrant);
+                keys.put(registrant, key);
             }
             Optional<ReservationType> type = ReservationType.of(in.readUnsignedByte());
             int holder = in.readInt();
-            if (type.isPresent() && (holder < 0 || holder >= keys.size())) {
+            if (type.isPresent() && (holder < 0 || holder >= saved.size())) {
                 throw new IOException("reservations without their holder");
             }
             return new ReservationState(generation, keys,
-                    type.map(known -> new Held(keys.sequencedKeySet().stream().skip(holder)
-                            .findFirst().orElseThrow(), known)),
+                    type.map(known -> new Held(saved.get(holder), known)),
                     true);
         }
     }
