@@ -75,7 +75,7 @@ final class BlockCopy {
                 if (e instanceof LostWritesException) { // the copy's host hears that this copy has failed, no more
                     unit.losses().lost(device.writeLosses(), unit.nexuses());
                 }
-                throw new CopyException(StorageSense.of(request, e));
+                throw new CopyException(StorageSense.of(request.operation(), e)); // a block of source or destination
             } finally {
                 unit.medium().leave();
             }
