@@ -3,6 +3,7 @@ package lunar.iscsi;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import lunar.iscsi.LoginPolicy.Admission;
@@ -179,13 +180,15 @@ final class AdmittedLogin {
         }).toList();
     }
 
+    /** A name in the form in which names are compared, in lower case (RFC 7143 section 4.2.7.2, RFC 3722). */
     private static Optional<String> name(TextKeys keys, Key key) throws ProtocolException {
         var pair = keys.first(key.text());
-        if (pair.isPresent() && !KeyValue.isName(pair.get().value())) {
+        var normal = pair.map(given -> given.value().toLowerCase(Locale.ROOT));
+        if (normal.isPresent() && !KeyValue.isName(normal.get())) {
             throw new ProtocolException(
                     pair.get() + " is no iSCSI name (RFC 7143 section 4.2.7)");
         }
-        return pair.map(KeyValue::value);
+        return normal;
     }
 
     private static SessionType sessionType(TextKeys keys) throws LoginException {

@@ -8,7 +8,7 @@ public interface LoginPolicy {
     /**
      * Who wants in. Nothing is proved yet: sessions are reinstated and connections added when the login is complete.
      *
-     * @param initiatorName InitiatorName, 1 to 223 bytes without control characters
+     * @param initiatorName InitiatorName in lower case, 1 to 223 bytes without control characters
      * @param initiatorAlias InitiatorAlias
      * @param sessionType SessionType
      * @param targetName TargetName; always there in a normal session

@@ -39,6 +39,23 @@ class TargetLoginTest {
         assertThat(done.result().parameters().maxReceiveDataSegmentLength()).isEqualTo(262144);
     }
 
+    /** iSCSI names are compared in lower case (RFC 7143 section 4.2.7.2, RFC 3722). */
+    @Test
+    void shouldNormalizeNames() {
+        var step = target(ACCEPT).receive(last("InitiatorName=iqn.2026-11.org.Lunar:HOST,"
+                + "TargetName=iqn.2026-11.org.lunar:Disk,SessionType=Normal"));
+        var result = ((TargetLogin.Complete) step).result();
+        assertThat(result.initiatorName()).isEqualTo("iqn.2026-11.org.lunar:host");
+        assertThat(result.targetName()).contains("iqn.2026-11.org.lunar:disk");
+    }
+
+    @Test
+    void shouldRefuseANameThatIsTooLongInLowerCase() {
+        var step = target(ACCEPT).receive(last("InitiatorName=" + "\u0130".repeat(111)
+                + ",TargetName=iqn.2026-11.org.lunar:disk,SessionType=Normal"));
+        assertFailure(step, LoginStatus.INITIATOR_ERROR, "no iSCSI name");
+    }
+
     @Test
     void shouldKeepTheDefaultsWhereTheOperationalStageIsSkipped() {
         var step = target(ACCEPT).receive(ask(LoginStage.SECURITY, LoginStage.FULL_FEATURE, true,

@@ -30,7 +30,7 @@ final class Discovery {
                     .flatMap(target -> shown(target, who, asked, reached).stream()).toList();
             // A normal session may ask for its own target only.
             case SendTargets.Named(String name) when who.targetName().isEmpty()
-                    || who.targetName().get().equals(name) ->
+                    || who.targetName().get().equals(InitiatorSpec.normal(name)) ->
                 named(name, who, asked, reached);
             case SendTargets.Named _ -> List.of();
             case SendTargets.Current _ -> who.targetName()

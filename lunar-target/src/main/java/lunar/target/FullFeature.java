@@ -349,7 +349,8 @@ final class FullFeature implements PduReceiver {
 
     /** Sends what a task has come to, unless nobody wants to hear it. */
     void answer(Task task) {
-        if ((task.aborted() && !task.endsWithoutUnit()) || (closed && !suspended)) {
+        if ((task.aborted() && !task.endsWithoutUnit() && !task.endsAborted())
+                || (closed && !suspended)) {
             task.giveBackBuffer();
         } else {
             answers.respond(task); // where the connection is lost, for whoever the task is reassigned to

@@ -159,6 +159,21 @@ final class SessionTasks {
         return aborts.abort(which, marked);
     }
 
+    /**
+     * The function that has aborted tasks is rejected: each is told how it ended, once it has (RFC 7143 section
+     * 11.6.1).
+     */
+    void owe(List<Task> aborted) {
+        for (Task task : aborted) {
+            task.owe(true);
+            if (task.state == Task.State.ENDED) {
+                session.fence().answer(task);
+            } else if (task.state == Task.State.LEFT_BEHIND && task.endsAborted()) {
+                task.connection().answerLeftBehind(task);
+            }
+        }
+    }
+
     /** Goes on without an aborted task that its device does not end, if that can be. */
     void leaveBehind(Task task) {
         if (task.leaveBehind()) {

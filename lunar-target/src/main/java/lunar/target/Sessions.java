@@ -144,7 +144,8 @@ final class Sessions {
             Key key = entry.getKey();
             if (key.group() == asked.portalGroupTag() && key.isid().equals(asked.isid())
                     && key.initiatorName().equals(initiator)
-                    && key.target().spec().name().equals(asked.targetName())
+                    && key.target().spec().name()
+                            .equals(InitiatorSpec.normal(asked.targetName()))
                     && !entry.getValue().equals(asking)) {
                 if (!mayEnd(asking, entry.getValue(), key.target())) {
                     return Optional.empty();

@@ -204,7 +204,7 @@ final class TargetNode {
         luns = Map.of();
         var ends = new ArrayList<CompletableFuture<?>>();
         sessions.forEach(session -> end(session, "the target has been removed", ends));
-        return release(before, luns, ends);
+        return release(before, luns, ends).thenRun(() -> device.serve(Map.of()));
     }
 
     /** Finds the units of a spec: those that are there, and new ones; all of them or none. */

@@ -150,7 +150,7 @@ public final class TargetServer implements AutoCloseable {
 
     /** The target of a name, as it is now. */
     public Optional<TargetSpec> spec(String targetName) {
-        return Optional.ofNullable(targets.get(targetName)).map(TargetNode::spec);
+        return Optional.ofNullable(target(targetName)).map(TargetNode::spec);
     }
 
     /**
@@ -206,12 +206,12 @@ public final class TargetServer implements AutoCloseable {
         CompletableFuture<Void> done;
         synchronized (changing) {
             requireOpen();
-            TargetNode target = targets.get(targetName);
+            TargetNode target = target(targetName);
             if (target == null) {
                 throw new IllegalArgumentException("no target " + targetName);
             }
             var less = new LinkedHashMap<>(targets);
-            less.remove(targetName);
+            less.remove(target.spec().name());
             targets = Collections.unmodifiableMap(less);
             done = target.remove();
         }
@@ -329,7 +329,7 @@ public final class TargetServer implements AutoCloseable {
      * @throws IllegalArgumentException when there is no such target or group, or the state is none to be in
      */
     public void changeAccess(String targetName, int portalGroupTag, TargetPortGroups.State state) {
-        TargetNode target = targets.get(targetName);
+        TargetNode target = target(targetName);
         if (target == null) {
             throw new IllegalArgumentException("no target " + targetName);
         }
@@ -397,7 +397,7 @@ public final class TargetServer implements AutoCloseable {
 
     /** The target of a name, or null. */
     @Nullable
-    TargetNode target(String name) { return targets.get(name); }
+    TargetNode target(String name) { return targets.get(InitiatorSpec.normal(name)); }
 
     Collection<TargetNode> targets() { return targets.values(); }
 

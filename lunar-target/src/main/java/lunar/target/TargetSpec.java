@@ -35,6 +35,7 @@ public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec>
     private static final int MAX_LUN = 16383;
 
     public TargetSpec {
+        name = InitiatorSpec.normal(name); // of eui. and naa. names, whose digits may be capitals
         if (!isName(name)) {
             throw new IllegalArgumentException("'" + name
                     + "' is not an iSCSI name; write for example iqn.2026-11.org.example:disk, in lower case");
@@ -146,13 +147,16 @@ public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec>
         return access(initiatorName).flatMap(InitiatorSpec::chap).or(() -> chap);
     }
 
-    /** What an initiator may do; empty where it may not use the target. */
+    /**
+     * What an initiator may do; empty where it may not use the target.
+     *
+     * @param initiatorName as its login gives it, in lower case
+     */
     Optional<InitiatorSpec> access(String initiatorName) {
         if (initiators.isEmpty()) {
             return Optional.of(InitiatorSpec.of(InitiatorSpec.ANYBODY));
         }
-        String wanted = InitiatorSpec.normal(initiatorName);
-        return initiators.stream().filter(one -> one.name().equals(wanted)).findFirst()
+        return initiators.stream().filter(one -> one.name().equals(initiatorName)).findFirst()
                 .or(() -> initiators.stream()
                         .filter(one -> one.name().equals(InitiatorSpec.ANYBODY)).findFirst());
     }

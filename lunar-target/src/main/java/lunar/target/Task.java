@@ -42,6 +42,7 @@ final class Task implements ScsiTask, Transport.Release {
     private static final System.Logger LOG = System.getLogger("lunar.target");
     private static final Sense INTERNAL_FAILURE = Sense.of(SenseKey.HARDWARE_ERROR,
             AdditionalSense.INTERNAL_TARGET_FAILURE);
+    private static final Sense ABORTED = Sense.of(SenseKey.ABORTED_COMMAND, AdditionalSense.NONE);
     private static final Sense NO_UNIT = Sense.of(SenseKey.ILLEGAL_REQUEST,
             AdditionalSense.LOGICAL_UNIT_NOT_SUPPORTED);
 
@@ -81,6 +82,7 @@ final class Task implements ScsiTask, Transport.Release {
     boolean delivered;
     private volatile boolean aborted;
     private boolean withdrawn;
+    private boolean owed;
     private @Nullable Runnable whenAborted;
     /** Where the task stands among those of its nexus and unit; no set for a command that was turned away. */
     @Nullable
@@ -161,6 +163,7 @@ final class Task implements ScsiTask, Transport.Release {
         heardMs = nowMs;
         aborted = false;
         withdrawn = false;
+        owed = false;
         whenAborted = null;
         whenEnded = null;
         set = null;
@@ -463,6 +466,25 @@ final class Task implements ScsiTask, Transport.Release {
         }
         status = Status.CHECK_CONDITION;
         sense = NO_UNIT;
+        dataInBytes = 0;
+        return true;
+    }
+
+    /** Whether the initiator is to be told of it though it is aborted: the function that has done so was rejected. */
+    void owe(boolean isOwed) {
+        owed = isOwed;
+    }
+
+    /**
+     * Whether the task was aborted by a function that was rejected and has not been answered. It is answered with
+     * ABORTED COMMAND whatever it has come to, for it may have stopped halfway.
+     */
+    boolean endsAborted() {
+        if (!owed || answered) {
+            return false;
+        }
+        status = Status.CHECK_CONDITION;
+        sense = ABORTED;
         dataInBytes = 0;
         return true;
     }

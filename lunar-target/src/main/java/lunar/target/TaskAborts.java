@@ -27,6 +27,7 @@ final class TaskAborts {
         List<Task> chosen = tasks.all().stream().filter(which).toList();
         List<Task> fresh = chosen.stream().filter(task -> !task.aborted()).toList();
         fresh.forEach(Task::abort); // all, before the end of one lets the next begin
+        chosen.forEach(task -> task.owe(false)); // one may be owed since an earlier function was rejected
         var waits = new ArrayList<CompletableFuture<Void>>();
         for (Task task : chosen) { // also those that somebody else has aborted before
             var wait = new CompletableFuture<Void>();

@@ -13,13 +13,13 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import lunar.iscsi.SerialNumbers;
 import lunar.iscsi.TaskManagementFunction;
 import lunar.iscsi.TaskManagementRequest;
 import lunar.iscsi.TaskManagementResponseCode;
+import lunar.iscsi.spi.EventLoop;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.SenseKey;
 import lunar.target.device.LogicalUnit;
@@ -30,7 +30,8 @@ import lunar.target.device.Nexus;
  * Task management (RFC 7143 section 11.5, RFC 7144, SAM-5 chapter 7). An aborted task that a device is executing cannot
  * be called back: the answer waits until the device has ended it, or until the blocks that it may still change are
  * fenced, so that after "function complete" nothing of it is ever seen. Where neither can be had in time, because a
- * command is at something else than devices, the answer is "function rejected".
+ * command is at something else than devices, the answer is "function rejected". That says that nothing was performed:
+ * the commands are answered after all, with ABORTED COMMAND, since what they would have come to is not known.
  *
  * <p>The data of tasks that are aborted while R2Ts are out are not waited for, as section 4.2.3.3 would have it:
  * common initiators stop sending at once, and what does come is discarded.
@@ -151,7 +152,7 @@ final class TaskManagement {
             TaskManagementRequest request, LogicalUnit unit) {
         return switch (function) {
             case ABORT_TASK_SET, CLEAR_TASK_SET -> // each nexus has a task set of its own (TST 001b, SAM-5 section 7.5)
-                bounded(List.of(abortOwn(request, task -> task.server.equals(unit.server()))));
+                abort(before(request, task -> task.server.equals(unit.server())));
             case LOGICAL_UNIT_RESET -> reset(request, List.of(unit));
             case QUERY_TASK_SET -> now(
                     session.tasks().all().stream()
@@ -171,7 +172,7 @@ final class TaskManagement {
     private CompletableFuture<Answer> abortTask(TaskManagementRequest request) {
         Task task = session.tasks().find(request.referencedTaskTag());
         if (task != null && task.lun.equals(request.lun())) {
-            return bounded(List.of(session.abort(one -> one.equals(task), _ -> {})));
+            return abort(List.of(task));
         }
         return now(
                 task == null && isStillToCome(request) ? FUNCTION_COMPLETE : TASK_DOES_NOT_EXIST);
@@ -195,11 +196,13 @@ final class TaskManagement {
     private CompletableFuture<Answer> reset(TaskManagementRequest request,
             Collection<LogicalUnit> units) {
         var all = new ArrayList<CompletableFuture<Integer>>();
+        List<Task> own = before(request, task -> units.stream()
+                .anyMatch(unit -> task.server.equals(unit.server())));
         for (LogicalUnit unit : units) {
-            unit.reset();
+            all.add(unit.reset().thenApply(_ -> 0));
             for (Nexus nexus : unit.nexuses()) {
                 if (nexus.equals(session.nexus())) {
-                    all.add(abortOwn(request, task -> task.server.equals(unit.server())));
+                    all.add(session.abort(own::contains, _ -> {}));
                     all.add(nexus.cancelCopies(unit).thenApply(_ -> 0));
                     nexus.establish(unit, AdditionalSense.BUS_DEVICE_RESET_OCCURRED);
                 } else {
@@ -207,35 +210,54 @@ final class TaskManagement {
                 }
             }
         }
-        return bounded(all);
+        return bounded(all, own);
     }
 
     /** As if the nexus had been lost (SAM-5 section 7.6). */
     private CompletableFuture<Answer> resetNexus(TaskManagementRequest request) {
         var all = new ArrayList<CompletableFuture<Integer>>();
-        all.add(abortOwn(request, _ -> true));
+        List<Task> own = before(request, _ -> true);
+        all.add(session.abort(own::contains, _ -> {}));
         for (LogicalUnit unit : session.nexus().luns().units()) {
             all.add(unit.nexusLost(session.nexus()).thenApply(_ -> 0));
             session.nexus().establish(unit, AdditionalSense.NEXUS_LOSS_OCCURRED);
         }
-        return bounded(all);
+        return bounded(all, own);
     }
 
-    /** Aborts tasks of this session that were sent before the request. */
-    private CompletableFuture<Integer> abortOwn(TaskManagementRequest request,
-            Predicate<Task> which) {
-        return session.abort(task -> which.test(task)
+    /** Tasks of this session that were sent before the request. */
+    private List<Task> before(TaskManagementRequest request, Predicate<Task> which) {
+        return session.tasks().all().stream().filter(task -> which.test(task)
                 && (task.immediate
                         ? SerialNumbers.lessOrEqual(task.cmdSn, request.cmdSn())
-                        : SerialNumbers.lessThan(task.cmdSn, request.cmdSn())),
-                _ -> {});
+                        : SerialNumbers.lessThan(task.cmdSn, request.cmdSn())))
+                .toList();
     }
 
-    private CompletableFuture<Answer> bounded(List<CompletableFuture<Integer>> all) {
-        return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
-                .thenApply(_ -> Answer.of(FUNCTION_COMPLETE))
-                .completeOnTimeout(Answer.of(FUNCTION_REJECTED), limits.answerTimeoutMs(),
-                        TimeUnit.MILLISECONDS);
+    private CompletableFuture<Answer> abort(List<Task> own) {
+        return bounded(List.of(session.abort(own::contains, _ -> {})), own);
+    }
+
+    /**
+     * The answer when all has ended, or after the longest time that an initiator is let wait.
+     *
+     * @param own tasks of this session that the function aborts
+     */
+    private CompletableFuture<Answer> bounded(List<CompletableFuture<Integer>> all,
+            List<Task> own) {
+        var answer = new CompletableFuture<Answer>();
+        EventLoop.Timer timer = session.loop().schedule(() -> { // on the loop, where the tasks of the session end
+            if (!answer.isDone()) {
+                session.tasks().owe(own);
+                answer.complete(Answer.of(FUNCTION_REJECTED));
+            }
+        }, limits.answerTimeoutMs());
+        var _ = CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
+                .thenRun(() -> {
+                    timer.cancel();
+                    answer.complete(Answer.of(FUNCTION_COMPLETE));
+                });
+        return answer;
     }
 
     private static CompletableFuture<Answer> now(TaskManagementResponseCode code) {

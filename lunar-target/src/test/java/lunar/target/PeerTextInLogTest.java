@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Test;
 /** Names and values that peers choose are escaped in every line of the log. */
 class PeerTextInLogTest {
     /** A control sequence of C1, a line separator and a mark that reverses text; no blank, so it is an iSCSI name. */
-    private static final String HOSTILE = "iqn.2026-11.org.host:\u009b2J\u2028\u202ex";
-    private static final String ESCAPED = "iqn.2026-11.org.host:\\x9b2J\\u2028\\u202ex";
+    private static final String HOSTILE = "iqn.2026-11.org.host:\u009b2l\u2028\u202ex";
+    private static final String ESCAPED = "iqn.2026-11.org.host:\\x9b2l\\u2028\\u202ex";
 
     private static byte[] text(String... keys) {
         return (String.join("\0", keys) + "\0").getBytes(StandardCharsets.UTF_8);

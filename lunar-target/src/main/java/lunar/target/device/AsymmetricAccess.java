@@ -26,8 +26,8 @@ import lunar.scsi.WriteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asymmetric access states of a logical unit: one for each target port group, which is an iSCSI portal group (SPC-5
- * section 5.18). They last as long as the process. Thread-safe.
+ * Asymmetric access states of a logical unit: one for each target port group, which is an iSCSI portal group as a port
+ * of one target (SPC-5 section 5.18). They last as long as the process. Thread-safe.
  */
 final class AsymmetricAccess {
     /** A state, and why it was last changed. */
@@ -43,33 +43,38 @@ final class AsymmetricAccess {
             ModeSelect.class, ModeSense.class, SendDiagnostic.class,
             ReceiveDiagnosticResults.class, PersistentReserveIn.class, PersistentReserveOut.class);
 
-    private final ScsiTarget target;
     private final LogicalUnit unit;
-    private final Map<Integer, GroupState> groups = new ConcurrentHashMap<>();
+    private final Map<TargetPort, GroupState> groups = new ConcurrentHashMap<>();
     /** For a look at every command: no group has ever been anything but active. */
     private volatile boolean allActive = true;
 
-    AsymmetricAccess(ScsiTarget target, LogicalUnit unit) {
-        this.target = target;
-        this.unit = unit;
-    }
+    AsymmetricAccess(LogicalUnit unit) { this.unit = unit; }
 
-    GroupState of(int group) { return groups.getOrDefault(group, INITIAL); }
+    GroupState of(TargetPort group) { return groups.getOrDefault(group, INITIAL); }
 
     /**
-     * Changes the state of a group; nexuses other than the one that asked for it hear of it.
+     * Changes the state of a group; nexuses of its target hear of it, but for the one that asked for it.
      *
      * @param by who asked, or null for the device itself
      */
-    synchronized void change(int group, State state, int statusCode, @Nullable Nexus by) {
+    synchronized void change(TargetPort group, State state, int statusCode, @Nullable Nexus by) {
         boolean same = of(group).state() == state;
         groups.put(group, new GroupState(state, statusCode));
         if (!isActive(state)) {
             allActive = false;
         }
         if (!same) {
-            target.establishForOthers(by, unit, AdditionalSense.ASYMMETRIC_ACCESS_STATE_CHANGED);
+            unit.nexuses().stream()
+                    .filter(nexus -> nexus.port().targetName().equals(group.targetName())
+                            && !nexus.equals(by))
+                    .forEach(nexus -> nexus.establish(unit,
+                            AdditionalSense.ASYMMETRIC_ACCESS_STATE_CHANGED));
         }
+    }
+
+    /** Forgets the states of a target that does not have the unit any more. */
+    synchronized void forget(String targetName) {
+        groups.keySet().removeIf(group -> group.targetName().equals(targetName));
     }
 
     private static boolean isActive(State state) {
@@ -78,7 +83,7 @@ final class AsymmetricAccess {
 
     /** Whether the medium can be used through a port. */
     boolean isActive(TargetPort port) {
-        return allActive || isActive(of(port.tag()).state());
+        return allActive || isActive(of(port).state());
     }
 
     /** Ends a command that may not pass in the state of the port by which it came. */
@@ -86,7 +91,7 @@ final class AsymmetricAccess {
         if (allActive) {
             return false;
         }
-        State state = of(task.nexus().port().tag()).state();
+        State state = of(task.nexus().port()).state();
         if (isActive(state) || passes(task.cdb(), state)) {
             return false;
         }

@@ -73,7 +73,7 @@ final class AtomicCommands {
         task.request().asAtomicWrite(command.lba(), command.blockCount(), task.dataOut()
                 .asSlice(0, (long) command.blockCount() * device.blockSize()),
                 command.fua() && !flush);
-        task.submit(device, flush ? blocks::flushAfter : BlockCommands::ended);
+        task.submit(device, flush ? blocks::flushAfter : blocks.changeEnding());
     }
 
     private void orWrite(ScsiTask task, OrWrite command) {

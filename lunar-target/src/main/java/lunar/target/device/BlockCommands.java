@@ -34,6 +34,7 @@ final class BlockCommands {
     private final UnitModes modes;
     private final LossNotices losses;
     private final ScsiTask.Ending flushed = this::flushed;
+    private final ScsiTask.Ending cachedChangeEnded = this::cachedChangeEnded;
 
     BlockCommands(LogicalUnit unit, ModeCommands mode, int maxTransferBlocks) {
         device = unit.device();
@@ -162,7 +163,7 @@ final class BlockCommands {
         }
         boolean flush = fua && !device.supports(Capability.FUA);
         task.request().asWrite(lba, count, data, fua && !flush);
-        task.submit(device, flush ? this::flushAfter : BlockCommands::ended);
+        task.submit(device, flush ? this::flushAfter : changeEnding());
     }
 
     /**
@@ -200,7 +201,7 @@ final class BlockCommands {
             return;
         }
         task.request().asCompareAndWrite(command.lba(), command.blockCount(), data, command.fua());
-        task.submit(device, BlockCommands::ended);
+        task.submit(device, changeEnding());
     }
 
     /** Blocks of the longest COMPARE AND WRITE: below what its field holds, so that one more can be told from none. */
@@ -231,6 +232,23 @@ final class BlockCommands {
             StorageSense.end(task, failure);
         } else {
             flush(task);
+        }
+    }
+
+    /**
+     * How a command ends whose first change is about to be submitted. The device makes changes stable that begin while
+     * the write cache is off; the cache may also be switched off before a change ends, and too late for the flush that
+     * goes with that.
+     */
+    ScsiTask.Ending changeEnding() {
+        return modes.writeThrough() ? BlockCommands::ended : cachedChangeEnded;
+    }
+
+    private void cachedChangeEnded(ScsiTask task, @Nullable StorageException failure) {
+        if (failure == null && modes.writeThrough()) {
+            flush(task);
+        } else {
+            ended(task, failure);
         }
     }
 

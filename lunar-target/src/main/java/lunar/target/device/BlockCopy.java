@@ -17,7 +17,7 @@ final class BlockCopy {
     /** Zeroes written at once: between two such pieces a copy can be stopped. */
     private static final long MAX_ZERO_BYTES = 256L << 20;
 
-    /** Looked at after each read, before what was read is written. */
+    /** Looked at before each piece, and again after its read, before what was read is written. */
     @FunctionalInterface
     interface Guard {
         void check() throws CopyException;
@@ -26,16 +26,21 @@ final class BlockCopy {
     private final CopyService service;
     private final CopyOperation operation;
     private final LogicalUnit unit;
+    private final CopyWrites.Writer writer;
     private final BlockDevice device;
     private final BlockRequest request = new BlockRequest();
     private final MemorySegment memory;
     private final long pieceBytes;
 
-    /** @param memory lent by the service for the time of the copy */
+    /**
+     * @param writer of the destination
+     * @param memory lent by the service for the time of the copy
+     */
     BlockCopy(CopyService service, CopyOperation operation, LogicalUnit destination,
-            MemorySegment memory) {
+            CopyWrites.Writer writer, MemorySegment memory) {
         this.service = service;
         this.operation = operation;
+        this.writer = writer;
         this.memory = memory;
         unit = destination;
         device = destination.device();
@@ -62,6 +67,7 @@ final class BlockCopy {
                 if (obstacle.isPresent()) {
                     throw new CopyException(obstacle.get());
                 }
+                guard.check();
                 done += backwards
                         ? pieceBefore(source, at, lba, bytes - done, guard)
                         : piece(source, at + done, lba + done / block, bytes - done, guard);
@@ -69,7 +75,7 @@ final class BlockCopy {
                 if (e instanceof LostWritesException) { // the copy's host hears that this copy has failed, no more
                     unit.losses().lost(device.writeLosses(), unit.nexuses());
                 }
-                throw new CopyException(StorageSense.of(request, e));
+                throw new CopyException(StorageSense.of(request.operation(), e)); // a block of source or destination
             } finally {
                 unit.medium().leave();
             }
@@ -81,7 +87,6 @@ final class BlockCopy {
         int block = device.blockSize();
         CopySource.Run run = source.run(at, most);
         if (run.zeroes() && run.bytes() >= block) {
-            guard.check();
             return zero(lba, Math.min(run.bytes() / block * block, maxZeroBytes()));
         }
         // Up to where a hole begins, in whole blocks of the destination.
@@ -99,7 +104,6 @@ final class BlockCopy {
         CopySource.Run run = source.run(at + from, bytes);
         long to = lba + from / device.blockSize();
         if (run.zeroes() && run.bytes() == bytes && bytes <= maxZeroBytes()) {
-            guard.check();
             return zero(to, bytes);
         }
         move(source, at + from, to, bytes, guard);
@@ -129,15 +133,15 @@ final class BlockCopy {
         write(lba, piece);
     }
 
-    private void write(long lba, MemorySegment piece) throws StorageException {
+    private void write(long lba, MemorySegment piece) throws StorageException, CopyException {
         long count = piece.byteSize() / device.blockSize();
         service.tokens().written(unit.store(), lba, count);
-        device.execute(request.asWrite(lba, count, piece, false));
+        writer.execute(request.asWrite(lba, count, piece, false));
         operation.copied(piece.byteSize());
     }
 
     /** Zeroes blocks in the way that needs least room. */
-    private long zero(long lba, long bytes) throws StorageException {
+    private long zero(long lba, long bytes) throws StorageException, CopyException {
         boolean unmaps = unmaps();
         if (!unmaps && !device.supports(Capability.WRITE_ZEROES)) {
             write(lba, memory.asSlice(0, bytes).fill((byte) 0));
@@ -145,7 +149,7 @@ final class BlockCopy {
         }
         long count = bytes / device.blockSize();
         service.tokens().written(unit.store(), lba, count);
-        device.execute(unmaps
+        writer.execute(unmaps
                 ? request.asUnmap(lba, count)
                 : request.asWriteZeroes(lba, count, false));
         operation.copied(bytes);

@@ -75,14 +75,14 @@ final class BlockDeviceServer implements DeviceServer {
         registerOwn();
         blocks.register(commands);
         mode.register(commands);
-        new InquiryCommands(target, unit, maxTransferBlocks).register(commands);
-        new ProvisioningCommands(device, mode).register(commands);
+        new InquiryCommands(unit, maxTransferBlocks).register(commands);
+        new ProvisioningCommands(device, mode, blocks).register(commands);
         new LbaStatusCommands(device).register(commands);
         new MediumCommands(unit, blocks).register(commands);
         new EraseCommands(unit, mode).register(commands);
-        new ReservationCommands(target, unit).register(commands);
+        new ReservationCommands(unit).register(commands);
         new AtomicCommands(device, blocks, maxTransferBlocks).register(commands);
-        new PortGroupCommands(target, unit.access()).register(commands);
+        new PortGroupCommands(unit).register(commands);
         new DiagnosticCommands(unit).register(commands);
         new LogCommands(target, unit).register(commands);
         new BufferCommands().register(commands);

@@ -3,11 +3,13 @@ package lunar.target.device;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.Extent;
 import lunar.block.StorageException;
 import lunar.scsi.BlockRange;
+import lunar.scsi.Sense;
 
 /** Bytes to copy from: a representation of data (ROD, SPC-5 section 5.18.6). Calls block. */
 sealed interface CopySource {
@@ -22,14 +24,15 @@ sealed interface CopySource {
     long byteCount();
 
     /** The bytes from an offset on that are alike, at least one, at most so many. */
-    Run run(long at, long most) throws StorageException;
+    Run run(long at, long most) throws StorageException, CopyException;
 
     /**
      * Reads bytes at any offset.
      *
      * @param request to read with; of a failure it tells where
      */
-    void read(BlockRequest request, long at, MemorySegment into) throws StorageException;
+    void read(BlockRequest request, long at, MemorySegment into)
+            throws StorageException, CopyException;
 
     /** Zeroes without end. */
     record Zeroes() implements CopySource {
@@ -48,8 +51,9 @@ sealed interface CopySource {
      *
      * @param device to read from
      * @param store the medium, equal for all units that show it
+     * @param medium whether it can be read; an erasure waits for what is being read, and the next read fails
      */
-    record Blocks(BlockDevice device, BlockDevice store, List<BlockRange> ranges)
+    record Blocks(BlockDevice device, BlockDevice store, Medium medium, List<BlockRange> ranges)
             implements
             CopySource {
         /** A part of one range: where it starts on the device, and how many bytes are left of the range. */
@@ -67,24 +71,49 @@ sealed interface CopySource {
                 ranges.add(new BlockRange(lba + done, count));
                 done += count;
             }
-            return new Blocks(unit.device(), unit.store(), ranges);
+            return new Blocks(unit.device(), unit.store(), unit.medium(), ranges);
         }
 
         @Override
         public long byteCount() { return BlockRange.count(ranges) * device.blockSize(); }
 
         @Override
-        public Run run(long at, long most) throws StorageException {
+        public Run run(long at, long most) throws StorageException, CopyException {
             Place place = place(at);
             int size = device.blockSize();
-            Extent extent = device.extent(place.deviceAt / size);
+            Extent extent;
+            enter();
+            try {
+                extent = device.extent(place.deviceAt / size);
+            } finally {
+                medium.leave();
+            }
             long end = (extent.lba() + extent.blockCount()) * size;
             return new Run(!extent.allocated(),
                     Math.min(Math.min(end - place.deviceAt, place.bytes), most));
         }
 
+        private void enter() throws CopyException {
+            medium.enter();
+            Optional<Sense> obstacle = medium.obstacle();
+            if (obstacle.isPresent()) {
+                medium.leave();
+                throw new CopyException(obstacle.get());
+            }
+        }
+
         @Override
         public void read(BlockRequest request, long at, MemorySegment into)
+                throws StorageException, CopyException {
+            enter();
+            try {
+                readBlocks(request, at, into);
+            } finally {
+                medium.leave();
+            }
+        }
+
+        private void readBlocks(BlockRequest request, long at, MemorySegment into)
                 throws StorageException {
             int size = device.blockSize();
             long largest = (long) device.limits().maxTransferBlocks() * size;

@@ -35,13 +35,11 @@ final class InquiryCommands {
     /** What a turning disk claims; nothing depends on the number. */
     private static final int ROTATIONS_PER_MINUTE = 7200;
 
-    private final ScsiTarget target;
     private final LogicalUnit unit;
     private final BlockDevice device;
     private final int maxTransferBlocks;
 
-    InquiryCommands(ScsiTarget target, LogicalUnit unit, int maxTransferBlocks) {
-        this.target = target;
+    InquiryCommands(LogicalUnit unit, int maxTransferBlocks) {
         this.unit = unit;
         device = unit.device();
         this.maxTransferBlocks = maxTransferBlocks;
@@ -55,13 +53,13 @@ final class InquiryCommands {
             task.good(
                     StandardInquiry.disk(identity.vendor(), identity.product(), identity.revision())
                             .withTpgs(EXPLICIT_AND_IMPLICIT)
-                            .withMultiPort(target.ports().size() > 1)
+                            .withMultiPort(unit.ports(task.nexus()).size() > 1)
                             .withRemovable(unit.spec().removable()).withThirdPartyCopy(true)
                             .bytes(),
                     command.allocationLength());
             return;
         }
-        List<VpdPage> pages = pages(task.nexus().port());
+        List<VpdPage> pages = pages(task.nexus());
         if (command.page() == SupportedVpdPages.CODE) {
             task.good(SupportedVpdPages.of(pages).bytes(), command.allocationLength());
             return;
@@ -76,15 +74,15 @@ final class InquiryCommands {
     }
 
     /** The pages of this unit, by ascending code. */
-    private List<VpdPage> pages(TargetPort port) {
+    private List<VpdPage> pages(Nexus nexus) {
         var pages = new ArrayList<VpdPage>();
         pages.add(new UnitSerialNumber(device.identity().serial()));
-        pages.add(identification(port));
+        pages.add(identification(nexus.port()));
         pages.add(new OtherVpdPage(MANAGEMENT_NETWORK_ADDRESSES, Bytes.EMPTY));
         pages.add(new ExtendedInquiry(false, false, true, true, true, true, false,
                 UnitModes.MAX_SENSE_BYTES));
         pages.add(ModePagePolicy.shared());
-        pages.add(ports());
+        pages.add(ports(nexus));
         pages.add(CopyLimits.page(device));
         pages.add(blockLimits());
         pages.add(characteristics());
@@ -112,8 +110,8 @@ final class InquiryCommands {
                         new Identifier.T10VendorId(identity.vendor(), identity.serial())));
     }
 
-    private ScsiPorts ports() {
-        return new ScsiPorts(target.ports().stream()
+    private ScsiPorts ports(Nexus nexus) {
+        return new ScsiPorts(unit.ports(nexus).stream()
                 .map(port -> new ScsiPorts.Port(port.relativeId(),
                         List.of(Designator.ofPort(new Identifier.ScsiName(port.name())))))
                 .toList());

@@ -8,6 +8,7 @@ import java.util.concurrent.CopyOnWriteArraySet;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
 import lunar.block.BlockDevice;
+import lunar.block.BlockRequest;
 import lunar.block.Capability;
 import lunar.block.StorageException;
 import lunar.scsi.AdditionalSense;
@@ -15,11 +16,14 @@ import lunar.target.unit.UnitSpec;
 
 /** A logical unit: a device and who executes commands on it. Shared by all nexuses; thread-safe. */
 public final class LogicalUnit {
+    private static final System.Logger LOG = System.getLogger("lunar.target");
+
     private volatile UnitSpec spec;
     private final Medium medium = new Medium();
     private final Reservations reservations;
     private final UnitDevice presented;
     private final FencedDevice device;
+    private final CopyWrites copyWrites;
     private final Buffers.Share share = new Buffers.Share();
     private final UnitModes modes;
     private final LogCounters counters = new LogCounters();
@@ -36,19 +40,20 @@ public final class LogicalUnit {
     /**
      * With the state that was saved.
      *
-     * @param target whose unit this is
+     * @param target the first whose unit it is
      * @param maxTransferBytes longest data of one command
      * @throws IOException when the saved state cannot be read, or is damaged
      */
     public LogicalUnit(ScsiTarget target, UnitSpec spec, int maxTransferBytes)
             throws IOException {
         this.spec = spec;
-        reservations = new Reservations(spec.state());
+        reservations = new Reservations(spec.state(), target.name());
         modes = new UnitModes(spec);
         thresholds = new Thresholds(this, modes, spec.device());
         presented = new UnitDevice(spec, modes, counters, thresholds);
         device = FencedDevice.over(presented);
-        access = new AsymmetricAccess(target, this);
+        copyWrites = new CopyWrites(device);
+        access = new AsymmetricAccess(this);
         capacity = new AtomicLong(spec.device().blockCount());
         selfTest = new SelfTest(device);
         powerOn = new PowerOn(device);
@@ -96,7 +101,23 @@ public final class LogicalUnit {
         targets.add(target);
     }
 
-    void leave(ScsiTarget target) { targets.remove(target); }
+    void leave(ScsiTarget target) {
+        targets.remove(target);
+        if (targets.stream().noneMatch(other -> other.name().equals(target.name()))) {
+            access.forget(target.name());
+        }
+    }
+
+    /** The ports of the target by which a nexus uses the unit: another target's are those of another SCSI device. */
+    List<TargetPort> ports(Nexus nexus) {
+        return targets.stream().filter(target -> target.nexuses().contains(nexus)).findFirst()
+                .map(ScsiTarget::ports).orElseGet(() -> List.of(nexus.port()));
+    }
+
+    /** Ports of all targets whose unit it is. */
+    int portCount() {
+        return targets.stream().mapToInt(target -> target.ports().size()).sum();
+    }
 
     /** The nexuses of all targets whose unit it is. */
     public List<Nexus> nexuses() {
@@ -140,6 +161,9 @@ public final class LogicalUnit {
     BlockDevice store() {
         return spec.device();
     }
+
+    /** Copies that write to it. */
+    CopyWrites copyWrites() { return copyWrites; }
 
     /** Its self-tests. */
     SelfTest selfTest() { return selfTest; }
@@ -186,12 +210,32 @@ public final class LogicalUnit {
     /**
      * A logical unit reset (SAM-5 section 6.3.3): what commands have set goes back to what it was. Its tasks are
      * aborted apart from this, and the unit attentions established. Any thread.
+     *
+     * @return ends when no copy writes any more, and what the write cache held is stable where the reset has switched it
+     *         off
      */
-    public void reset() {
+    public CompletableFuture<Void> reset() {
         medium.allowRemoval();
         reservations.reset();
-        modes.reset();
+        boolean cacheSwitchedOff = modes.reset();
         selfTest.stop();
+        CompletableFuture<Void> copies = copyWrites.stop(_ -> true);
+        return cacheSwitchedOff ? CompletableFuture.allOf(copies, flush()) : copies;
+    }
+
+    /** Flushes for no command. A reset cannot fail: the next command that vouches for stable data tells of a failure. */
+    private CompletableFuture<Void> flush() {
+        var done = new CompletableFuture<Void>();
+        device.submit(new BlockRequest().asFlush().onCompletion((_, failure) -> {
+            if (failure != null) {
+                LOG.log(System.Logger.Level.WARNING,
+                        "{0}: a reset switched the write cache off, and what it held is not stable: {1}",
+                        device, failure.getMessage());
+                losses.lost(device.writeLosses(), nexuses());
+            }
+            done.complete(null);
+        }));
+        return done;
     }
 
     /**

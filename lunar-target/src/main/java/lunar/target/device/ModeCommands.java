@@ -62,22 +62,21 @@ final class ModeCommands {
             task.checkCondition(InvalidParameterListException.length().sense());
             return;
         }
-        boolean cached = !modes.writeThrough();
         if (command.savePages()) {
             task.work(() -> {
                 boolean changed = modes.changeAndSave(command, task.dataOut(), blocks());
-                return then -> selected(then, changed, cached);
+                return then -> selected(then, changed);
             });
             return;
         }
         try {
-            selected(task, modes.change(command, task.dataOut(), blocks()), cached);
+            selected(task, modes.change(command, task.dataOut(), blocks()));
         } catch (IllegalRequestException e) {
             task.checkCondition(e.sense());
         }
     }
 
-    private void selected(ScsiTask task, boolean changed, boolean wasCached) {
+    private void selected(ScsiTask task, boolean changed) {
         if (changed) {
             target.establishForOthers(task.nexus(), unit, AdditionalSense.MODE_PARAMETERS_CHANGED);
             if (modes.simulatedException() == InformationalExceptionsModePage.UNIT_ATTENTION) {
@@ -86,7 +85,9 @@ final class ModeCommands {
             }
             unit.thresholds().check();
         }
-        if (wasCached && modes.writeThrough()) { // what is in the cache must become stable too (SBC-4 section 4.15)
+        if (modes.writeThrough()) {
+            // What is in the cache must become stable too (SBC-4 section 4.15). Where it was off before, the flush of
+            // another MODE SELECT may still be under way, or may have failed.
             task.request().asFlush();
             task.submit(device, BlockCommands::ended);
         } else {

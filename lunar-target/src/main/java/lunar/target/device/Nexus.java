@@ -52,11 +52,13 @@ public final class Nexus {
         this.port = port;
         this.aborter = aborter;
         this.announcesReset = announcesReset;
-        registrant = new Registrant(portName(initiatorName, isid.value()), port.relativeId());
+        registrant = Registrant.of(portName(initiatorName, isid.value()), port);
     }
 
-    /** iSCSI name of the initiator. */
-    public String initiatorName() { return initiatorName; }
+    /** iSCSI name of the initiator, in lower case, as TransportIDs are read. */
+    public String initiatorName() {
+        return initiatorName;
+    }
 
     /** The initiator's part of the session identifier. */
     public Isid isid() { return isid; }
@@ -90,7 +92,9 @@ public final class Nexus {
 
     /** Aborts the tasks that this nexus has on a unit because it does not see it any more; ends like {@link #abort}. */
     public CompletableFuture<Integer> withdraw(LogicalUnit unit) {
-        return aborter.withdraw(unit).thenCombine(cancelCopies(unit), (count, _) -> count);
+        CompletableFuture<Void> copies = CompletableFuture.allOf(cancelCopies(unit),
+                unit.copyWrites().stop(this::equals));
+        return aborter.withdraw(unit).thenCombine(copies, (count, _) -> count);
     }
 
     /**

@@ -1,6 +1,9 @@
 package lunar.target.device;
 
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import lunar.scsi.InvalidParameterListException;
 import lunar.scsi.ReportTargetPortGroups;
@@ -14,12 +17,12 @@ final class PortGroupCommands {
     /** Seconds within which a transition ends that the device has begun. */
     private static final int TRANSITION_S = 60;
 
-    private final ScsiTarget target;
+    private final LogicalUnit unit;
     private final AsymmetricAccess access;
 
-    PortGroupCommands(ScsiTarget target, AsymmetricAccess access) {
-        this.target = target;
-        this.access = access;
+    PortGroupCommands(LogicalUnit unit) {
+        this.unit = unit;
+        access = unit.access();
     }
 
     void register(CommandSet commands) {
@@ -29,8 +32,8 @@ final class PortGroupCommands {
     }
 
     private void report(ScsiTask task, ReportTargetPortGroups command) {
-        List<TargetPortGroups.Group> groups = target.ports().stream().map(port -> {
-            AsymmetricAccess.GroupState group = access.of(port.tag());
+        List<TargetPortGroups.Group> groups = unit.ports(task.nexus()).stream().map(port -> {
+            AsymmetricAccess.GroupState group = access.of(port);
             return new TargetPortGroups.Group(port.tag(), false, group.state(),
                     TargetPortGroups.SUPPORTS_ALL_BUT_OFFLINE, group.statusCode(),
                     List.of(port.relativeId()));
@@ -50,17 +53,18 @@ final class PortGroupCommands {
                 throw InvalidParameterListException.length();
             }
             List<Wanted> wanted = TargetPortGroupStates.decode(task.dataOut()).wanted();
+            Map<Integer, TargetPort> ports = unit.ports(task.nexus()).stream()
+                    .collect(Collectors.toMap(TargetPort::tag, port -> port));
             int unknown = IntStream.range(0, wanted.size())
-                    .filter(i -> target.ports().stream()
-                            .noneMatch(port -> port.tag() == wanted.get(i).group()))
+                    .filter(i -> !ports.containsKey(wanted.get(i).group()))
                     .findFirst().orElse(-1);
             if (unknown >= 0) {
                 throw InvalidParameterListException
                         .field(TargetPortGroupStates.LENGTH * (unknown + 1) + 2);
             }
             for (Wanted one : wanted) {
-                access.change(one.group(), one.state(), TargetPortGroups.CHANGED_EXPLICITLY,
-                        task.nexus());
+                access.change(Objects.requireNonNull(ports.get(one.group())), one.state(),
+                        TargetPortGroups.CHANGED_EXPLICITLY, task.nexus());
             }
             task.good();
         } catch (InvalidParameterListException e) {

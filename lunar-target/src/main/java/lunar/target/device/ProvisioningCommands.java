@@ -24,10 +24,12 @@ final class ProvisioningCommands {
 
     private final BlockDevice device;
     private final ModeCommands mode;
+    private final BlockCommands blocks;
 
-    ProvisioningCommands(BlockDevice device, ModeCommands mode) {
+    ProvisioningCommands(BlockDevice device, ModeCommands mode, BlockCommands blocks) {
         this.device = device;
         this.mode = mode;
+        this.blocks = blocks;
     }
 
     void register(CommandSet commands) {
@@ -62,19 +64,20 @@ final class ProvisioningCommands {
                     return;
                 }
             }
-            unmap(task, ranges, 0);
+            unmap(task, ranges, 0, blocks.changeEnding());
         } catch (InvalidParameterListException e) {
             task.checkCondition(e.sense());
         }
     }
 
-    private void unmap(ScsiTask task, List<UnmapParameterList.Range> ranges, int from) {
+    private void unmap(ScsiTask task, List<UnmapParameterList.Range> ranges, int from,
+            ScsiTask.Ending then) {
         int at = from;
         while (at < ranges.size() && ranges.get(at).blockCount() == 0) {
             at++;
         }
         if (at == ranges.size()) {
-            task.good();
+            then.ended(task, null);
             return;
         }
         int next = at + 1;
@@ -83,7 +86,7 @@ final class ProvisioningCommands {
             if (failure != null) {
                 StorageSense.end(task, failure);
             } else {
-                unmap(task, ranges, next);
+                unmap(task, ranges, next, then);
             }
         });
     }
@@ -117,18 +120,19 @@ final class ProvisioningCommands {
         boolean zeroes = command.noDataOut() || isZero(block.asSlice(0, device.blockSize()));
         // With LBPRZ all blocks read as zeroes afterwards, unmapped or not (SBC-4 section 4.7.3.4.4).
         if (zeroes && command.unmap() && device.supports(Capability.UNMAP_ZEROES)) {
-            zeroNext(task, command.lba(), count, true);
+            zeroNext(task, command.lba(), count, true, blocks.changeEnding());
         } else if (zeroes && device.supports(Capability.WRITE_ZEROES)) {
-            zeroNext(task, command.lba(), count, false);
+            zeroNext(task, command.lba(), count, false, blocks.changeEnding());
         } else {
             writePattern(task, command, count, block);
         }
     }
 
     /** Zeroes a piece as long as the device takes it, then the next. */
-    private void zeroNext(ScsiTask task, long lba, long blockCount, boolean unmap) {
+    private void zeroNext(ScsiTask task, long lba, long blockCount, boolean unmap,
+            ScsiTask.Ending then) {
         if (blockCount == 0 || task.aborted()) {
-            task.good();
+            then.ended(task, null);
             return;
         }
         long count = Math.min(blockCount, unmap
@@ -143,7 +147,7 @@ final class ProvisioningCommands {
             if (failure != null) {
                 StorageSense.end(task, failure);
             } else {
-                zeroNext(task, lba + count, blockCount - count, unmap);
+                zeroNext(task, lba + count, blockCount - count, unmap, then);
             }
         });
     }
@@ -166,8 +170,8 @@ final class ProvisioningCommands {
             return;
         }
         int size = device.blockSize();
-        int blocks = (int) Math.min(blockCount, PIECE_BYTES / size);
-        for (int i = 0; i < blocks; i++) {
+        int most = (int) Math.min(blockCount, PIECE_BYTES / size);
+        for (int i = 0; i < most; i++) {
             MemorySegment to = room.memory().asSlice((long) i * size, size);
             if (command.noDataOut()) {
                 to.fill((byte) 0);
@@ -175,15 +179,15 @@ final class ProvisioningCommands {
                 to.copyFrom(block.asSlice(0, size));
             }
         }
-        writeNext(task, command.lba(), blockCount, room, blocks);
+        writeNext(task, command.lba(), blockCount, room, most, blocks.changeEnding());
     }
 
-    private void writeNext(ScsiTask task, long lba, long blockCount, Buffers.Buffer room,
-            int blocks) {
-        long count = Math.min(blocks, blockCount);
+    private void writeNext(ScsiTask task, long lba, long blockCount, Buffers.Buffer room, int most,
+            ScsiTask.Ending then) {
+        long count = Math.min(most, blockCount);
         if (count == 0 || task.aborted()) {
             task.giveBack(room);
-            task.good();
+            then.ended(task, null);
             return;
         }
         task.request().asWrite(lba, count,
@@ -193,7 +197,7 @@ final class ProvisioningCommands {
                 task.giveBack(room);
                 StorageSense.end(task, failure);
             } else {
-                writeNext(task, lba + count, blockCount - count, room, blocks);
+                writeNext(task, lba + count, blockCount - count, room, most, then);
             }
         });
     }

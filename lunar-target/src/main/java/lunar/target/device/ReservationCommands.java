@@ -45,12 +45,10 @@ final class ReservationCommands {
     private static final Sense INVALID_RELEASE = Sense.of(SenseKey.ILLEGAL_REQUEST,
             AdditionalSense.INVALID_RELEASE_OF_PERSISTENT_RESERVATION);
 
-    private final ScsiTarget target;
     private final LogicalUnit unit;
     private final Reservations reservations;
 
-    ReservationCommands(ScsiTarget target, LogicalUnit unit) {
-        this.target = target;
+    ReservationCommands(LogicalUnit unit) {
         this.unit = unit;
         reservations = unit.reservations();
     }
@@ -126,10 +124,12 @@ final class ReservationCommands {
         if (change == null) {
             return ended -> ended.end(Status.RESERVATION_CONFLICT);
         }
+        CompletableFuture<Void> ended = command
+                .serviceAction() == PersistentReserveOut.PREEMPT_AND_ABORT
+                        ? abort(change.aborted())
+                        : CompletableFuture.completedFuture(null);
         tell(change.attentions());
-        if (command.serviceAction() == PersistentReserveOut.PREEMPT_AND_ABORT) {
-            abort(change.aborted());
-        }
+        ended.join();
         return ScsiTask::good;
     }
 
@@ -234,16 +234,16 @@ final class ReservationCommands {
     private static long ownCount(ReservationState state, Nexus nexus) {
         String ports = nexus.initiatorName() + ",i,";
         return state.keys().keySet().stream()
-                .filter(one -> one.initiatorPort().regionMatches(true, 0, ports, 0, ports.length()))
+                .filter(one -> one.initiatorPort().startsWith(ports))
                 .count();
     }
 
     /** An initiator that may only read must not use up the room of those that write. */
     private int roomOfReader() {
-        return READER_REGISTRATIONS * target.ports().size();
+        return READER_REGISTRATIONS * unit.portCount();
     }
 
-    /** Whom a REGISTER is for: the sender and those it names, at this or at every port of the target. */
+    /** Whom a REGISTER is for: the sender and those it names, at this or at every port of its target. */
     private Set<Registrant> registrants(Nexus nexus, ReserveOutParameters list)
             throws InvalidParameterListException {
         var names = new LinkedHashSet<String>();
@@ -253,11 +253,11 @@ final class ReservationCommands {
                 throw InvalidParameterListException.field(28);
             }
         }
-        List<Integer> ports = list.allTargetPorts()
-                ? target.ports().stream().map(TargetPort::relativeId).toList()
-                : List.of(nexus.port().relativeId());
+        List<TargetPort> ports = list.allTargetPorts()
+                ? unit.ports(nexus)
+                : List.of(nexus.port());
         var all = new LinkedHashSet<Registrant>();
-        names.forEach(name -> ports.forEach(port -> all.add(new Registrant(name, port))));
+        names.forEach(name -> ports.forEach(port -> all.add(Registrant.of(name, port))));
         return all;
     }
 
@@ -289,11 +289,10 @@ final class ReservationCommands {
             if (list.serviceActionKey() == 0) {
                 throw InvalidParameterListException.field(8);
             }
-            if (target.ports().stream()
-                    .noneMatch(port -> port.relativeId() == list.relativePort())) {
-                throw InvalidParameterListException.field(18);
-            }
-            Registrant to = new Registrant(portName(list.initiator()), list.relativePort());
+            TargetPort port = unit.ports(nexus).stream()
+                    .filter(one -> one.relativeId() == list.relativePort()).findFirst()
+                    .orElseThrow(() -> InvalidParameterListException.field(18));
+            Registrant to = Registrant.of(portName(list.initiator()), port);
             if (to.equals(who)) {
                 throw InvalidParameterListException.field(24);
             }
@@ -316,10 +315,13 @@ final class ReservationCommands {
     }
 
     /** The tasks of the preempted end before the command does (SPC-5 section 5.13.11.2.7). */
-    private void abort(Set<Registrant> whose) {
-        CompletableFuture.allOf(unit.nexuses().stream()
+    private CompletableFuture<Void> abort(Set<Registrant> whose) {
+        CompletableFuture<Void> copies = unit.copyWrites()
+                .stop(nexus -> whose.contains(nexus.registrant()));
+        CompletableFuture<Void> tasks = CompletableFuture.allOf(unit.nexuses().stream()
                 .filter(nexus -> whose.contains(nexus.registrant()))
-                .map(nexus -> nexus.abort(unit)).toArray(CompletableFuture[]::new)).join();
+                .map(nexus -> nexus.abort(unit)).toArray(CompletableFuture[]::new));
+        return CompletableFuture.allOf(copies, tasks);
     }
 
     // --- RESERVE and RELEASE; CRH: a registrant's succeed and change nothing (SPC-5 section 5.13.3) ---

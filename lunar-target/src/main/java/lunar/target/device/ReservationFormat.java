@@ -6,7 +6,9 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Optional;
 import lunar.scsi.ReservationType;
 import lunar.target.device.ReservationState.Held;
@@ -15,13 +17,16 @@ import lunar.target.device.ReservationState.Held;
  * Reservations as they are kept on disk. Numbers are big-endian.
  *
  * <pre>
- * version (1) = 1, generation (8), registrations (4)
- * each: key (8), relative target port (2), initiator port (length (2), UTF-8)
+ * version (1) = 2, generation (8), registrations (4)
+ * each: key (8), relative target port (2), initiator port, name of the target (each length (2), UTF-8)
  * type of the reservation (1), 0 for none, and index of the holder's registration (4)
  * </pre>
+ *
+ * Version 1 is without the names of targets.
  */
 final class ReservationFormat {
-    private static final int VERSION = 1;
+    private static final int VERSION = 2;
+    private static final int WITHOUT_TARGETS = 1;
 
     private ReservationFormat() {}
 
@@ -37,6 +42,7 @@ final class ReservationFormat {
                 out.writeLong(entry.getValue());
                 out.writeShort(entry.getKey().relativePort());
                 out.writeUTF(entry.getKey().initiatorPort());
+                out.writeUTF(entry.getKey().targetName());
                 if (state.held().isPresent()
                         && state.held().get().holder().equals(entry.getKey())) {
                     holder = index;
@@ -51,11 +57,14 @@ final class ReservationFormat {
         return bytes.toByteArray();
     }
 
-    /** @throws IOException when these are not reservations */
-    static ReservationState decode(byte[] bytes) throws IOException {
+    /**
+     * @param targetName of registrations that were saved without one
+     * @throws IOException when these are not reservations
+     */
+    static ReservationState decode(byte[] bytes, String targetName) throws IOException {
         try (var in = new DataInputStream(new ByteArrayInputStream(bytes))) {
             int version = in.readUnsignedByte();
-            if (version != VERSION) {
+            if (version != VERSION && version != WITHOUT_TARGETS) {
                 throw new IOException("reservations of version " + version);
             }
             long generation = in.readLong();
@@ -64,19 +73,23 @@ final class ReservationFormat {
                 throw new IOException("reservations with " + count + " registrations");
             }
             var keys = new LinkedHashMap<Registrant, Long>();
+            var saved = new ArrayList<Registrant>();
             for (int i = 0; i < count; i++) {
                 long key = in.readLong();
                 int port = in.readUnsignedShort();
-                keys.put(new Registrant(in.readUTF(), port), key);
+                String initiatorPort = in.readUTF().toLowerCase(Locale.ROOT); // it was not always saved so
+                var registrant = new Registrant(initiatorPort,
+                        version == WITHOUT_TARGETS ? targetName : in.readUTF(), port);
+                saved.add(registrant);
+                keys.put(registrant, key);
             }
             Optional<ReservationType> type = ReservationType.of(in.readUnsignedByte());
             int holder = in.readInt();
-            if (type.isPresent() && (holder < 0 || holder >= keys.size())) {
+            if (type.isPresent() && (holder < 0 || holder >= saved.size())) {
                 throw new IOException("reservations without their holder");
             }
             return new ReservationState(generation, keys,
-                    type.map(known -> new Held(keys.sequencedKeySet().stream().skip(holder)
-                            .findFirst().orElseThrow(), known)),
+                    type.map(known -> new Held(saved.get(holder), known)),
                     true);
         }
     }

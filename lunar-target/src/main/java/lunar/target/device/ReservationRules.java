@@ -3,13 +3,11 @@ package lunar.target.device;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
-import java.util.List;
+import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
-import java.util.Comparator;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.ReservationType;
 import lunar.target.device.ReservationState.Held;
@@ -126,8 +124,7 @@ final class ReservationRules {
         boolean takesOver = held.isPresent() && (held.get().type().isAllRegistrants()
                 ? everyone
                 : Objects.equals(state.keys().get(held.get().holder()), key));
-        var removed = new TreeSet<>(Comparator.comparing(Registrant::initiatorPort)
-                .thenComparingInt(Registrant::relativePort));
+        var removed = new LinkedHashSet<Registrant>();
         boolean found = everyone;
         for (var entry : state.keys().entrySet()) {
             if (everyone || entry.getValue() == key) {
@@ -157,7 +154,7 @@ final class ReservationRules {
             }
             now = now.holding(Optional.of(new Held(who, type)));
         }
-        return Optional.of(new Change(now, attentions, Set.copyOf(List.copyOf(removed))));
+        return Optional.of(new Change(now, attentions, Set.copyOf(removed)));
     }
 
     /** REGISTER AND MOVE by the holder: the reservation goes to another nexus, which is registered by it. */

@@ -35,12 +35,15 @@ final class Reservations {
     /** Who has the unit by RESERVE(6) or (10). */
     private volatile @Nullable Nexus reservedBy;
 
-    /** @throws IOException when what was saved cannot be read, so that nobody writes past a reservation */
-    Reservations(StateStore store) throws IOException {
+    /**
+     * @param targetName of registrations that were saved without one
+     * @throws IOException when what was saved cannot be read, so that nobody writes past a reservation
+     */
+    Reservations(StateStore store, String targetName) throws IOException {
         this.store = store;
         var saved = store.load(NAME);
         state = saved.isPresent() && saved.get().length > 0
-                ? ReservationFormat.decode(saved.get())
+                ? ReservationFormat.decode(saved.get(), targetName)
                 : ReservationState.NONE;
     }
 

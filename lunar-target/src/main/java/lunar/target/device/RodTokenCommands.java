@@ -87,10 +87,11 @@ final class RodTokenCommands {
     /** Nothing is copied: the token stands for the blocks where they are, until they are written. */
     private void make(ScsiTask task, List<BlockRange> ranges, long inactivity,
             CopyOperation operation) throws CopyException {
-        var source = new CopySource.Blocks(device, unit.store(), ranges);
+        var source = new CopySource.Blocks(device, unit.store(), unit.medium(), ranges);
         try {
             RodTokens.Rod rod = target.copies().tokens().create(task.nexus().initiatorName(),
-                    source, inactivity, (identifier, secret) -> token(identifier, secret, source));
+                    source, inactivity, (identifier, secret) -> token(identifier, secret, source,
+                            task.nexus().port().targetName()));
             operation.token(rod.token());
             operation.copied(source.byteCount());
             operation.end(Status.GOOD, null);
@@ -101,7 +102,8 @@ final class RodTokenCommands {
         }
     }
 
-    private RodToken token(long identifier, Bytes secret, CopySource.Blocks source) {
+    private RodToken token(long identifier, Bytes secret, CopySource.Blocks source,
+            String targetName) {
         boolean thin = device.supports(Capability.UNMAP);
         int exponent = Integer.numberOfTrailingZeros(
                 device.geometry().physicalBlockSize() / device.blockSize());
@@ -110,7 +112,7 @@ final class RodTokenCommands {
                         device.blockSize()),
                 source.byteCount(), new CapacityData16(device.blockCount() - 1,
                         device.blockSize(), 0, exponent, thin, thin, 0),
-                new Identifier.ScsiName(target.name()), secret);
+                new Identifier.ScsiName(targetName), secret);
     }
 
     private void requireRanges(List<BlockRange> ranges, int at)
@@ -143,9 +145,13 @@ final class RodTokenCommands {
             }
             var operation = new CopyOperation(WriteUsingToken.SERVICE_ACTION, list.immediate());
             task.nexus().copies(unit).begin(command.listIdentifier(), operation);
-            String initiatorName = task.nexus().initiatorName();
-            CopyWork.start(task, unit, operation, list.immediate(),
-                    () -> write(list, operation, initiatorName));
+            Nexus nexus = task.nexus();
+            CopyWrites.Writer writer = unit.copyWrites().begin(nexus, operation);
+            CopyWork.start(task, unit, operation, list.immediate(), () -> {
+                try (writer) {
+                    write(list, operation, nexus, writer);
+                }
+            });
         } catch (InvalidParameterListException e) {
             task.checkCondition(e.sense());
         } catch (CopyException e) {
@@ -154,21 +160,21 @@ final class RodTokenCommands {
     }
 
     /** Blocks until done. */
-    private void write(WriteUsingTokenList list, CopyOperation operation, String initiatorName)
-            throws CopyException, InterruptedException {
+    private void write(WriteUsingTokenList list, CopyOperation operation, Nexus nexus,
+            CopyWrites.Writer writer) throws CopyException, InterruptedException {
         if (RodToken.type(list.token()) == RodToken.ZEROES) {
             if (!RodToken.hasValidLength(list.token())) {
                 throw new CopyException(Sense.of(SenseKey.ILLEGAL_REQUEST,
                         AdditionalSense.INVALID_TOKEN_LENGTH));
             }
-            write(list, new CopySource.Zeroes(), operation, initiatorName, () -> {});
+            write(list, new CopySource.Zeroes(), operation, nexus, writer, () -> {});
             return;
         }
         RodTokens tokens = target.copies().tokens();
         RodTokens.Rod rod = tokens.use(list.token());
         try {
             requireApart(rod.source(), list.ranges());
-            write(list, rod.source(), operation, initiatorName, () -> tokens.requireAlive(rod));
+            write(list, rod.source(), operation, nexus, writer, () -> tokens.requireAlive(rod));
         } finally {
             if (list.deleteToken()) {
                 tokens.delete(rod);
@@ -192,17 +198,21 @@ final class RodTokenCommands {
     }
 
     private void write(WriteUsingTokenList list, CopySource source, CopyOperation operation,
-            String initiatorName, BlockCopy.Guard guard)
+            Nexus nexus, CopyWrites.Writer writer, BlockCopy.Guard alive)
             throws CopyException, InterruptedException {
+        BlockCopy.Guard guard = () -> {
+            alive.check();
+            requireAccess(nexus);
+        };
         int block = device.blockSize();
         long available = source.byteCount() / block;
         if (list.offset() < 0 || list.offset() >= available) {
             throw new CopyException(Sense.invalidFieldInParameterList(
                     WriteUsingTokenList.OFFSET_AT, 7));
         }
-        MemorySegment memory = target.copies().borrow(operation, initiatorName);
+        MemorySegment memory = target.copies().borrow(operation, nexus.initiatorName());
         try {
-            var copy = new BlockCopy(target.copies(), operation, unit, memory);
+            var copy = new BlockCopy(target.copies(), operation, unit, writer, memory);
             long at = list.offset();
             for (BlockRange range : list.ranges()) {
                 long count = Math.min(range.blockCount(), available - at);
@@ -216,7 +226,18 @@ final class RodTokenCommands {
                 }
             }
         } finally {
-            target.copies().giveBack(memory, initiatorName);
+            target.copies().giveBack(memory, nexus.initiatorName());
+        }
+    }
+
+    /** What let the command begin may have changed since: looked at for each piece. */
+    private void requireAccess(Nexus nexus) throws CopyException {
+        if (unit.reservations().conflict(nexus, Access.WRITE)) {
+            throw new CopyException(Status.RESERVATION_CONFLICT);
+        }
+        if (unit.writeProtected() || nexus.luns().isReadOnly(unit)) {
+            throw new CopyException(
+                    Sense.of(SenseKey.DATA_PROTECT, AdditionalSense.WRITE_PROTECTED));
         }
     }
 }

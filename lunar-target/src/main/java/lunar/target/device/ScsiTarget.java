@@ -63,12 +63,12 @@ public final class ScsiTarget {
     /** The same for some of its logical units. */
     public void changeAccess(int group, TargetPortGroups.State state,
             Collection<LogicalUnit> some) {
-        if (ports.stream().noneMatch(port -> port.tag() == group)) {
-            throw new IllegalArgumentException("no portal group " + group + " of " + name);
-        }
+        TargetPort port = ports.stream().filter(one -> one.tag() == group).findFirst()
+                .orElseThrow(() -> new IllegalArgumentException(
+                        "no portal group " + group + " of " + name));
         switch (state) {
             case ACTIVE_OPTIMIZED, ACTIVE_NON_OPTIMIZED, STANDBY, UNAVAILABLE, TRANSITIONING ->
-                some.forEach(unit -> unit.access().change(group, state,
+                some.forEach(unit -> unit.access().change(port, state,
                         TargetPortGroups.CHANGED_IMPLICITLY, null));
             case LOGICAL_BLOCK_DEPENDENT, OFFLINE -> throw new IllegalArgumentException(
                     "a portal group cannot be " + state);

@@ -1,6 +1,8 @@
 package lunar.target.device;
 
 import java.lang.foreign.MemorySegment;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
 import lunar.block.BlockDevice;
 import lunar.scsi.AdditionalSense;
@@ -24,7 +26,9 @@ final class SegmentCopy {
     private final Nexus nexus;
     private final CopyParameterList list;
     private final CopyOperation operation;
+    private final Map<LogicalUnit, CopyWrites.Writer> writers = new HashMap<>();
 
+    /** From now on it can be stopped by what ends commands of its destinations; {@link #run} must follow. */
     SegmentCopy(ScsiTarget target, LogicalUnit unit, Nexus nexus, CopyParameterList list,
             CopyOperation operation) {
         this.target = target;
@@ -32,10 +36,25 @@ final class SegmentCopy {
         this.nexus = nexus;
         this.list = list;
         this.operation = operation;
+        for (BlockCopySegment segment : list.segments()) {
+            find(segment.destination()).ifPresent(this::writer);
+        }
+    }
+
+    private CopyWrites.Writer writer(LogicalUnit to) {
+        return writers.computeIfAbsent(to, it -> it.copyWrites().begin(nexus, operation));
     }
 
     /** Blocks until all is done. */
     void run() throws CopyException, InterruptedException {
+        try {
+            copyAll();
+        } finally {
+            writers.values().forEach(CopyWrites.Writer::close);
+        }
+    }
+
+    private void copyAll() throws CopyException, InterruptedException {
         if (list.segments().isEmpty()) {
             return;
         }
@@ -54,11 +73,7 @@ final class SegmentCopy {
             throws CopyException {
         LogicalUnit from = unit(index, segment.source(), BlockCopySegment.SOURCE_AT);
         LogicalUnit to = unit(index, segment.destination(), BlockCopySegment.DESTINATION_AT);
-        requireAccess(index, from, Access.READ);
-        requireAccess(index, to, Access.WRITE);
-        if (to.writeProtected() || nexus.luns().isReadOnly(to)) {
-            throw aborted(index, AdditionalSense.WRITE_PROTECTED, BlockCopySegment.DESTINATION_AT);
-        }
+        requireAccess(index, from, to);
         BlockDevice source = from.device();
         BlockDevice destination = to.device();
         long bytes = (long) segment.blockCount()
@@ -77,10 +92,15 @@ final class SegmentCopy {
         boolean backwards = from.store().equals(to.store()) && distance > 0
                 && distance < sourceCount;
         try {
-            new BlockCopy(target.copies(), operation, to, memory).copy(
+            new BlockCopy(target.copies(), operation, to, writer(to), memory).copy(
                     CopySource.Blocks.of(from, segment.sourceLba(), sourceCount), 0,
-                    segment.destinationLba(), destinationCount, backwards, () -> {});
+                    segment.destinationLba(), destinationCount, backwards,
+                    () -> requireAccess(index, from, to));
         } catch (CopyException e) { // of the third party
+            if (e.status() != Status.CHECK_CONDITION
+                    || e.sense().commandSpecific().isPresent()) { // it tells the segment
+                throw e;
+            }
             throw new CopyException(Sense.of(SenseKey.COPY_ABORTED, e.sense().additional())
                     .withCommandSpecific(index));
         }
@@ -88,22 +108,29 @@ final class SegmentCopy {
 
     /** The unit of a CSCD ID. */
     private LogicalUnit unit(int index, int id, int at) throws CopyException {
-        if (id == CscdDescriptor.THIS_UNIT) {
-            return unit;
+        Optional<LogicalUnit> found = find(id);
+        if (found.isEmpty()) {
+            throw aborted(index, AdditionalSense.UNREACHABLE_COPY_TARGET, at);
         }
-        if (id < list.cscds().size() && !list.cscds().get(id).isNull()) {
+        if (id != CscdDescriptor.THIS_UNIT) {
+            int size = found.get().device().blockSize();
             CscdDescriptor wanted = list.cscds().get(id);
-            Optional<LogicalUnit> found = nexus.luns().units().stream()
-                    .filter(it -> hasName(it, wanted.designator())).findFirst();
-            if (found.isPresent()) {
-                int size = found.get().device().blockSize();
-                if (wanted.blockLength() != 0 && wanted.blockLength() != size) {
-                    throw aborted(index, AdditionalSense.INCORRECT_COPY_TARGET_DEVICE_TYPE, at);
-                }
-                return found.get();
+            if (wanted.blockLength() != 0 && wanted.blockLength() != size) {
+                throw aborted(index, AdditionalSense.INCORRECT_COPY_TARGET_DEVICE_TYPE, at);
             }
         }
-        throw aborted(index, AdditionalSense.UNREACHABLE_COPY_TARGET, at);
+        return found.get();
+    }
+
+    private Optional<LogicalUnit> find(int id) {
+        if (id == CscdDescriptor.THIS_UNIT) {
+            return Optional.of(unit);
+        }
+        if (id >= list.cscds().size() || list.cscds().get(id).isNull()) {
+            return Optional.empty();
+        }
+        Designator wanted = list.cscds().get(id).designator();
+        return nexus.luns().units().stream().filter(it -> hasName(it, wanted)).findFirst();
     }
 
     private static boolean hasName(LogicalUnit unit, Designator name) {
@@ -112,14 +139,24 @@ final class SegmentCopy {
                         .anyMatch(it -> it.identifier().equals(name.identifier()));
     }
 
+    /** Whether the nexus may read one and write the other: before a segment, and for each of its pieces again. */
+    private void requireAccess(int index, LogicalUnit from, LogicalUnit to) throws CopyException {
+        requireAccess(index, from, Access.READ);
+        requireAccess(index, to, Access.WRITE);
+        if (to.writeProtected() || nexus.luns().isReadOnly(to)) {
+            throw aborted(index, AdditionalSense.WRITE_PROTECTED, BlockCopySegment.DESTINATION_AT);
+        }
+    }
+
     private void requireAccess(int index, LogicalUnit it, Access access) throws CopyException {
+        if (!it.equals(unit) && !nexus.luns().units().contains(it)) {
+            throw unreachable(index);
+        }
         if (it.reservations().conflict(nexus, access)) {
             throw new CopyException(Status.RESERVATION_CONFLICT);
         }
         if (!it.access().isActive(nexus.port())) {
-            throw new CopyException(
-                    Sense.of(SenseKey.COPY_ABORTED, AdditionalSense.UNREACHABLE_COPY_TARGET)
-                            .withCommandSpecific(index));
+            throw unreachable(index);
         }
         Optional<Sense> obstacle = it.medium().obstacle();
         if (obstacle.isPresent()) {
@@ -127,6 +164,12 @@ final class SegmentCopy {
                     Sense.of(SenseKey.COPY_ABORTED, obstacle.get().additional())
                             .withCommandSpecific(index));
         }
+    }
+
+    private static CopyException unreachable(int index) {
+        return new CopyException(
+                Sense.of(SenseKey.COPY_ABORTED, AdditionalSense.UNREACHABLE_COPY_TARGET)
+                        .withCommandSpecific(index));
     }
 
     /** A third party's error has no additional sense of ours, but the field that asked for too much. */

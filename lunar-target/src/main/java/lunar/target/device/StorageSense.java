@@ -49,10 +49,25 @@ public final class StorageSense {
         }
     }
 
-    /** Sense data of a request that failed. */
-    static Sense of(BlockRequest request, StorageException failure) {
+    /**
+     * Sense data of a request that failed. INFORMATION is the logical block in error (SBC-4 section 4.18.1), so there
+     * is none where several may be: a host would give up a good block. The device's message may name the block, but in
+     * numbers of whatever lies below it.
+     */
+    private static Sense of(BlockRequest request, StorageException failure) {
+        Sense sense = of(request.operation(), failure);
+        return failure instanceof MediumException && request.blockCount() == 1
+                ? sense.withInformation(request.lba())
+                : sense;
+    }
+
+    /** Sense data of an operation that failed, without the block. */
+    static Sense of(BlockRequest.Operation operation, StorageException failure) {
         return switch (failure) {
-            case MediumException _ -> mediumError(request);
+            case MediumException _ -> Sense.of(SenseKey.MEDIUM_ERROR,
+                    operation == BlockRequest.Operation.READ
+                            ? AdditionalSense.UNRECOVERED_READ_ERROR
+                            : AdditionalSense.WRITE_ERROR);
             case LostWritesException _ -> // which blocks is not known
                 Sense.of(SenseKey.MEDIUM_ERROR, AdditionalSense.WRITE_ERROR);
             case MiscompareException e -> Sense
@@ -74,17 +89,6 @@ public final class StorageSense {
                 Sense.of(SenseKey.NOT_READY, AdditionalSense.TARGET_PORT_IN_UNAVAILABLE_STATE);
             case DeviceGoneException _ ->
                 Sense.of(SenseKey.HARDWARE_ERROR, AdditionalSense.INTERNAL_TARGET_FAILURE);
-        };
-    }
-
-    /** Of a flush nobody knows which block could not be written. */
-    private static Sense mediumError(BlockRequest request) {
-        return switch (request.operation()) {
-            case READ -> Sense.of(SenseKey.MEDIUM_ERROR, AdditionalSense.UNRECOVERED_READ_ERROR)
-                    .withInformation(request.lba());
-            case FLUSH -> Sense.of(SenseKey.MEDIUM_ERROR, AdditionalSense.WRITE_ERROR);
-            default -> Sense.of(SenseKey.MEDIUM_ERROR, AdditionalSense.WRITE_ERROR)
-                    .withInformation(request.lba());
         };
     }
 }

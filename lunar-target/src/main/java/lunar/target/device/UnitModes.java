@@ -99,9 +99,14 @@ final class UnitModes {
                 && !page.exceptionsDisabled() ? page.reportingMethod() : 0;
     }
 
-    /** A logical unit reset: the saved values are the current ones again (SPC-5 section 7.5.3). */
-    void reset() {
-        current.updateAndGet(before -> Current.of(before.pages().reset()));
+    /**
+     * A logical unit reset: the saved values are the current ones again (SPC-5 section 7.5.3).
+     *
+     * @return whether that has switched the write cache off
+     */
+    boolean reset() {
+        Current before = current.getAndUpdate(now -> Current.of(now.pages().reset()));
+        return !before.writeThrough() && writeThrough();
     }
 
     /** Obeys a MODE SELECT that saves nothing; returns whether any value has changed. */

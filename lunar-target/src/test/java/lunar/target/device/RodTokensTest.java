@@ -37,7 +37,8 @@ class RodTokensTest {
     void close() throws Exception { device.close(); }
 
     private Bytes create(String initiator, long inactivitySeconds) throws CopyException {
-        var source = new CopySource.Blocks(device, device, List.of(new BlockRange(8, 8)));
+        var source = new CopySource.Blocks(device, device, new Medium(),
+                List.of(new BlockRange(8, 8)));
         return tokens.create(initiator, source, inactivitySeconds,
                 (identifier, secret) -> new RodToken(RodToken.CHANGE_VULNERABLE, identifier,
                         CscdDescriptor.disk(

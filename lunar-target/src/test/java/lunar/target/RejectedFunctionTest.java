@@ -1,0 +1,141 @@
+package lunar.target;
+
+import static lunar.iscsi.TaskManagementResponseCode.FUNCTION_REJECTED;
+import static lunar.target.TargetFixture.blocks;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import lunar.block.BlockRequest;
+import lunar.iscsi.Bhs;
+import lunar.iscsi.ScsiResponse;
+import lunar.iscsi.TaskManagementFunction;
+import lunar.scsi.PersistentReserveOut;
+import lunar.scsi.ReserveOutParameters;
+import lunar.scsi.Status;
+import lunar.target.unit.StateStore;
+import lunar.target.unit.UnitSpec;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * A function that is rejected has not been performed (RFC 7143 section 11.6.1): the commands that it was for are
+ * answered.
+ */
+@Timeout(60)
+class RejectedFunctionTest {
+    private static final int ABORTED_COMMAND = 0x0b_00_00;
+
+    /** Does not save anything until it is opened, as a disk that hangs: not a device that could be fenced. */
+    private static final class HungStore implements StateStore {
+        final CountDownLatch arrived = new CountDownLatch(1);
+        final CountDownLatch opened = new CountDownLatch(1);
+
+        @Override
+        public Optional<byte[]> load(String name) { return Optional.empty(); }
+
+        @Override
+        public void save(String name, byte[] state) throws IOException {
+            arrived.countDown();
+            try {
+                opened.await();
+            } catch (InterruptedException e) {
+                throw new IOException(e);
+            }
+        }
+
+        @Override
+        public boolean isPersistent() { return true; }
+    }
+
+    private static int register(RawInitiator initiator, HungStore store) throws Exception {
+        int itt = initiator.newTag();
+        initiator.write(itt, initiator.useCmdSn(),
+                new PersistentReserveOut(PersistentReserveOut.REGISTER, 0, 0, 24).bytes(),
+                new ReserveOutParameters(0, 7, false, false, true, List.of()).bytes(), 24,
+                true);
+        store.arrived.await();
+        return itt;
+    }
+
+    private static TargetServer serve(UnitSpec unit) throws IOException {
+        return TargetServer.builder().portal("127.0.0.1", 0)
+                .limits(TargetFixture.limits(15_000, 30_000, 100))
+                .target(TargetSpec.of(RawInitiator.TARGET).withLun(0, unit)).start();
+    }
+
+    @Test
+    void shouldAnswerCommandWhoseAbortWasRejected() throws Exception {
+        var store = new HungStore();
+        try (var device = new GatedDevice("ram:1MiB");
+                var server = serve(UnitSpec.of(device).withState(store));
+                var initiator = RawInitiator.ready(server, 1)) {
+            int command = register(initiator, store);
+            int abort = initiator.manage(TaskManagementFunction.ABORT_TASK, command);
+            assertThat(initiator.managed(abort)).isEqualTo(FUNCTION_REJECTED.code());
+
+            store.opened.countDown();
+            RawInitiator.Received answer = initiator.receive();
+            assertThat(answer.bhs().itt()).isEqualTo(command);
+            assertThat(answer.sense()).isEqualTo(ABORTED_COMMAND);
+            initiator.assertSilent();
+        }
+    }
+
+    /** One command ended when it was aborted, one was left behind in the device, and one does not end. */
+    @Test
+    void shouldAnswerAllCommandsOfASetWhoseAbortWasRejected() throws Exception {
+        var store = new HungStore();
+        try (var device = new GatedDevice("ram:1MiB");
+                var server = serve(UnitSpec.of(device).withState(store));
+                var initiator = RawInitiator.ready(server, 1)) {
+            int stuck = register(initiator, store);
+            device.shut(1, request -> request.operation() == BlockRequest.Operation.WRITE);
+            int hung = initiator.write(8, blocks(1, 1));
+            device.awaitArrivals();
+            int waiting = initiator.newTag(); // for its data
+            initiator.write(waiting, initiator.useCmdSn(), RawInitiator.writeCdb(0, 1),
+                    new byte[0], 512, true);
+            initiator.receive(); // the R2T
+
+            int abort = initiator.manage(TaskManagementFunction.ABORT_TASK_SET, Bhs.NO_TAG);
+            Map<Integer, Integer> told = new HashMap<>();
+            RawInitiator.Received answer = initiator.receive();
+            while (answer.opcode() == ScsiResponse.OPCODE) {
+                told.put(answer.bhs().itt(), answer.sense());
+                answer = initiator.receive();
+            }
+            assertThat(answer.bhs().itt()).isEqualTo(abort);
+            assertThat(told).isEqualTo(Map.of(hung, ABORTED_COMMAND, waiting, ABORTED_COMMAND));
+            device.open();
+            store.opened.countDown();
+            answer = initiator.receive();
+            assertThat(answer.bhs().itt()).isEqualTo(stuck);
+            assertThat(answer.status()).isEqualTo(Status.CHECK_CONDITION);
+            initiator.assertSilent();
+            TargetFixture.await("memory comes back", () -> server.bufferBytesInUse() == 0);
+        }
+    }
+
+    /** A function that succeeds after one that was rejected: the command is not answered any more. */
+    @Test
+    void shouldNotAnswerCommandThatIsAbortedAfterAll() throws Exception {
+        var store = new HungStore();
+        try (var device = new GatedDevice("ram:1MiB");
+                var server = serve(UnitSpec.of(device).withState(store));
+                var initiator = RawInitiator.ready(server, 1)) {
+            int command = register(initiator, store);
+            int first = initiator.manage(TaskManagementFunction.ABORT_TASK, command);
+            assertThat(initiator.managed(first)).isEqualTo(FUNCTION_REJECTED.code());
+            int again = initiator.manage(TaskManagementFunction.ABORT_TASK, command);
+            initiator.assertSilent();
+            store.opened.countDown();
+            assertThat(initiator.managed(again)).isZero();
+            initiator.assertSilent();
+        }
+    }
+}
