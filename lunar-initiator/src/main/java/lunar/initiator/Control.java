@@ -263,7 +263,7 @@ final class Control {
             case SESSION_DROP -> connections.allDropped(message.parameter2(),
                     message.parameter3(), target + ": " + text);
             case TASK_TERMINATION -> tasks.allegiance().terminate(message.lun(),
-                    message.expCmdSn(), text); // what came later is performed
+                    message.expCmdSn(), false, text); // what came later is performed
             case NEGOTIATION_REQUEST -> negotiate(by);
             case SCSI_EVENT, VENDOR_SPECIFIC -> {
             }

@@ -12,7 +12,6 @@ import java.util.function.Consumer;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.BlockRequest.Operation;
-import lunar.block.BusyException;
 import lunar.block.Capability;
 import lunar.block.DeviceGoneException;
 import lunar.block.Extent;
@@ -39,18 +38,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * A LUN as a block device. Requests in flight share the queue depth of the session; more wait in its queue.
  *
- * <p>Retried without telling the caller, under the deadline of the request: UNIT ATTENTION at once, a few times;
- * BUSY, TASK SET FULL and a unit that becomes ready after a pause. Anything else fails as {@link StorageException}.
+ * <p>Sends again without telling the caller, under the deadline of the request, what {@link RetryPolicy} says. Anything
+ * else fails as {@link StorageException}.
  *
  * <p>Native buffers and arrays of bytes are sent from and received into in place. Others are copied, and so is
  * memory of a confined arena, which only a request that {@link #execute} waits for may have.
  */
 public final class LunDevice implements BlockDevice {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
-    private static final int MAX_UNIT_ATTENTIONS = 8;
-    private static final int MAX_LOSSES = 64;
-    private static final long FIRST_PAUSE_MS = 5;
-    private static final int MAX_PAUSE_DOUBLINGS = 7;
     private static final int CAPACITY_BYTES = 32;
 
     private final Session session;
@@ -259,29 +254,14 @@ public final class LunDevice implements BlockDevice {
 
     private void ended(Command command) {
         BlockRequest request = Objects.requireNonNull(command.request);
-        StorageException failure = command.failure;
-        if (command.lost && command.attempts < MAX_LOSSES && session.isOpen()
-                && request.operation() != Operation.COMPARE_AND_WRITE) {
-            // Its connection was lost, and the target has ended it: to do it twice is to do it once.
-            command.attempts++;
-            tasks.submit(command);
+        long pauseMs = isGood(command) ? RetryPolicy.NEVER : pauseMs(command, request);
+        if (pauseMs != RetryPolicy.NEVER) {
+            again(command, request, pauseMs);
             return;
         }
+        StorageException failure = command.failure;
         if (failure == null) {
-            if (SenseMapping.isUnitAttention(command.status, command.sense)
-                    && command.attempts < MAX_UNIT_ATTENTIONS) {
-                command.attempts++;
-                noteAttention(command.sense);
-                if (request.operation() != Operation.FLUSH && !command.flushing) {
-                    command.lossesBefore = writes.losses(); // it was not looked at, so nothing of it is lost
-                }
-                tasks.submit(command);
-                return;
-            }
             failure = judge(command, request);
-            if (failure instanceof BusyException && rest(command)) {
-                return;
-            }
         }
         if (failure == null && !command.flushing && command.needsFlush) {
             command.flushing = true;
@@ -291,6 +271,44 @@ public final class LunDevice implements BlockDevice {
             return;
         }
         finish(command, request, failure == null ? vouch(command, request) : failure);
+    }
+
+    private static boolean isGood(Command command) {
+        return command.failure == null && command.response == ScsiResponse.COMPLETED
+                && command.status == Status.GOOD.code();
+    }
+
+    /** After which pause a command is to be sent again, if at all; notes what the unit has told instead. */
+    private long pauseMs(Command command, BlockRequest request) {
+        boolean idempotent = command.flushing
+                || request.operation() != Operation.COMPARE_AND_WRITE;
+        long leftMs = command.deadlineMs - session.loop().nowMs();
+        if (command.lost) {
+            return session.isOpen()
+                    ? command.retries.pauseAfterLossMs(idempotent)
+                    : RetryPolicy.NEVER;
+        }
+        if (command.terminated) {
+            return command.retries.pauseAfterTerminationMs(idempotent, leftMs);
+        }
+        if (command.failure != null || command.response != ScsiResponse.COMPLETED) {
+            return RetryPolicy.NEVER;
+        }
+        if (SenseMapping.isUnitAttention(command.status, command.sense)) {
+            noteAttention(command.sense);
+        }
+        return command.retries.pauseMs(command.status, command.sense, idempotent, leftMs);
+    }
+
+    private void again(Command command, BlockRequest request, long pauseMs) {
+        if (!command.lost && request.operation() != Operation.FLUSH && !command.flushing) {
+            command.lossesBefore = writes.losses(); // only what is acknowledged in the end counts
+        }
+        if (pauseMs == 0) {
+            tasks.submit(command);
+        } else {
+            tasks.rest(command, pauseMs);
+        }
     }
 
     /** Notes a write that the target has acknowledged; the failure of a flush or FUA write that cannot vouch. */
@@ -351,17 +369,6 @@ public final class LunDevice implements BlockDevice {
             return null;
         }
         return failure;
-    }
-
-    /** Puts a command off, since the target is busy; false where there is no time for that. */
-    private boolean rest(Command command) {
-        long pauseMs = FIRST_PAUSE_MS << Math.min(command.attempts, MAX_PAUSE_DOUBLINGS);
-        if (session.loop().nowMs() + pauseMs >= command.deadlineMs) {
-            return false;
-        }
-        command.attempts++;
-        tasks.rest(command, pauseMs);
-        return true;
     }
 
     private void finish(Command command, BlockRequest request, @Nullable StorageException failure) {
