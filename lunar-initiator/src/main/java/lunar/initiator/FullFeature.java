@@ -21,8 +21,11 @@ import lunar.iscsi.SerialNumbers;
 import lunar.iscsi.SnackRequest;
 import lunar.iscsi.SnackType;
 import lunar.iscsi.TargetPdu;
+import lunar.scsi.AdditionalSense;
 import lunar.scsi.Bytes;
 import lunar.scsi.Lun;
+import lunar.scsi.Sense;
+import lunar.scsi.SenseKey;
 import lunar.scsi.Status;
 import org.jspecify.annotations.Nullable;
 
@@ -56,6 +59,9 @@ final class FullFeature implements Connection.Phase {
     /** When the target was last heard, and whether it has been asked for a sign since. */
     private long heardMs;
     private boolean pinged;
+    /** A unit attention in the answer that is being received, and its unit. */
+    private @Nullable AdditionalSense attention;
+    private long attentionLun;
     /** The target has broken a rule in what is handled later, and the connection is about to end. */
     private boolean isBroken;
 
@@ -165,6 +171,11 @@ final class FullFeature implements Connection.Phase {
         } finally {
             tasks.unlock();
         }
+        AdditionalSense told = attention;
+        if (told != null) {
+            attention = null;
+            control.attention(attentionLun, told); // before the command, whose owner may send it again
+        }
         if (ended != null) {
             ended.end();
         }
@@ -263,6 +274,11 @@ final class FullFeature implements Connection.Phase {
             command.sense = Bytes.of(data.asSlice(SENSE_LENGTH_BYTES,
                     Math.min(length, data.byteSize() - SENSE_LENGTH_BYTES)));
             tasks.resets().heard(command.lun, command.sense);
+            if (command.sense.length() > 0) {
+                Sense sense = SenseMapping.sense(command.sense);
+                attention = sense.key() == SenseKey.UNIT_ATTENTION ? sense.additional() : null;
+                attentionLun = command.lun;
+            }
         }
         // Of a command in both directions the target counts its R2T with the Data-In (section 11.4.8).
         int expDataSn = command.writes()

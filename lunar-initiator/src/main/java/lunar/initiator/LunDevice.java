@@ -26,7 +26,6 @@ import lunar.block.StorageException;
 import lunar.iscsi.Residual;
 import lunar.iscsi.ScsiResponse;
 import lunar.scsi.AdditionalSense;
-import lunar.scsi.Bytes;
 import lunar.scsi.CapacityData16;
 import lunar.scsi.Lun;
 import lunar.scsi.MalformedDataException;
@@ -61,6 +60,9 @@ public final class LunDevice implements BlockDevice {
     private final Command.Ending ended = this::ended;
     private final LunExtents extents;
     private volatile Geometry geometry;
+    /** The unit is being asked for its capacity, and is to be asked again afterwards; guarded by this. */
+    private boolean asksCapacity;
+    private boolean asksAgain;
     private volatile boolean hasNoCache;
     private volatile Consumer<AdditionalSense> attentionListener = _ -> {};
 
@@ -74,7 +76,7 @@ public final class LunDevice implements BlockDevice {
         this.whenClosed = whenClosed;
         geometry = traits.geometry();
         commands = new BlockCommands(lun, traits, session.bounces());
-        extents = new LunExtents(new LunProbe(session, lun, this::noteAttention),
+        extents = new LunExtents(new LunProbe(session, lun),
                 traits.hasHoles());
     }
 
@@ -146,9 +148,6 @@ public final class LunDevice implements BlockDevice {
             long lossesBefore = writes.losses();
             long reportedBefore = writes.reported();
             ScsiResult result = session.execute(lun, cdb, dataIn, dataOut);
-            if (SenseMapping.isUnitAttention(result.status(), result.senseData())) {
-                noteAttention(result.senseData());
-            }
             if (result.isSuccess() && hasVolatileCache()) {
                 vouch(cdb[0], lossesBefore, reportedBefore);
             }
@@ -254,9 +253,15 @@ public final class LunDevice implements BlockDevice {
 
     private void ended(Command command) {
         BlockRequest request = Objects.requireNonNull(command.request);
-        long pauseMs = isGood(command) ? RetryPolicy.NEVER : pauseMs(command, request);
+        long pauseMs = isGood(command)
+                ? RetryPolicy.NEVER
+                : pauseMs(command, command.flushing
+                        || request.operation() != Operation.COMPARE_AND_WRITE);
         if (pauseMs != RetryPolicy.NEVER) {
-            again(command, request, pauseMs);
+            if (!command.lost && request.operation() != Operation.FLUSH && !command.flushing) {
+                command.lossesBefore = writes.losses(); // only what is acknowledged in the end counts
+            }
+            again(command, pauseMs);
             return;
         }
         StorageException failure = command.failure;
@@ -278,10 +283,8 @@ public final class LunDevice implements BlockDevice {
                 && command.status == Status.GOOD.code();
     }
 
-    /** After which pause a command is to be sent again, if at all; notes what the unit has told instead. */
-    private long pauseMs(Command command, BlockRequest request) {
-        boolean idempotent = command.flushing
-                || request.operation() != Operation.COMPARE_AND_WRITE;
+    /** After which pause a command is to be sent again, if at all. */
+    private long pauseMs(Command command, boolean idempotent) {
         long leftMs = command.deadlineMs - session.loop().nowMs();
         if (command.lost) {
             return session.isOpen()
@@ -294,16 +297,10 @@ public final class LunDevice implements BlockDevice {
         if (command.failure != null || command.response != ScsiResponse.COMPLETED) {
             return RetryPolicy.NEVER;
         }
-        if (SenseMapping.isUnitAttention(command.status, command.sense)) {
-            noteAttention(command.sense);
-        }
         return command.retries.pauseMs(command.status, command.sense, idempotent, leftMs);
     }
 
-    private void again(Command command, BlockRequest request, long pauseMs) {
-        if (!command.lost && request.operation() != Operation.FLUSH && !command.flushing) {
-            command.lossesBefore = writes.losses(); // only what is acknowledged in the end counts
-        }
+    private void again(Command command, long pauseMs) {
         if (pauseMs == 0) {
             tasks.submit(command);
         } else {
@@ -399,43 +396,69 @@ public final class LunDevice implements BlockDevice {
 
     // --- a device that grows ---
 
-    private void noteAttention(Bytes sense) {
-        AdditionalSense additional = SenseMapping.sense(sense).additional();
-        tasks.audience().tell(() -> {
-            session.lunsMayHaveChanged(additional);
-            attention(additional);
-        });
-    }
-
     /** The unit tells what has happened to it. */
     void attention(AdditionalSense additional) {
-        LOG.log(System.Logger.Level.DEBUG, "{0}/{1}: unit attention {2}", session.targetName(),
-                lun, additional);
         attentionListener.accept(additional);
         if (additional.equals(AdditionalSense.CAPACITY_DATA_HAS_CHANGED)) {
-            Command ask = tasks.take();
-            ask.prepare(lun.value(), MemorySegment.ofArray(new byte[CAPACITY_BYTES]),
-                    MemorySegment.NULL, this::capacityCame);
-            ask.encode(new ReadCapacity16(CAPACITY_BYTES));
-            tasks.submit(ask);
+            askCapacity();
         }
     }
 
+    /**
+     * Has the unit asked for its capacity, which is taken over when it comes: it may have grown. Does not block. A unit
+     * tells of it by a unit attention in each session with it, with the next command there.
+     */
+    public void askCapacity() {
+        synchronized (this) {
+            if (asksCapacity) {
+                asksAgain = true; // what is being answered may be what was before
+                return;
+            }
+            asksCapacity = true;
+        }
+        Command ask = tasks.take();
+        ask.prepare(lun.value(), MemorySegment.ofArray(new byte[CAPACITY_BYTES]),
+                MemorySegment.NULL, this::capacityCame);
+        ask.encode(new ReadCapacity16(CAPACITY_BYTES));
+        tasks.submit(ask);
+    }
+
     private void capacityCame(Command command) {
+        long pauseMs = isGood(command) ? RetryPolicy.NEVER : pauseMs(command, true);
+        if (pauseMs != RetryPolicy.NEVER) {
+            again(command, pauseMs);
+            return;
+        }
         try {
-            if (command.failure == null && command.status == Status.GOOD.code()) {
+            if (isGood(command)) {
                 CapacityData16 capacity = CapacityData16.decode(command.dataIn);
                 if (capacity.blockSize() == geometry.blockSize()) {
                     resize(capacity.lastLba() + 1);
                     LOG.log(System.Logger.Level.INFO, "{0}/{1} has {2} blocks now",
                             session.targetName(), lun, geometry.blockCount());
                 }
+            } else if (session.isOpen()) {
+                LOG.log(System.Logger.Level.WARNING, "{0}: not answered, and has {1} blocks as"
+                        + " before: {2}", tasks.describe(command), geometry.blockCount(),
+                        String.valueOf(command.failure == null
+                                ? SenseMapping.failure(command.status, command.sense, "it")
+                                        .getMessage()
+                                : command.failure.getMessage()));
             }
         } catch (MalformedDataException | IllegalArgumentException e) {
             LOG.log(System.Logger.Level.WARNING, "{0}/{1}: new capacity: {2}",
                     session.targetName(), lun, e.getMessage());
         } finally {
             tasks.give(command);
+        }
+        boolean again;
+        synchronized (this) {
+            asksCapacity = false;
+            again = asksAgain;
+            asksAgain = false;
+        }
+        if (again) {
+            askCapacity();
         }
     }
 

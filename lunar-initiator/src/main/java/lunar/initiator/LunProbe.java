@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import lunar.block.DeadlineException;
 import lunar.block.DeviceGoneException;
@@ -61,16 +60,11 @@ final class LunProbe {
 
     private final Session session;
     private final Lun lun;
-    private final Consumer<Bytes> attention;
     private boolean silent;
 
-    LunProbe(Session session, Lun lun) { this(session, lun, _ -> {}); }
-
-    /** @param attention told of the sense data of each UNIT ATTENTION that was in the way */
-    LunProbe(Session session, Lun lun, Consumer<Bytes> attention) {
+    LunProbe(Session session, Lun lun) {
         this.session = session;
         this.lun = lun;
-        this.attention = attention;
     }
 
     /** Asks a LUN all that a block device must know. */
@@ -347,9 +341,6 @@ final class LunProbe {
                     saysWrite, timeoutMs);
             if (result.isSuccess()) {
                 return data.asSlice(0, result.dataInBytes());
-            }
-            if (result.isUnitAttention()) {
-                attention.accept(result.senseData());
             }
             StorageException failure = SenseMapping.failure(result.status(), result.senseData(),
                     cdb + " on " + name());

@@ -325,6 +325,8 @@ final class PathAgent implements Path {
     private void heard(AdditionalSense attention) {
         if (attention.equals(AdditionalSense.ASYMMETRIC_ACCESS_STATE_CHANGED)) {
             owner.lookAtAccess();
+        } else if (attention.equals(AdditionalSense.CAPACITY_DATA_HAS_CHANGED)) {
+            owner.askCapacity();
         }
     }
 
