@@ -22,6 +22,7 @@ import lunar.iscsi.CommandNumbering;
 import lunar.iscsi.DiscoveredTarget;
 import lunar.iscsi.LoginResult;
 import lunar.iscsi.OperationalParameters;
+import lunar.iscsi.ProtocolException;
 import lunar.iscsi.ScsiResponse;
 import lunar.iscsi.SendTargets;
 import lunar.iscsi.TargetAddress;
@@ -395,8 +396,16 @@ public final class Session implements AutoCloseable {
                     new SendTargets.All().request(), answer::complete,
                     answer::completeExceptionally);
         });
-        return SendTargets.parse(Initiator.await(answer, options.timeouts().loginMs(), portal(),
-                "discovery"));
+        TextKeys keys = Initiator.await(answer, options.timeouts().loginMs(), portal(),
+                "discovery");
+        var leftOut = new ArrayList<ProtocolException>();
+        List<DiscoveredTarget> targets = SendTargets.parse(keys, leftOut::add);
+        if (!leftOut.isEmpty()) {
+            LOG.log(System.Logger.Level.WARNING, "discovery at {0}: {1} malformed names or"
+                    + " addresses of targets are left out, the first: {2}", portal(),
+                    leftOut.size(), leftOut.getFirst().getMessage());
+        }
+        return targets;
     }
 
     /** Logs out and ends the connection; waits for that, within the time for a logout. Idempotent. */
