@@ -57,7 +57,7 @@ final class PathAgent implements Path {
     private final Backoff backoff;
     private long usableNanos;
     private @Nullable StorageException trouble;
-    /** The session before. */
+    /** The latest session, which the path ends by its next login. */
     private @Nullable PathSession last;
     /** Why there is no session, once there was none. */
     private @Nullable Exception latest;
@@ -248,11 +248,20 @@ final class PathAgent implements Path {
         }
     }
 
-    /** A login with the ISID of the sessions before: in their portal group it has ended them at the target. */
+    /**
+     * A login with the ISID of the session before: in its portal group it has ended that at the target. In another one,
+     * to which the target may have sent the path, it has not: no later login of this path will, and writes that the
+     * session may still change would wait for ever.
+     */
     private void reinstated(Session made) {
         PathSession before = last;
-        if (before != null && before.isReinstatedBy(made, isid)) {
-            before.ended();
+        if (before != null) {
+            if (before.isReinstatedBy(made, isid)) {
+                before.ended();
+            } else {
+                owner.heldWrites().abandon(before);
+            }
+            last = null;
         }
         owner.heldWrites().reinstated(made, isid);
     }
