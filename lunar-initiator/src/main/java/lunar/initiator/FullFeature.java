@@ -442,25 +442,40 @@ final class FullFeature implements Connection.Phase {
                 "data of " + tasks.describe(command) + " from DataSN " + first);
     }
 
-    private void askForStatus(int first, int count) {
+    private void askForStatus(int first, int count) throws ProtocolException {
         again(new SnackRequest(SnackType.STATUS, Lun.ZERO, Bhs.NO_TAG, Bhs.NO_TAG,
                 connection.expStatSn(), first, count),
                 "StatSN " + Integer.toUnsignedString(first)
                         + " and " + (count - 1) + " after it");
     }
 
-    private void again(SnackRequest snack, String what) {
-        connection.send(snack, MemorySegment.NULL);
-        tasks.flush(connection);
+    private void again(SnackRequest snack, String what) throws ProtocolException {
+        send(snack);
         control.tell(new SessionNotice.AskedAgain(connection.cid(), what));
     }
 
     /** The target may forget the data so far (section 11.7.2). Those before a status, ExpStatSN acknowledges. */
-    private void acknowledge(Command command, Bhs bhs) {
-        connection.send(new SnackRequest(SnackType.DATA_ACK, new Lun(bhs.lun()), Bhs.NO_TAG,
-                bhs.int32(Pdu.TTT), connection.expStatSn(), command.dataInReceiver.expDataSn(), 0),
-                MemorySegment.NULL);
+    private void acknowledge(Command command, Bhs bhs) throws ProtocolException {
+        send(new SnackRequest(SnackType.DATA_ACK, new Lun(bhs.lun()), Bhs.NO_TAG,
+                bhs.int32(Pdu.TTT), connection.expStatSn(), command.dataInReceiver.expDataSn(),
+                0));
+    }
+
+    /** Sends a SNACK, unless the target gives cause for ever more of them and takes none. */
+    private void send(SnackRequest snack) throws ProtocolException {
+        if (!canSnack()) {
+            connection.flush(); // those of one batch have not been sent
+            if (!canSnack()) {
+                throw new ProtocolException("the target gives cause for more than "
+                        + Connection.MAX_UNSENT_SNACKS + " SNACKs and does not take them");
+            }
+        }
+        connection.send(snack, MemorySegment.NULL);
         tasks.flush(connection);
+    }
+
+    private boolean canSnack() {
+        return connection.unsentSnacks.add(connection.queuedBytes() + 1, connection.sentBytes());
     }
 
     /** The data segment is the header of ours which the target rejects (RFC 7143 section 11.17). */
