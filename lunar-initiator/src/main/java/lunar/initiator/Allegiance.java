@@ -125,8 +125,9 @@ final class Allegiance {
      *
      * @param lun null for all units
      * @param beforeCmdSn CmdSN of the first command that is not concerned
+     * @param asked whether this session has asked for it; else devices may send the commands again
      */
-    void terminate(@Nullable Lun lun, int beforeCmdSn, String why) {
+    void terminate(@Nullable Lun lun, int beforeCmdSn, boolean asked, String why) {
         var ended = new ArrayList<Command>();
         tasks.lock();
         try {
@@ -135,6 +136,7 @@ final class Allegiance {
                         && SerialNumbers.lessThan(command.cmdSn, beforeCmdSn)) {
                     command.failure = new AbortedException(tasks.describe(command) + ": " + why,
                             null);
+                    command.terminated = !asked;
                     if (tasks.finish(command)) {
                         ended.add(command);
                     }

@@ -75,7 +75,7 @@ final class Command implements Transport.Release, BooleanSupplier {
     BlockRequest request;
     @Nullable
     Thread waiter;
-    int attempts;
+    final RetryPolicy retries = new RetryPolicy();
     /** Stable storage is asked for in a way that the command itself does not promise: a flush follows, or goes on. */
     boolean needsFlush;
     boolean flushing;
@@ -123,6 +123,8 @@ final class Command implements Transport.Release, BooleanSupplier {
     StorageException failure;
     /** The failure is that the connection was lost; the session may go on. */
     boolean lost;
+    /** The failure is that the target has terminated the task, which nobody here has asked for. */
+    boolean terminated;
     int response;
     int status;
     Bytes sense = Bytes.EMPTY;
@@ -149,7 +151,7 @@ final class Command implements Transport.Release, BooleanSupplier {
         saysWrite = false;
         begunNanos = 0;
         snacks = 0;
-        attempts = 0;
+        retries.begin();
         needsFlush = false;
         flushing = false;
         lossToReport = 0;
@@ -171,6 +173,7 @@ final class Command implements Transport.Release, BooleanSupplier {
     void resetOutcome() {
         failure = null;
         lost = false;
+        terminated = false;
         askedDataSn = -1;
         statusHeld = false;
         response = ScsiResponse.COMPLETED;

@@ -36,6 +36,9 @@ final class Connection implements PduReceiver {
     /** Answers to pings that wait for a target which does not take them. */
     static final int MAX_UNSENT_PONGS = 64;
 
+    /** SNACKs that wait likewise: some for each of many commands, while large writes are before them in the queue. */
+    static final int MAX_UNSENT_SNACKS = 1024;
+
     /** What receives PDUs in the present phase of the connection; on the loop's thread. */
     interface Phase {
         /** A PDU whose data are not to be used (RFC 7143 section 7.8). */
@@ -69,6 +72,8 @@ final class Connection implements PduReceiver {
     private long queuedBytes;
     /** Answers to pings of the target. */
     final UnsentAnswers unsentPongs = new UnsentAnswers(MAX_UNSENT_PONGS);
+    /** Requests to send again what was lost, and acknowledgements of data. */
+    final UnsentAnswers unsentSnacks = new UnsentAnswers(MAX_UNSENT_SNACKS);
     /** A negotiation that the target has asked for goes on; loop's thread only. */
     boolean negotiating;
 

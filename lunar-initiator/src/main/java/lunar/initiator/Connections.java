@@ -10,9 +10,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
-import lunar.iscsi.LoginException;
 import lunar.iscsi.LoginResult;
-import lunar.iscsi.LoginStatus;
 import lunar.iscsi.LogoutReason;
 import lunar.iscsi.LogoutRequest;
 import lunar.iscsi.LogoutResponse;
@@ -42,7 +40,6 @@ final class Connections {
     /** In place of a CID. */
     private static final int ALL = -1;
     private static final long FIRST_PAUSE_MS = 100;
-    private static final long MAX_PAUSE_MS = 10_000;
 
     /** Logs in a connection, which is given to {@link #joined} before anything else comes by it. */
     @FunctionalInterface
@@ -82,6 +79,7 @@ final class Connections {
     private final List<FullFeature> open = new ArrayList<>();
     private final List<Lost> lost = new ArrayList<>();
     private final Set<Integer> joining = new HashSet<>();
+    private final List<Thread> joiners = new ArrayList<>();
     private final List<Patience> patience = new ArrayList<>();
     private final CountDownLatch ended = new CountDownLatch(1);
     private final CompletableFuture<Void> over = new CompletableFuture<>();
@@ -170,14 +168,15 @@ final class Connections {
 
     /** Logs in a connection more, and keeps trying; any thread. */
     void add(int cid, TargetAddress portal) {
-        loop.execute(() -> join(cid, portal, 0, 0, Long.MAX_VALUE));
+        loop.execute(() -> join(cid, portal, 0, FIRST_PAUSE_MS, Long.MAX_VALUE));
     }
 
     /** Two logins for one place would end each other. */
     private void join(int cid, TargetAddress portal, int expStatSn, long waitMs, long untilMs) {
         if (joining.add(cid)) {
-            var _ = Thread.ofVirtual().name("lunar-connection-" + cid)
-                    .start(() -> keepJoining(cid, portal, expStatSn, waitMs, untilMs));
+            joiners.removeIf(each -> !each.isAlive());
+            joiners.add(Thread.ofVirtual().name("lunar-connection-" + cid)
+                    .start(() -> keepJoining(cid, portal, expStatSn, waitMs, untilMs)));
         }
     }
 
@@ -185,7 +184,7 @@ final class Connections {
     private void keepJoining(int cid, TargetAddress portal, int expStatSn, long waitMs,
             long untilMs) {
         long pauseMs = waitMs;
-        long nextMs = FIRST_PAUSE_MS;
+        var backoff = new JoinBackoff();
         TargetAddress at = portal;
         try {
             while (!isOver) {
@@ -198,17 +197,12 @@ final class Connections {
                 } catch (IOException e) {
                     LOG.log(System.Logger.Level.DEBUG, "connection {0} of {1}: {2}", cid, target,
                             e.getMessage());
-                    boolean noSession = e instanceof LoginException refused && refused
-                            .statusClass() == LoginStatus.SESSION_DOES_NOT_EXIST.statusClass()
-                            && refused.statusDetail() == LoginStatus.SESSION_DOES_NOT_EXIST
-                                    .detail();
-                    if (noSession || loop.nowMs() + nextMs > untilMs) {
+                    pauseMs = backoff.afterMs(e);
+                    if (pauseMs == JoinBackoff.NEVER || loop.nowMs() + pauseMs > untilMs) {
                         loop.execute(() -> gaveUp(cid, e));
                         return;
                     }
                     at = places.get((places.indexOf(at) + 1) % places.size());
-                    pauseMs = nextMs;
-                    nextMs = Math.min(MAX_PAUSE_MS, 2 * nextMs);
                 }
             }
         } catch (InterruptedException _) {
@@ -218,7 +212,14 @@ final class Connections {
 
     private void gaveUp(int cid, IOException why) {
         boolean _ = joining.remove(cid);
-        if (open.isEmpty() && !isOver) {
+        if (isOver) {
+            return;
+        }
+        if (!open.isEmpty()) {
+            LOG.log(System.Logger.Level.WARNING, "{0}: connection {1} is not tried again in this"
+                    + " session, which goes on with {2}: {3}", target, cid, open.size(),
+                    why.getMessage());
+        } else {
             LOG.log(System.Logger.Level.WARNING, "{0}: connection {1} does not come back: {2}",
                     target, cid, why.getMessage());
             happened(new SessionEvent.TimedOut());
@@ -491,6 +492,8 @@ final class Connections {
         isOver = true;
         closing = true;
         lost.clear();
+        joiners.forEach(Thread::interrupt); // they may have minutes to wait
+        joiners.clear();
         try {
             tasks.lost(why == null ? "the session is closed" : String.valueOf(why.getMessage()),
                     why, loggedOut);

@@ -28,6 +28,7 @@ import lunar.iscsi.TextRequest;
 import lunar.iscsi.TextResponse;
 import lunar.iscsi.TextTurn;
 import lunar.iscsi.spi.EventLoop;
+import lunar.scsi.AdditionalSense;
 import lunar.scsi.Lun;
 import lunar.scsi.Sense;
 import org.jspecify.annotations.Nullable;
@@ -50,9 +51,17 @@ final class Control {
     private final Timeouts timeouts;
     private final String target;
     private final Consumer<SessionNotice> listener;
+    private final Attentions attentions;
+
+    /** Told of each unit attention, whichever command it has answered. */
+    @FunctionalInterface
+    interface Attentions {
+        void came(Lun lun, AdditionalSense attention);
+    }
 
     Control(EventLoop loop, Tasks tasks, Questions questions, Connections connections,
-            Timeouts timeouts, String target, Consumer<SessionNotice> listener) {
+            Timeouts timeouts, String target, Consumer<SessionNotice> listener,
+            Attentions attentions) {
         this.loop = loop;
         this.tasks = tasks;
         this.questions = questions;
@@ -60,12 +69,18 @@ final class Control {
         this.timeouts = timeouts;
         this.target = target;
         this.listener = listener;
+        this.attentions = attentions;
     }
 
     /** Starts the clock. */
     void start() { loop.schedule(this::tick, timeouts.tickMs()); }
 
     void tell(SessionNotice notice) { tasks.audience().tell(() -> listener.accept(notice)); }
+
+    /** A unit attention has come in the answer to a command. */
+    void attention(long lun, AdditionalSense attention) {
+        tasks.audience().tell(() -> attentions.came(new Lun(lun), attention));
+    }
 
     private void tick() {
         if (connections.isOver()) {
@@ -263,7 +278,7 @@ final class Control {
             case SESSION_DROP -> connections.allDropped(message.parameter2(),
                     message.parameter3(), target + ": " + text);
             case TASK_TERMINATION -> tasks.allegiance().terminate(message.lun(),
-                    message.expCmdSn(), text); // what came later is performed
+                    message.expCmdSn(), false, text); // what came later is performed
             case NEGOTIATION_REQUEST -> negotiate(by);
             case SCSI_EVENT, VENDOR_SPECIFIC -> {
             }

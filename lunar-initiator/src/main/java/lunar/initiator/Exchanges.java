@@ -292,9 +292,9 @@ final class Exchanges {
                 }
             }
             case ABORT_TASK_SET, CLEAR_TASK_SET, LOGICAL_UNIT_RESET ->
-                tasks.allegiance().terminate(manage.lun(), cmdSn, function.text());
+                tasks.allegiance().terminate(manage.lun(), cmdSn, true, function.text());
             case TARGET_WARM_RESET, TARGET_COLD_RESET, I_T_NEXUS_RESET ->
-                tasks.allegiance().terminate(null, cmdSn, function.text());
+                tasks.allegiance().terminate(null, cmdSn, true, function.text());
             case CLEAR_ACA, TASK_REASSIGN, QUERY_TASK, QUERY_TASK_SET,
                     QUERY_ASYNCHRONOUS_EVENT ->
                 {

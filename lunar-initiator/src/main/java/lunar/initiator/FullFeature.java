@@ -21,8 +21,11 @@ import lunar.iscsi.SerialNumbers;
 import lunar.iscsi.SnackRequest;
 import lunar.iscsi.SnackType;
 import lunar.iscsi.TargetPdu;
+import lunar.scsi.AdditionalSense;
 import lunar.scsi.Bytes;
 import lunar.scsi.Lun;
+import lunar.scsi.Sense;
+import lunar.scsi.SenseKey;
 import lunar.scsi.Status;
 import org.jspecify.annotations.Nullable;
 
@@ -56,6 +59,9 @@ final class FullFeature implements Connection.Phase {
     /** When the target was last heard, and whether it has been asked for a sign since. */
     private long heardMs;
     private boolean pinged;
+    /** A unit attention in the answer that is being received, and its unit. */
+    private @Nullable AdditionalSense attention;
+    private long attentionLun;
     /** The target has broken a rule in what is handled later, and the connection is about to end. */
     private boolean isBroken;
 
@@ -165,6 +171,11 @@ final class FullFeature implements Connection.Phase {
         } finally {
             tasks.unlock();
         }
+        AdditionalSense told = attention;
+        if (told != null) {
+            attention = null;
+            control.attention(attentionLun, told); // before the command, whose owner may send it again
+        }
         if (ended != null) {
             ended.end();
         }
@@ -263,6 +274,11 @@ final class FullFeature implements Connection.Phase {
             command.sense = Bytes.of(data.asSlice(SENSE_LENGTH_BYTES,
                     Math.min(length, data.byteSize() - SENSE_LENGTH_BYTES)));
             tasks.resets().heard(command.lun, command.sense);
+            if (command.sense.length() > 0) {
+                Sense sense = SenseMapping.sense(command.sense);
+                attention = sense.key() == SenseKey.UNIT_ATTENTION ? sense.additional() : null;
+                attentionLun = command.lun;
+            }
         }
         // Of a command in both directions the target counts its R2T with the Data-In (section 11.4.8).
         int expDataSn = command.writes()
@@ -426,25 +442,40 @@ final class FullFeature implements Connection.Phase {
                 "data of " + tasks.describe(command) + " from DataSN " + first);
     }
 
-    private void askForStatus(int first, int count) {
+    private void askForStatus(int first, int count) throws ProtocolException {
         again(new SnackRequest(SnackType.STATUS, Lun.ZERO, Bhs.NO_TAG, Bhs.NO_TAG,
                 connection.expStatSn(), first, count),
                 "StatSN " + Integer.toUnsignedString(first)
                         + " and " + (count - 1) + " after it");
     }
 
-    private void again(SnackRequest snack, String what) {
-        connection.send(snack, MemorySegment.NULL);
-        tasks.flush(connection);
+    private void again(SnackRequest snack, String what) throws ProtocolException {
+        send(snack);
         control.tell(new SessionNotice.AskedAgain(connection.cid(), what));
     }
 
     /** The target may forget the data so far (section 11.7.2). Those before a status, ExpStatSN acknowledges. */
-    private void acknowledge(Command command, Bhs bhs) {
-        connection.send(new SnackRequest(SnackType.DATA_ACK, new Lun(bhs.lun()), Bhs.NO_TAG,
-                bhs.int32(Pdu.TTT), connection.expStatSn(), command.dataInReceiver.expDataSn(), 0),
-                MemorySegment.NULL);
+    private void acknowledge(Command command, Bhs bhs) throws ProtocolException {
+        send(new SnackRequest(SnackType.DATA_ACK, new Lun(bhs.lun()), Bhs.NO_TAG,
+                bhs.int32(Pdu.TTT), connection.expStatSn(), command.dataInReceiver.expDataSn(),
+                0));
+    }
+
+    /** Sends a SNACK, unless the target gives cause for ever more of them and takes none. */
+    private void send(SnackRequest snack) throws ProtocolException {
+        if (!canSnack()) {
+            connection.flush(); // those of one batch have not been sent
+            if (!canSnack()) {
+                throw new ProtocolException("the target gives cause for more than "
+                        + Connection.MAX_UNSENT_SNACKS + " SNACKs and does not take them");
+            }
+        }
+        connection.send(snack, MemorySegment.NULL);
         tasks.flush(connection);
+    }
+
+    private boolean canSnack() {
+        return connection.unsentSnacks.add(connection.queuedBytes() + 1, connection.sentBytes());
     }
 
     /** The data segment is the header of ours which the target rejects (RFC 7143 section 11.17). */

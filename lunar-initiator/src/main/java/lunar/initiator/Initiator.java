@@ -93,7 +93,8 @@ public final class Initiator implements AutoCloseable {
      * @throws IOException when there is no connection to be had, or it ends
      */
     public Session login(SessionOptions session) throws IOException {
-        return login(session, normal(session, newIsid()), "login to " + session.targetName());
+        return login(session, normal(session, newIsid()), "login to " + session.targetName(),
+                MAX_REDIRECTIONS);
     }
 
     /**
@@ -105,7 +106,19 @@ public final class Initiator implements AutoCloseable {
      */
     public Session login(SessionOptions session, Isid isid) throws IOException {
         return login(session, normal(session, isid).withAllStages(),
-                "login to " + session.targetName());
+                "login to " + session.targetName(), MAX_REDIRECTIONS);
+    }
+
+    /**
+     * Logs in with an ISID of one's own at the very portal of the options. A redirection is not followed: it may lead to
+     * another portal group, where the ISID is that of another session, which would end instead.
+     *
+     * @throws LoginException when the target refuses, redirects, or does not answer in time
+     * @throws IOException when there is no connection to be had, or it ends
+     */
+    public Session loginHere(SessionOptions session, Isid isid) throws IOException {
+        return login(session, normal(session, isid).withAllStages(),
+                "login to " + session.targetName(), 0);
     }
 
     private InitiatorLogin.Settings normal(SessionOptions session, Isid isid) {
@@ -139,7 +152,8 @@ public final class Initiator implements AutoCloseable {
     /** The targets that a portal tells of, by the portal, transport, secrets and timeouts of a session at it. */
     public List<DiscoveredTarget> discover(SessionOptions at) throws IOException {
         var settings = InitiatorLogin.Settings.discovery(name(), newIsid(), Offer.DEFAULT);
-        try (Session discovery = login(at.forDiscovery(), settings, "discovery")) {
+        try (Session discovery = login(at.forDiscovery(), settings, "discovery",
+                MAX_REDIRECTIONS)) {
             TargetAddress asked = discovery.portal();
             return discovery.sendTargets().stream()
                     .map(target -> target.addresses().isEmpty()
@@ -165,14 +179,14 @@ public final class Initiator implements AutoCloseable {
         return Isid.random(isidNumber, isidQualifier.incrementAndGet() & (ISID_QUALIFIERS - 1));
     }
 
-    private Session login(SessionOptions wanted, InitiatorLogin.Settings bare, String what)
-            throws IOException {
+    private Session login(SessionOptions wanted, InitiatorLogin.Settings bare, String what,
+            int redirections) throws IOException {
         InitiatorLogin.Settings settings = bare;
         if (options.alias().isPresent()) {
             settings = settings.withInitiatorAlias(options.alias().get());
         }
         SessionOptions session = wanted;
-        for (int i = 0; i <= MAX_REDIRECTIONS; i++) {
+        for (int i = 0; i <= redirections; i++) {
             switch (lead(session, settings, what)) {
                 case LoginPhase.LoggedIn(Session made) -> {
                     return register(made);
@@ -183,7 +197,7 @@ public final class Initiator implements AutoCloseable {
             }
         }
         throw new LoginException(
-                what + ": redirected more than " + MAX_REDIRECTIONS + " times", 1, 1);
+                what + ": redirected more than " + redirections + " times", 1, 1);
     }
 
     private Session register(Session session) throws IOException {

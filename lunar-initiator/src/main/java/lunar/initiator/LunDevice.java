@@ -12,7 +12,6 @@ import java.util.function.Consumer;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.BlockRequest.Operation;
-import lunar.block.BusyException;
 import lunar.block.Capability;
 import lunar.block.DeviceGoneException;
 import lunar.block.Extent;
@@ -27,7 +26,6 @@ import lunar.block.StorageException;
 import lunar.iscsi.Residual;
 import lunar.iscsi.ScsiResponse;
 import lunar.scsi.AdditionalSense;
-import lunar.scsi.Bytes;
 import lunar.scsi.CapacityData16;
 import lunar.scsi.Lun;
 import lunar.scsi.MalformedDataException;
@@ -39,18 +37,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * A LUN as a block device. Requests in flight share the queue depth of the session; more wait in its queue.
  *
- * <p>Retried without telling the caller, under the deadline of the request: UNIT ATTENTION at once, a few times;
- * BUSY, TASK SET FULL and a unit that becomes ready after a pause. Anything else fails as {@link StorageException}.
+ * <p>Sends again without telling the caller, under the deadline of the request, what {@link RetryPolicy} says. Anything
+ * else fails as {@link StorageException}.
  *
  * <p>Native buffers and arrays of bytes are sent from and received into in place. Others are copied, and so is
  * memory of a confined arena, which only a request that {@link #execute} waits for may have.
  */
 public final class LunDevice implements BlockDevice {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
-    private static final int MAX_UNIT_ATTENTIONS = 8;
-    private static final int MAX_LOSSES = 64;
-    private static final long FIRST_PAUSE_MS = 5;
-    private static final int MAX_PAUSE_DOUBLINGS = 7;
     private static final int CAPACITY_BYTES = 32;
 
     private final Session session;
@@ -66,6 +60,9 @@ public final class LunDevice implements BlockDevice {
     private final Command.Ending ended = this::ended;
     private final LunExtents extents;
     private volatile Geometry geometry;
+    /** The unit is being asked for its capacity, and is to be asked again afterwards; guarded by this. */
+    private boolean asksCapacity;
+    private boolean asksAgain;
     private volatile boolean hasNoCache;
     private volatile Consumer<AdditionalSense> attentionListener = _ -> {};
 
@@ -79,7 +76,7 @@ public final class LunDevice implements BlockDevice {
         this.whenClosed = whenClosed;
         geometry = traits.geometry();
         commands = new BlockCommands(lun, traits, session.bounces());
-        extents = new LunExtents(new LunProbe(session, lun, this::noteAttention),
+        extents = new LunExtents(new LunProbe(session, lun),
                 traits.hasHoles());
     }
 
@@ -151,9 +148,6 @@ public final class LunDevice implements BlockDevice {
             long lossesBefore = writes.losses();
             long reportedBefore = writes.reported();
             ScsiResult result = session.execute(lun, cdb, dataIn, dataOut);
-            if (SenseMapping.isUnitAttention(result.status(), result.senseData())) {
-                noteAttention(result.senseData());
-            }
             if (result.isSuccess() && hasVolatileCache()) {
                 vouch(cdb[0], lossesBefore, reportedBefore);
             }
@@ -259,29 +253,20 @@ public final class LunDevice implements BlockDevice {
 
     private void ended(Command command) {
         BlockRequest request = Objects.requireNonNull(command.request);
-        StorageException failure = command.failure;
-        if (command.lost && command.attempts < MAX_LOSSES && session.isOpen()
-                && request.operation() != Operation.COMPARE_AND_WRITE) {
-            // Its connection was lost, and the target has ended it: to do it twice is to do it once.
-            command.attempts++;
-            tasks.submit(command);
+        long pauseMs = isGood(command)
+                ? RetryPolicy.NEVER
+                : pauseMs(command, command.flushing
+                        || request.operation() != Operation.COMPARE_AND_WRITE);
+        if (pauseMs != RetryPolicy.NEVER) {
+            if (!command.lost && request.operation() != Operation.FLUSH && !command.flushing) {
+                command.lossesBefore = writes.losses(); // only what is acknowledged in the end counts
+            }
+            again(command, pauseMs);
             return;
         }
+        StorageException failure = command.failure;
         if (failure == null) {
-            if (SenseMapping.isUnitAttention(command.status, command.sense)
-                    && command.attempts < MAX_UNIT_ATTENTIONS) {
-                command.attempts++;
-                noteAttention(command.sense);
-                if (request.operation() != Operation.FLUSH && !command.flushing) {
-                    command.lossesBefore = writes.losses(); // it was not looked at, so nothing of it is lost
-                }
-                tasks.submit(command);
-                return;
-            }
             failure = judge(command, request);
-            if (failure instanceof BusyException && rest(command)) {
-                return;
-            }
         }
         if (failure == null && !command.flushing && command.needsFlush) {
             command.flushing = true;
@@ -291,6 +276,36 @@ public final class LunDevice implements BlockDevice {
             return;
         }
         finish(command, request, failure == null ? vouch(command, request) : failure);
+    }
+
+    private static boolean isGood(Command command) {
+        return command.failure == null && command.response == ScsiResponse.COMPLETED
+                && command.status == Status.GOOD.code();
+    }
+
+    /** After which pause a command is to be sent again, if at all. */
+    private long pauseMs(Command command, boolean idempotent) {
+        long leftMs = command.deadlineMs - session.loop().nowMs();
+        if (command.lost) {
+            return session.isOpen()
+                    ? command.retries.pauseAfterLossMs(idempotent)
+                    : RetryPolicy.NEVER;
+        }
+        if (command.terminated) {
+            return command.retries.pauseAfterTerminationMs(idempotent, leftMs);
+        }
+        if (command.failure != null || command.response != ScsiResponse.COMPLETED) {
+            return RetryPolicy.NEVER;
+        }
+        return command.retries.pauseMs(command.status, command.sense, idempotent, leftMs);
+    }
+
+    private void again(Command command, long pauseMs) {
+        if (pauseMs == 0) {
+            tasks.submit(command);
+        } else {
+            tasks.rest(command, pauseMs);
+        }
     }
 
     /** Notes a write that the target has acknowledged; the failure of a flush or FUA write that cannot vouch. */
@@ -353,17 +368,6 @@ public final class LunDevice implements BlockDevice {
         return failure;
     }
 
-    /** Puts a command off, since the target is busy; false where there is no time for that. */
-    private boolean rest(Command command) {
-        long pauseMs = FIRST_PAUSE_MS << Math.min(command.attempts, MAX_PAUSE_DOUBLINGS);
-        if (session.loop().nowMs() + pauseMs >= command.deadlineMs) {
-            return false;
-        }
-        command.attempts++;
-        tasks.rest(command, pauseMs);
-        return true;
-    }
-
     private void finish(Command command, BlockRequest request, @Nullable StorageException failure) {
         if (command.waiter != null) {
             command.failure = failure;
@@ -392,43 +396,69 @@ public final class LunDevice implements BlockDevice {
 
     // --- a device that grows ---
 
-    private void noteAttention(Bytes sense) {
-        AdditionalSense additional = SenseMapping.sense(sense).additional();
-        tasks.audience().tell(() -> {
-            session.lunsMayHaveChanged(additional);
-            attention(additional);
-        });
-    }
-
     /** The unit tells what has happened to it. */
     void attention(AdditionalSense additional) {
-        LOG.log(System.Logger.Level.DEBUG, "{0}/{1}: unit attention {2}", session.targetName(),
-                lun, additional);
         attentionListener.accept(additional);
         if (additional.equals(AdditionalSense.CAPACITY_DATA_HAS_CHANGED)) {
-            Command ask = tasks.take();
-            ask.prepare(lun.value(), MemorySegment.ofArray(new byte[CAPACITY_BYTES]),
-                    MemorySegment.NULL, this::capacityCame);
-            ask.encode(new ReadCapacity16(CAPACITY_BYTES));
-            tasks.submit(ask);
+            askCapacity();
         }
     }
 
+    /**
+     * Has the unit asked for its capacity, which is taken over when it comes: it may have grown. Does not block. A unit
+     * tells of it by a unit attention in each session with it, with the next command there.
+     */
+    public void askCapacity() {
+        synchronized (this) {
+            if (asksCapacity) {
+                asksAgain = true; // what is being answered may be what was before
+                return;
+            }
+            asksCapacity = true;
+        }
+        Command ask = tasks.take();
+        ask.prepare(lun.value(), MemorySegment.ofArray(new byte[CAPACITY_BYTES]),
+                MemorySegment.NULL, this::capacityCame);
+        ask.encode(new ReadCapacity16(CAPACITY_BYTES));
+        tasks.submit(ask);
+    }
+
     private void capacityCame(Command command) {
+        long pauseMs = isGood(command) ? RetryPolicy.NEVER : pauseMs(command, true);
+        if (pauseMs != RetryPolicy.NEVER) {
+            again(command, pauseMs);
+            return;
+        }
         try {
-            if (command.failure == null && command.status == Status.GOOD.code()) {
+            if (isGood(command)) {
                 CapacityData16 capacity = CapacityData16.decode(command.dataIn);
                 if (capacity.blockSize() == geometry.blockSize()) {
                     resize(capacity.lastLba() + 1);
                     LOG.log(System.Logger.Level.INFO, "{0}/{1} has {2} blocks now",
                             session.targetName(), lun, geometry.blockCount());
                 }
+            } else if (session.isOpen()) {
+                LOG.log(System.Logger.Level.WARNING, "{0}: not answered, and has {1} blocks as"
+                        + " before: {2}", tasks.describe(command), geometry.blockCount(),
+                        String.valueOf(command.failure == null
+                                ? SenseMapping.failure(command.status, command.sense, "it")
+                                        .getMessage()
+                                : command.failure.getMessage()));
             }
         } catch (MalformedDataException | IllegalArgumentException e) {
             LOG.log(System.Logger.Level.WARNING, "{0}/{1}: new capacity: {2}",
                     session.targetName(), lun, e.getMessage());
         } finally {
             tasks.give(command);
+        }
+        boolean again;
+        synchronized (this) {
+            asksCapacity = false;
+            again = asksAgain;
+            asksAgain = false;
+        }
+        if (again) {
+            askCapacity();
         }
     }
 

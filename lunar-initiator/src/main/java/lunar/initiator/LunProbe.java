@@ -6,9 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import java.util.function.Consumer;
 import java.util.stream.Collectors;
-import lunar.block.BusyException;
 import lunar.block.DeadlineException;
 import lunar.block.DeviceGoneException;
 import lunar.block.Geometry;
@@ -49,9 +47,6 @@ import lunar.scsi.WriteVerifier;
 final class LunProbe {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
 
-    private static final int MAX_UNIT_ATTENTIONS = 16;
-    private static final long FIRST_PAUSE_MS = 10;
-    private static final long MAX_PAUSE_MS = 1_000;
     private static final int INQUIRY_BYTES = 96;
     private static final int VPD_BYTES = 1024;
     private static final int MODE_BYTES = 192;
@@ -65,16 +60,11 @@ final class LunProbe {
 
     private final Session session;
     private final Lun lun;
-    private final Consumer<Bytes> attention;
     private boolean silent;
 
-    LunProbe(Session session, Lun lun) { this(session, lun, _ -> {}); }
-
-    /** @param attention told of the sense data of each UNIT ATTENTION that was in the way */
-    LunProbe(Session session, Lun lun, Consumer<Bytes> attention) {
+    LunProbe(Session session, Lun lun) {
         this.session = session;
         this.lun = lun;
-        this.attention = attention;
     }
 
     /** Asks a LUN all that a block device must know. */
@@ -225,7 +215,7 @@ final class LunProbe {
         }
         try {
             MemorySegment _ = ask(new CompareAndWrite(0, 0, 0, false, false, 0), 0, true,
-                    optionalMs());
+                    true);
             return Optional.of(true);
         } catch (InvalidRequestException _) {
             return Optional.of(true); // the number of blocks is not to its taste
@@ -310,11 +300,7 @@ final class LunProbe {
 
     /** The same as {@link #ask}, where each answer is to come within the short time of what is optional. */
     MemorySegment askBriefly(Cdb cdb, int maxBytes) throws StorageException {
-        return ask(cdb, maxBytes, false, optionalMs());
-    }
-
-    private int optionalMs() {
-        return Math.min(session.options().timeouts().commandMs(), OPTIONAL_MS);
+        return ask(cdb, maxBytes, false, true);
     }
 
     private void doWithout(String what, StorageException why) throws StorageException {
@@ -332,43 +318,39 @@ final class LunProbe {
     }
 
     /**
-     * Sends a command that reads, again and again where the unit has something else to tell first, or is busy.
+     * Sends a command that reads, again and again as {@link RetryPolicy} says.
      *
      * @return what came, to {@code maxBytes}
      */
     MemorySegment ask(Cdb cdb, int maxBytes) throws StorageException {
-        return ask(cdb, maxBytes, false, session.options().timeouts().commandMs());
+        return ask(cdb, maxBytes, false, false);
     }
 
-    private MemorySegment ask(Cdb cdb, int maxBytes, boolean saysWrite, int timeoutMs)
+    /** @param optional whether there is little time for an answer, and none for a second one where it is aborted */
+    private MemorySegment ask(Cdb cdb, int maxBytes, boolean saysWrite, boolean optional)
             throws StorageException {
         MemorySegment data = maxBytes == 0
                 ? MemorySegment.NULL
                 : MemorySegment.ofArray(new byte[maxBytes]);
-        String what = cdb + " on " + name();
-        int attentions = 0;
-        long pauseMs = FIRST_PAUSE_MS;
+        int patienceMs = session.options().timeouts().commandMs();
+        int timeoutMs = optional ? Math.min(patienceMs, OPTIONAL_MS) : patienceMs;
+        var retries = new RetryPolicy();
         long waitedMs = 0;
         while (true) {
             ScsiResult result = session.execute(lun, cdb.bytes(), data, MemorySegment.NULL,
                     saysWrite, timeoutMs);
-            if (SenseMapping.isSuccess(result.status(), result.senseData())) {
+            if (result.isSuccess()) {
                 return data.asSlice(0, result.dataInBytes());
             }
-            if (SenseMapping.isUnitAttention(result.status(), result.senseData())
-                    && attentions++ < MAX_UNIT_ATTENTIONS) {
-                attention.accept(result.senseData());
-                continue;
-            }
             StorageException failure = SenseMapping.failure(result.status(), result.senseData(),
-                    what);
-            if (!(failure instanceof BusyException)
-                    || waitedMs >= session.options().timeouts().commandMs()) {
+                    cdb + " on " + name());
+            long pauseMs = retries.pauseMs(result.status(), result.senseData(), !optional,
+                    patienceMs - waitedMs);
+            if (pauseMs == RetryPolicy.NEVER) {
                 throw failure;
             }
             pause(pauseMs, failure);
             waitedMs += pauseMs;
-            pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS);
         }
     }
 

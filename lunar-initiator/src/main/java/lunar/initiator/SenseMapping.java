@@ -30,7 +30,50 @@ final class SenseMapping {
     private static final int STANDBY = 0x0b;
     private static final int UNAVAILABLE = 0x0c;
 
+    /** ASC of ABORTED COMMAND: protection information is wrong, and stays so. */
+    private static final int PROTECTION_CHECK_FAILED = 0x10;
+
+    /** What an answer of a unit means for a command that may be sent again. */
+    enum Disposition {
+        /** It has not been looked at: the unit has told of something else. */
+        ATTENTION,
+        /** It has not been looked at, and may be later. */
+        BUSY,
+        /** It has been ended, and may have been performed in whole, in part or not at all. */
+        ABORTED,
+        /** It has been performed, or would end in the same way again. */
+        FINAL
+    }
+
     private SenseMapping() {}
+
+    /** What an answer means for a command that may be sent again. */
+    static Disposition disposition(int status, Bytes senseData) {
+        return Status.of(status).map(known -> switch (known) {
+            case CHECK_CONDITION -> senseData.length() == 0
+                    ? Disposition.FINAL
+                    : disposition(sense(senseData));
+            case BUSY, TASK_SET_FULL, ACA_ACTIVE -> Disposition.BUSY;
+            case TASK_ABORTED, COMMAND_TERMINATED -> Disposition.ABORTED;
+            case GOOD, CONDITION_MET, INTERMEDIATE, INTERMEDIATE_CONDITION_MET,
+                    RESERVATION_CONFLICT ->
+                Disposition.FINAL;
+        }).orElse(Disposition.FINAL);
+    }
+
+    private static Disposition disposition(Sense sense) {
+        if (sense.deferred()) {
+            return Disposition.ATTENTION;
+        }
+        return switch (sense.key()) {
+            case UNIT_ATTENTION -> Disposition.ATTENTION;
+            case NOT_READY -> passes(sense.additional()) ? Disposition.BUSY : Disposition.FINAL;
+            case ABORTED_COMMAND -> sense.additional().asc() == PROTECTION_CHECK_FAILED
+                    ? Disposition.FINAL
+                    : Disposition.ABORTED;
+            default -> Disposition.FINAL;
+        };
+    }
 
     /**
      * Whether a command has done what it was to do, whatever it has to tell beside. One that ends with a deferred error
@@ -108,14 +151,17 @@ final class SenseMapping {
 
     /** Busy where waiting helps, else gone. */
     private static StorageException notReady(SenseException cause, String message) {
-        AdditionalSense additional = cause.sense().additional();
-        boolean passes = additional.asc() == NOT_READY && switch (additional.ascq()) {
+        return passes(cause.sense().additional())
+                ? new BusyException(message, cause)
+                : new DeviceGoneException(message, cause);
+    }
+
+    /** Whether a unit that is not ready becomes ready by itself. */
+    private static boolean passes(AdditionalSense additional) {
+        return additional.asc() == NOT_READY && switch (additional.ascq()) {
             case CANNOT_BECOME_READY_BY_ITSELF, MANUAL_INTERVENTION, STANDBY, UNAVAILABLE -> false;
             default -> true;
         };
-        return passes
-                ? new BusyException(message, cause)
-                : new DeviceGoneException(message, cause);
     }
 
     private static StorageException illegal(SenseException cause, String message) {

@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import lunar.block.DeviceGoneException;
 import lunar.block.InvalidRequestException;
@@ -21,6 +22,7 @@ import lunar.iscsi.CommandNumbering;
 import lunar.iscsi.DiscoveredTarget;
 import lunar.iscsi.LoginResult;
 import lunar.iscsi.OperationalParameters;
+import lunar.iscsi.ProtocolException;
 import lunar.iscsi.ScsiResponse;
 import lunar.iscsi.SendTargets;
 import lunar.iscsi.TargetAddress;
@@ -71,6 +73,8 @@ public final class Session implements AutoCloseable {
     private final SessionListener listener;
     private final Set<LunDevice> devices = ConcurrentHashMap.newKeySet();
     private final Bounces bounces = new Bounces();
+    /** Unit attentions that told of a new capacity of any unit. */
+    private final AtomicInteger capacityChanges = new AtomicInteger();
     private final AtomicBoolean closing = new AtomicBoolean();
 
     /** Made on the loop's thread by the last step of the login. */
@@ -92,7 +96,7 @@ public final class Session implements AutoCloseable {
                         expStatSn),
                 this::tell);
         control = new Control(loop, tasks, questions, connections, options.timeouts(),
-                targetName(), this::tell);
+                targetName(), this::tell, this::attention);
         exchanges = new Exchanges(this, tasks, questions, control, connections);
         connections.begin(fullFeature(first));
         control.start();
@@ -158,9 +162,7 @@ public final class Session implements AutoCloseable {
         if (notice instanceof SessionNotice.MessageCame(var event, var lun, var sense)
                 && event == AsyncEvent.SCSI_EVENT.code() && sense.isPresent()) {
             tasks.resets().heard(lun.value(), sense.get().additional());
-            devices.stream().filter(device -> device.lun().equals(lun))
-                    .forEach(device -> device.attention(sense.get().additional()));
-            lunsMayHaveChanged(sense.get().additional());
+            attention(lun, sense.get().additional());
         }
         try {
             listener.happened(this, notice);
@@ -169,8 +171,15 @@ public final class Session implements AutoCloseable {
         }
     }
 
-    /** A unit attention has come, by an answer or by a message. */
-    void lunsMayHaveChanged(AdditionalSense attention) {
+    /** A unit attention has come, by an answer to whichever command or by a message. */
+    private void attention(Lun lun, AdditionalSense attention) {
+        LOG.log(System.Logger.Level.DEBUG, "{0}/{1}: unit attention {2}", targetName(), lun,
+                attention);
+        if (attention.equals(AdditionalSense.CAPACITY_DATA_HAS_CHANGED)) {
+            capacityChanges.incrementAndGet();
+        }
+        devices.stream().filter(device -> device.lun().equals(lun))
+                .forEach(device -> device.attention(attention));
         if (attention.equals(AdditionalSense.REPORTED_LUNS_DATA_HAS_CHANGED)) {
             tell(new SessionNotice.LunsChanged());
         }
@@ -289,10 +298,14 @@ public final class Session implements AutoCloseable {
 
     private LunDevice open(Lun lun, UnflushedWrites writes, Runnable whenDeviceClosed)
             throws StorageException {
+        int changesBefore = capacityChanges.get();
         LunTraits traits = LunProbe.probe(this, lun);
         tasks.resets().opened(lun, writes);
         var device = new LunDevice(this, lun, traits, writes, whenDeviceClosed);
         devices.add(device);
+        if (capacityChanges.get() != changesBefore) {
+            device.askCapacity(); // of this unit or another, before or after its capacity was asked for
+        }
         return device;
     }
 
@@ -383,8 +396,16 @@ public final class Session implements AutoCloseable {
                     new SendTargets.All().request(), answer::complete,
                     answer::completeExceptionally);
         });
-        return SendTargets.parse(Initiator.await(answer, options.timeouts().loginMs(), portal(),
-                "discovery"));
+        TextKeys keys = Initiator.await(answer, options.timeouts().loginMs(), portal(),
+                "discovery");
+        var leftOut = new ArrayList<ProtocolException>();
+        List<DiscoveredTarget> targets = SendTargets.parse(keys, leftOut::add);
+        if (!leftOut.isEmpty()) {
+            LOG.log(System.Logger.Level.WARNING, "discovery at {0}: {1} malformed names or"
+                    + " addresses of targets are left out, the first: {2}", portal(),
+                    leftOut.size(), leftOut.getFirst().getMessage());
+        }
+        return targets;
     }
 
     /** Logs out and ends the connection; waits for that, within the time for a logout. Idempotent. */

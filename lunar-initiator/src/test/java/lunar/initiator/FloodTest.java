@@ -3,6 +3,7 @@ package lunar.initiator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
@@ -13,17 +14,22 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import lunar.block.DeviceGoneException;
 import lunar.iscsi.Bhs;
+import lunar.iscsi.DataIn;
 import lunar.iscsi.DataOut;
 import lunar.iscsi.DigestChoice;
 import lunar.iscsi.NopIn;
 import lunar.iscsi.NopOut;
 import lunar.iscsi.Offer;
 import lunar.iscsi.R2t;
+import lunar.iscsi.Residual;
 import lunar.iscsi.ScsiCommand;
+import lunar.scsi.Bytes;
 import lunar.scsi.Lun;
+import lunar.scsi.ReadBlocks;
 import lunar.scsi.Status;
 import lunar.scsi.WriteBlocks;
 import lunar.testkit.ScriptedPeer;
+import lunar.testkit.ScriptedTarget;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,6 +41,8 @@ class FloodTest {
     private static final int PING_BYTES = 8192;
     /** More than the sockets between us take. */
     private static final int MANY_PINGS = 8_000;
+    /** Of 48 bytes each, likewise. */
+    private static final int MANY_SNACKS = 400_000;
     private static final int BURST_BYTES = 15 << 20;
 
     private static NopIn ping(ScriptedPeer peer, int ttt) {
@@ -80,6 +88,66 @@ class FloodTest {
             assertThat(answered.await(20, TimeUnit.SECONDS)).isTrue();
             assertThat(session.isOpen()).isTrue();
         }
+    }
+
+    /** What the target sends again and again, and takes none of the SNACKs for it. */
+    private static void flood(String target, ScriptedTarget.Script script) throws Exception {
+        var ended = new CountDownLatch(1);
+        try (var loopback = new Loopback(peer -> {
+            peer.login("ErrorRecoveryLevel=1", "DataDigest=CRC32C");
+            script.run(peer);
+            assertThat(ended.await(20, TimeUnit.SECONDS)).as("the session has ended").isTrue();
+        })) {
+            SessionOptions options = loopback.options().withErrorRecoveryLevel(1);
+            try (Session session = loopback.initiator.login(options.withOffer(options.offer()
+                    .with(offer -> offer.dataDigest(DigestChoice.PREFER_CRC32C))))) {
+                session.onEnd(ended::countDown);
+                Task<ScsiResult> _ = session.start(Exchange.Scsi.reading(Lun.ZERO,
+                        Bytes.of(MemorySegment.ofArray(ReadBlocks.of(0, 1).bytes())),
+                        Loopback.blocks(1)));
+                assertThat(ended.await(25, TimeUnit.SECONDS)).as(target).isTrue();
+            }
+        }
+    }
+
+    private static void sendAgainAndAgain(ScriptedPeer peer, byte[] pdu) {
+        byte[] many = new byte[1000 * pdu.length];
+        for (int at = 0; at < many.length; at += pdu.length) {
+            System.arraycopy(pdu, 0, many, at, pdu.length);
+        }
+        try {
+            for (int i = 0; i < MANY_SNACKS / 1000; i++) {
+                peer.sendBytes(many);
+            }
+        } catch (IOException _) {
+            // the initiator has had enough
+        }
+    }
+
+    @Test
+    void shouldEndAConnectionWhoseTargetDamagesPdusAndTakesNoSnack() throws Exception {
+        flood("damage", peer -> {
+            byte[] damaged = peer.encode(new NopIn(Lun.ZERO, 5, Bhs.NO_TAG, peer.statSn(),
+                    peer.expCmdSn(), peer.maxCmdSn()), new byte[4]);
+            damaged[damaged.length - 1]++;
+            sendAgainAndAgain(peer, damaged);
+        });
+    }
+
+    @Test
+    void shouldEndAConnectionWhoseTargetWantsItsDataAcknowledgedAndTakesNoAnswer()
+            throws Exception {
+        flood("acknowledgements", peer -> {
+            ScsiCommand command = peer.receive(ScsiCommand.class);
+            for (int sn = 0; sn < MANY_SNACKS; sn++) {
+                try {
+                    peer.send(new DataIn(true, true, false, 0, Residual.NONE, command.lun(),
+                            command.itt(), 77, 0, peer.expCmdSn(), peer.maxCmdSn(), sn, 0));
+                } catch (IOException _) {
+                    return; // the initiator has had enough
+                }
+            }
+        });
     }
 
     /** A write of three bursts, with as many R2Ts outstanding as agreed, answered when the script wants. */

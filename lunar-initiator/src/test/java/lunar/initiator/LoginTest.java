@@ -277,6 +277,31 @@ class LoginTest {
     }
 
     @Test
+    void shouldDiscoverTheOtherTargetsWhereAnAddressIsMalformed() throws Exception {
+        try (var loopback = new Loopback(peer -> {
+            peer.login();
+            var request = peer.receive(TextRequest.class);
+            peer.send(new TextResponse(true, false, Lun.ZERO, request.itt(), Bhs.NO_TAG,
+                    peer.statSn(), peer.expCmdSn(), peer.maxCmdSn()),
+                    text("TargetName=iqn.2026-11.org.lunar:one", "TargetAddress=10.0.0.1:99999,1",
+                            "TargetAddress=10.0.0.1,1", "TargetName=iqn.2026-11.org.lunar:two",
+                            "TargetAddress=a\u202eb:3260,1", "TargetAddress=10.0.0.2:3260,1"));
+            var logout = peer.receive(LogoutRequest.class);
+            peer.send(new LogoutResponse(0, logout.itt(), peer.statSn(), peer.expCmdSn(),
+                    peer.maxCmdSn(), 0, 0));
+            peer.awaitEnd();
+        }); var log = new CapturedLog()) {
+            assertThat(loopback.initiator.discover(loopback.target.portal())).containsExactly(
+                    new DiscoveredTarget("iqn.2026-11.org.lunar:one", List.of(
+                            new TargetAddress("10.0.0.1", 3260, OptionalInt.of(1)))),
+                    new DiscoveredTarget("iqn.2026-11.org.lunar:two", List.of(
+                            new TargetAddress("10.0.0.2", 3260, OptionalInt.of(1)))));
+            assertThat(log.linesWith("malformed")).singleElement().asString()
+                    .contains("2 ", "10.0.0.1:99999");
+        }
+    }
+
+    @Test
     void shouldRefuseWhatIsNoPortalOrName() {
         assertThatThrownBy(() -> Initiator.create("host1"))
                 .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("iqn.");

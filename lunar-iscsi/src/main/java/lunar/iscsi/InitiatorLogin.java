@@ -191,7 +191,10 @@ public final class InitiatorLogin {
         try {
             return step(answer);
         } catch (ProtocolException e) {
-            return new Fail(new LoginException("login to " + peer() + ": " + e.getMessage(), 0, 0));
+            return new Fail(new LoginException("login to " + peer() + ": " + e.getMessage(), 0,
+                    stage == LoginStage.SECURITY && chap.isPresent()
+                            ? LoginStatus.AUTHENTICATION_FAILURE.detail()
+                            : 0));
         }
     }
 

@@ -17,6 +17,24 @@ public final class LoginException extends IscsiException {
         return statusClass;
     }
 
-    /** Status-Detail within the class. */
-    public int statusDetail() { return statusDetail; }
+    /** Status-Detail within the class; of our own refusal the one that class 2 would have. */
+    public int statusDetail() {
+        return statusDetail;
+    }
+
+    /**
+     * Whether it takes somebody to change something before this login can do better: status class 2, but for targets
+     * that are not there yet and those with too many connections, which pass; and a target that has not authenticated
+     * itself as it should.
+     */
+    public boolean isLasting() {
+        if (statusClass == 0) {
+            return statusDetail == LoginStatus.AUTHENTICATION_FAILURE.detail();
+        }
+        return statusClass == LoginStatus.INITIATOR_ERROR.statusClass()
+                && LoginStatus.of(statusClass, statusDetail)
+                        .map(status -> status != LoginStatus.NOT_FOUND
+                                && status != LoginStatus.TOO_MANY_CONNECTIONS)
+                        .orElse(true);
+    }
 }

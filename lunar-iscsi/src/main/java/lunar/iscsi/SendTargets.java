@@ -2,6 +2,7 @@ package lunar.iscsi;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 /** The SendTargets key: which targets shall be named (RFC 7143 appendix C). */
 public sealed interface SendTargets {
@@ -51,40 +52,26 @@ public sealed interface SendTargets {
         return new TextKeys(pairs);
     }
 
-    /** Reads the keys of a response. */
-    static List<DiscoveredTarget> parse(TextKeys response) throws ProtocolException {
-        var targets = new ArrayList<DiscoveredTarget>();
-        var addresses = new ArrayList<TargetAddress>();
-        String name = "";
+    /**
+     * Reads the keys of a response. One name or address that is malformed does not make the others useless: an address
+     * is left out alone, and a target where its name is malformed or all its addresses are.
+     *
+     * @param leftOut told of each name and address that is malformed
+     * @throws ProtocolException where nothing else has come, or what has come is no list of targets
+     */
+    static List<DiscoveredTarget> parse(TextKeys response, Consumer<ProtocolException> leftOut)
+            throws ProtocolException {
+        var list = new TargetList(leftOut);
         for (var pair : response.pairs()) {
             switch (Key.of(pair.key()).orElse(null)) {
-                case TARGET_NAME -> {
-                    if (!KeyValue.isName(pair.value())) {
-                        throw new ProtocolException(
-                                pair + " is no iSCSI name (RFC 7143 section 4.2.7)");
-                    }
-                    if (!name.isEmpty()) {
-                        targets.add(new DiscoveredTarget(name, addresses));
-                    }
-                    name = pair.value();
-                    addresses.clear();
-                }
-                case TARGET_ADDRESS -> {
-                    if (name.isEmpty()) {
-                        throw new ProtocolException(
-                                pair + " belongs to no TargetName (RFC 7143 appendix C)");
-                    }
-                    addresses.add(TargetAddress.parse(pair.value()));
-                }
+                case TARGET_NAME -> list.name(pair);
+                case TARGET_ADDRESS -> list.address(pair);
                 case SEND_TARGETS ->
                     throw new ProtocolException("the target answers " + pair);
                 case null, default -> {
                 } // nothing that names a target
             }
         }
-        if (!name.isEmpty()) {
-            targets.add(new DiscoveredTarget(name, addresses));
-        }
-        return targets;
+        return list.targets();
     }
 }

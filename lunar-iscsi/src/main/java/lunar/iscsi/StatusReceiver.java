@@ -12,6 +12,9 @@ public final class StatusReceiver {
     /** Most numbers that one PDU may be ahead: more than there can be tasks. */
     private static final int MAX_GAP = 1 << 16;
 
+    /** Most statuses that are kept in mind while one before them is missing: a target keeps them, too, meanwhile. */
+    static final int MAX_EARLY = 1 << 18;
+
     private int expStatSn;
     private int nextStatSn;
     private final Set<Integer> early = new HashSet<>();
@@ -57,6 +60,11 @@ public final class StatusReceiver {
             throw new ProtocolException("StatSN " + Integer.toUnsignedString(statSn) + " came, "
                     + Integer.toUnsignedString(nextStatSn)
                     + " was expected (RFC 7143 section 4.2.2.2)");
+        }
+        if (early.size() >= MAX_EARLY) {
+            throw new ProtocolException("StatSN " + Integer.toUnsignedString(expStatSn)
+                    + " is missing, and " + MAX_EARLY + " after it have come (RFC 7143 section"
+                    + " 4.2.2.2)");
         }
         nextStatSn = statSn + 1;
         return missing;

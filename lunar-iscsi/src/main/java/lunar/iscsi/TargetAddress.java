@@ -67,8 +67,19 @@ public record TargetAddress(String host, int port, OptionalInt portalGroupTag) {
     }
 
     private static boolean isHost(String host) {
-        return !host.isEmpty() && host.length() <= MAX_HOST_LENGTH && host.chars()
-                .allMatch(c -> c > ' ' && c != ',' && c != '[' && c != ']' && c != 0x7f);
+        return !host.isEmpty() && host.length() <= MAX_HOST_LENGTH
+                && host.codePoints().allMatch(TargetAddress::isOfHost);
+    }
+
+    /** No character that a terminal or a log would obey rather than show, whatever peers send. */
+    private static boolean isOfHost(int c) {
+        return switch (Character.getType(c)) {
+            case Character.CONTROL, Character.FORMAT, Character.SURROGATE, Character.UNASSIGNED,
+                    Character.PRIVATE_USE, Character.SPACE_SEPARATOR, Character.LINE_SEPARATOR,
+                    Character.PARAGRAPH_SEPARATOR ->
+                false;
+            default -> c != ',' && c != '[' && c != ']';
+        };
     }
 
     private static int number(String digits, int min, String text) throws ProtocolException {

@@ -122,4 +122,19 @@ class NumberingTest {
         assertThat(receiver.peek(2)).isEqualTo(SequenceVerdict.GAP);
         assertThat(receiver.expStatSn()).isEqualTo(1);
     }
+
+    /** A target that never sends what is missing must not fill the memory with what comes after it. */
+    @Test
+    void shouldKeepSoManyStatusesInMindThatCameEarly() throws Exception {
+        var receiver = new StatusReceiver(0);
+        for (int i = 0; i < StatusReceiver.MAX_EARLY; i++) {
+            assertThat(receiver.note(2 + i)).isEqualTo(i == 0 ? 1 : 0);
+            assertThat(receiver.take(2 + i)).isTrue();
+        }
+        assertThatThrownBy(() -> receiver.note(2 + StatusReceiver.MAX_EARLY))
+                .isInstanceOf(ProtocolException.class).hasMessageContaining("StatSN 1 is missing");
+        assertThat(receiver.note(1)).isZero();
+        assertThat(receiver.take(1)).isTrue();
+        assertThat(receiver.expStatSn()).isEqualTo(2 + StatusReceiver.MAX_EARLY);
+    }
 }

@@ -82,7 +82,7 @@ class TextNegotiationTest {
             while (true) {
                 var step = initiator.receive(target.receive(turn));
                 if (step instanceof InitiatorText.Complete(var answer)) {
-                    assertThat(SendTargets.parse(answer)).as("seed " + SEED)
+                    assertThat(SendTargets.parse(answer, _ -> {})).as("seed " + SEED)
                             .containsExactly(DISK, TAPE);
                     break;
                 }
@@ -155,8 +155,22 @@ class TextNegotiationTest {
     @ValueSource(strings = {"TargetAddress=10.0.0.1:3260;1", "TargetName=a b",
             "TargetName=iqn.a:b,TargetAddress=10.0.0.1:0;1", "SendTargets=Reject"})
     void shouldRefuseAnswersThatNameNoTargets(String answer) {
-        assertThatThrownBy(() -> SendTargets.parse(LoginFixture.keys(answer)))
+        assertThatThrownBy(() -> SendTargets.parse(LoginFixture.keys(answer), _ -> {}))
                 .isInstanceOf(ProtocolException.class);
+    }
+
+    @Test
+    void shouldLeaveOutWhatIsMalformedAndTakeTheRest() throws Exception {
+        var skipped = new ArrayList<String>();
+        var keys = LoginFixture.keys("TargetName=iqn.a:one,TargetAddress=10.0.0.1:0;1,"
+                + "TargetAddress=10.0.0.1:3260;1,TargetName=iqn.a:none,TargetAddress=:3260,"
+                + "TargetName=a b,TargetAddress=10.0.0.2:3260,TargetName=iqn.a:here");
+        assertThat(SendTargets.parse(keys, why -> skipped.add(why.getMessage()))).containsExactly(
+                new DiscoveredTarget("iqn.a:one",
+                        List.of(new TargetAddress("10.0.0.1", 3260, OptionalInt.of(1)))),
+                new DiscoveredTarget("iqn.a:here", List.of()));
+        assertThat(skipped).hasSize(3).anyMatch(why -> why.contains("10.0.0.1:0"))
+                .anyMatch(why -> why.contains("=:3260")).anyMatch(why -> why.contains("a b"));
     }
 
     @ParameterizedTest
@@ -172,7 +186,9 @@ class TextNegotiationTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", ":3260", "a:", "a:0", "a:65536", "a:1,65536", "a:1,", "a:x",
-            "[::1", "[::1]3260", "[a]:1", "::1", "a b", "a:1,1,1", "[]:1", "a:+1"})
+            "[::1", "[::1]3260", "[a]:1", "::1", "a b", "a:1,1,1", "[]:1", "a:+1", "a\u009b2Jb",
+            "a\u202eb", "a\u2066b", "a\u200fb", "a\u2028b", "a\u00a0b", "a\ud800b",
+            "[fe80::1%\u0085]"})
     void shouldRefuseWhatIsNoAddress(String text) {
         assertThatThrownBy(() -> TargetAddress.parse(text)).isInstanceOf(ProtocolException.class);
     }
@@ -249,7 +265,7 @@ class TextNegotiationTest {
 
     private static List<DiscoveredTarget> parse(TextKeys keys) {
         try {
-            return SendTargets.parse(keys);
+            return SendTargets.parse(keys, _ -> {});
         } catch (ProtocolException e) {
             throw new AssertionError(e);
         }

@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Requests of one device that wait at the {@link WriteBarrier} of its unit, each for so long as requests may wait for
  * a path, but at least for {@link MultipathOptions#DEFAULT_NO_PATH_MS}, since paths are up; then it fails. Never is a
- * request sent past the barrier. Ends sessions that devices closed before have left stale. Thread-safe.
+ * request sent past the barrier. Ends sessions that devices closed before have left stale, and those that a path of its
+ * own has left in another portal group. Thread-safe.
  */
 final class HeldWrites {
     /** In place of for ever, for the sake of nanoseconds. */
@@ -72,6 +73,14 @@ final class HeldWrites {
         WriteBarrier mine = barrier;
         if (mine != null) {
             mine.lower(sessions);
+        }
+    }
+
+    /** A path has left a session in a portal group where it logs in no more: it is ended by another way, if in doubt. */
+    void abandon(PathSession session) {
+        WriteBarrier mine = barrier;
+        if (mine != null) {
+            mine.abandon(session);
         }
     }
 
@@ -208,9 +217,9 @@ final class HeldWrites {
         }
     }
 
-    // --- what other devices have left ---
+    // --- what other devices have left, and own paths in other portal groups ---
 
-    /** Ends what other devices of the unit have left at the target, if there is anything: their paths may be dead. */
+    /** Ends what no path ends any more by a login of its own, if there is anything. */
     void adopt() {
         WriteBarrier mine = barrier;
         lock.lock();

@@ -10,7 +10,6 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -57,9 +56,8 @@ public final class MultipathDevice implements BlockDevice {
     private volatile @Nullable LunDevice latest;
     private final FlightPool flights = new FlightPool();
     private final PathReservations reservations;
-    private final AtomicInteger inFlight = new AtomicInteger();
+    private final RequestGate gate = new RequestGate();
     private volatile boolean open;
-    private volatile boolean closed;
 
     private MultipathDevice(Initiator initiator, MultipathOptions options, Runnable whenClosed) {
         this.options = options;
@@ -231,6 +229,11 @@ public final class MultipathDevice implements BlockDevice {
         paths.forEach(PathAgent::wake);
     }
 
+    /** Has the unit asked for its capacity by every path: one that is idle has not been told. */
+    void askCapacity() {
+        devices().forEach(LunDevice::askCapacity);
+    }
+
     void tell(PathEvent event) {
         lock.lock();
         try {
@@ -288,7 +291,7 @@ public final class MultipathDevice implements BlockDevice {
 
     @Override
     public void submit(BlockRequest request) {
-        if (!enter()) {
+        if (!gate.enter()) {
             request.fail(closedFailure());
             return;
         }
@@ -313,7 +316,7 @@ public final class MultipathDevice implements BlockDevice {
         try {
             request.end(failure);
         } finally {
-            leave();
+            gate.leave();
         }
     }
 
@@ -325,7 +328,7 @@ public final class MultipathDevice implements BlockDevice {
         lock.lock();
         try {
             resume = !usable.isEmpty();
-            if (!resume && (closed || options.noPathMs() == 0
+            if (!resume && (gate.isClosed() || options.noPathMs() == 0
                     || (flight.giveUpNanos != 0 && flight.giveUpNanos - nowNanos <= 0))) {
                 failure = giveUp();
             } else if (!resume) {
@@ -371,7 +374,7 @@ public final class MultipathDevice implements BlockDevice {
         Exception why = lastFailure;
         var failure = new DeviceGoneException(this + ": no path is up"
                 + (why == null ? "" : ", lately: " + why.getMessage()), why);
-        if (!closed) {
+        if (!gate.isClosed()) {
             outage.gaveUp(failure);
         }
         return failure;
@@ -379,7 +382,7 @@ public final class MultipathDevice implements BlockDevice {
 
     @Override
     public void execute(BlockRequest request) throws StorageException {
-        if (!enter()) {
+        if (!gate.enter()) {
             throw closedFailure();
         }
         try {
@@ -426,7 +429,7 @@ public final class MultipathDevice implements BlockDevice {
                 }
             }
         } finally {
-            leave();
+            gate.leave();
         }
     }
 
@@ -447,7 +450,7 @@ public final class MultipathDevice implements BlockDevice {
                 if (chosen != null) {
                     return chosen;
                 }
-                if (closed || left <= 0) {
+                if (gate.isClosed() || left <= 0) {
                     throw giveUp();
                 }
                 outage.held();
@@ -462,27 +465,6 @@ public final class MultipathDevice implements BlockDevice {
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
-        }
-    }
-
-    private boolean enter() {
-        inFlight.incrementAndGet();
-        if (closed) {
-            leave();
-            return false;
-        }
-        return true;
-    }
-
-    private void leave() {
-        if (inFlight.decrementAndGet() > 0 || !closed) {
-            return;
-        }
-        lock.lock();
-        try {
-            changed.signalAll();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -520,7 +502,7 @@ public final class MultipathDevice implements BlockDevice {
 
     @Override
     public Extent extent(long lba) throws StorageException {
-        if (!enter()) {
+        if (!gate.enter()) {
             throw closedFailure();
         }
         try {
@@ -532,7 +514,7 @@ public final class MultipathDevice implements BlockDevice {
         } catch (DeviceGoneException _) {
             return BlockDevice.super.extent(lba); // a path has gone, and it is but a hint
         } finally {
-            leave();
+            gate.leave();
         }
     }
 
@@ -542,7 +524,7 @@ public final class MultipathDevice implements BlockDevice {
         List<Flight> waiting;
         lock.lock();
         try {
-            closed = true;
+            gate.close();
             changed.signalAll();
             waiting = List.copyOf(parked);
             parked.clear();
@@ -551,7 +533,7 @@ public final class MultipathDevice implements BlockDevice {
         }
         waiting.forEach(flight -> end(flight, closedFailure()));
         held.close();
-        boolean interrupted = awaitNone();
+        boolean interrupted = gate.awaitNone();
         paths.forEach(PathAgent::stop);
         for (PathAgent path : paths) {
             try {
@@ -570,24 +552,6 @@ public final class MultipathDevice implements BlockDevice {
             Thread.currentThread().interrupt();
         }
         whenClosed.run();
-    }
-
-    /** Every request has a deadline. */
-    private boolean awaitNone() {
-        boolean interrupted = false;
-        lock.lock();
-        try {
-            while (inFlight.get() > 0) {
-                try {
-                    changed.await();
-                } catch (InterruptedException _) {
-                    interrupted = true;
-                }
-            }
-        } finally {
-            lock.unlock();
-        }
-        return interrupted;
     }
 
     @Override

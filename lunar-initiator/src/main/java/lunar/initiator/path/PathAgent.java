@@ -14,7 +14,6 @@ import lunar.initiator.Session;
 import lunar.initiator.SessionOptions;
 import lunar.iscsi.Isid;
 import lunar.iscsi.LoginException;
-import lunar.iscsi.LoginStatus;
 import lunar.iscsi.TargetAddress;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.TargetPortGroups;
@@ -33,9 +32,6 @@ final class PathAgent implements Path {
 
     /** Weight of the latest request in the moving average: one of so many, as a shift. */
     private static final int AVERAGE_SHIFT = 4;
-
-    /** Status-Class of a login that the initiator is to blame for (RFC 7143 section 11.13.5). */
-    private static final int INITIATOR_ERROR = LoginStatus.INITIATOR_ERROR.statusClass();
 
     private final MultipathDevice owner;
     private final Initiator initiator;
@@ -61,7 +57,7 @@ final class PathAgent implements Path {
     private final Backoff backoff;
     private long usableNanos;
     private @Nullable StorageException trouble;
-    /** The session before. */
+    /** The latest session, which the path ends by its next login. */
     private @Nullable PathSession last;
     /** Why there is no session, once there was none. */
     private @Nullable Exception latest;
@@ -252,11 +248,20 @@ final class PathAgent implements Path {
         }
     }
 
-    /** A login with the ISID of the sessions before: in their portal group it has ended them at the target. */
+    /**
+     * A login with the ISID of the session before: in its portal group it has ended that at the target. In another one,
+     * to which the target may have sent the path, it has not: no later login of this path will, and writes that the
+     * session may still change would wait for ever.
+     */
     private void reinstated(Session made) {
         PathSession before = last;
-        if (before != null && before.isReinstatedBy(made, isid)) {
-            before.ended();
+        if (before != null) {
+            if (before.isReinstatedBy(made, isid)) {
+                before.ended();
+            } else {
+                owner.heldWrites().abandon(before);
+            }
+            last = null;
         }
         owner.heldWrites().reinstated(made, isid);
     }
@@ -325,6 +330,8 @@ final class PathAgent implements Path {
     private void heard(AdditionalSense attention) {
         if (attention.equals(AdditionalSense.ASYMMETRIC_ACCESS_STATE_CHANGED)) {
             owner.lookAtAccess();
+        } else if (attention.equals(AdditionalSense.CAPACITY_DATA_HAS_CHANGED)) {
+            owner.askCapacity();
         }
     }
 
@@ -371,7 +378,7 @@ final class PathAgent implements Path {
         }
         int pauseMs = backoff.next(usableNanos / 1_000_000);
         Exception why = latest;
-        if (why instanceof LoginException refused && isLasting(refused)) {
+        if (why instanceof LoginException refused && refused.isLasting()) {
             pauseMs = rules.maxPauseMs();
         }
         long jitterMs = ThreadLocalRandom.current().nextLong(pauseMs / 2 + 1L);
@@ -400,18 +407,6 @@ final class PathAgent implements Path {
         while (!stopped && untilNanos - System.nanoTime() > 0) {
             LockSupport.parkNanos(this, untilNanos - System.nanoTime());
         }
-    }
-
-    /**
-     * Whether it takes somebody to change something before this login can do better: status class 2, but for targets
-     * that are not there yet and those with too many connections, which pass.
-     */
-    private static boolean isLasting(LoginException refused) {
-        return LoginStatus.of(refused.statusClass(), refused.statusDetail())
-                .map(status -> switch (status) {
-                    case NOT_FOUND, TOO_MANY_CONNECTIONS -> false;
-                    default -> status.statusClass() == INITIATOR_ERROR;
-                }).orElse(refused.statusClass() == INITIATOR_ERROR);
     }
 
     /** Until the time is over, or there is something to do. */

@@ -3,6 +3,7 @@ package lunar.initiator.path;
 import java.lang.foreign.MemorySegment;
 import lunar.block.StorageException;
 import lunar.initiator.LunDevice;
+import lunar.initiator.RetryPolicy;
 import lunar.initiator.ScsiResult;
 import lunar.scsi.Cdb;
 import lunar.scsi.Designator;
@@ -19,7 +20,8 @@ import lunar.scsi.VpdPage;
 /** Asks a target in which access state the port of a path is for its unit (ALUA, SPC-5 sections 5.18 and 6.36). */
 final class PortGroup {
     private static final int BYTES = 4096;
-    private static final int MAX_ATTENTIONS = 8;
+    /** A unit that is busy is looked at later. */
+    private static final long NO_TIME_MS = 0;
 
     private PortGroup() {}
 
@@ -65,11 +67,12 @@ final class PortGroup {
 
     private static ScsiResult passAttentions(LunDevice device, Cdb cdb, MemorySegment data)
             throws StorageException {
-        ScsiResult result = device.execute(cdb.bytes(), data, MemorySegment.NULL);
-        for (int i = 0; i < MAX_ATTENTIONS && result.sense()
-                .map(sense -> sense.key() == SenseKey.UNIT_ATTENTION).orElse(false); i++) {
+        var retries = new RetryPolicy();
+        ScsiResult result;
+        do {
             result = device.execute(cdb.bytes(), data, MemorySegment.NULL);
-        }
+        } while (retries.pauseMs(result.status(), result.senseData(), true,
+                NO_TIME_MS) != RetryPolicy.NEVER);
         return result;
     }
 }

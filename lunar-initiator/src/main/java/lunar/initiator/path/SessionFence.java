@@ -107,7 +107,7 @@ final class SessionFence {
 
     private static boolean logIn(Initiator initiator, PathSession stale, TargetAddress portal) {
         SessionOptions options = stale.options().withPortal(portal).withConnections(1);
-        try (Session made = initiator.login(options, stale.isid())) {
+        try (Session made = initiator.loginHere(options, stale.isid())) {
             boolean same = stale.isReinstatedBy(made, stale.isid());
             LOG.log(System.Logger.Level.INFO, same
                     ? "{0} has been ended at the target through {1}"

@@ -93,6 +93,21 @@ final class WriteBarrier {
         users().stream().filter(user -> !session.isOf(user)).forEach(HeldWrites::adopt);
     }
 
+    /** No path is to log in again where a session was, if that is in doubt: any device of the unit is to end it. */
+    void abandon(PathSession session) {
+        if (!session.isInDoubt()) {
+            return;
+        }
+        session.orphan();
+        synchronized (stale) {
+            if (!stale.contains(session)) {
+                stale.add(session);
+            }
+            raised = true;
+        }
+        users().forEach(HeldWrites::adopt);
+    }
+
     private List<HeldWrites> users() {
         synchronized (BARRIERS) {
             return List.copyOf(users);

@@ -7,12 +7,12 @@ import lunar.block.BusyException;
 import lunar.block.InvalidRequestException;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
+import lunar.initiator.RetryPolicy;
 import lunar.initiator.ScsiResult;
 import lunar.iscsi.Residual;
 import lunar.scsi.Cdb;
 import lunar.scsi.ParameterData;
 import lunar.scsi.ScsiException;
-import lunar.scsi.Status;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,11 +38,7 @@ final class Calls {
         long of(MemorySegment bytes) throws ScsiException;
     }
 
-    static final int MAX_ATTENTIONS = 8;
-
     private static final int MAX_ASKS = 4;
-    private static final long FIRST_PAUSE_MS = 5;
-    private static final long MAX_PAUSE_MS = 500;
 
     private final Way way;
     private final String name;
@@ -70,24 +66,32 @@ final class Calls {
         return way.send(cdb.bytes(), in, out);
     }
 
-    /** Sends a command, again where the unit has something else to tell first, and later where it is busy. */
+    /**
+     * Sends a command, again where {@link RetryPolicy} says so of one that changes something, and must not be performed
+     * twice.
+     */
     ScsiResult send(Cdb cdb, MemorySegment in, MemorySegment out) throws StorageException {
-        int attentions = 0;
-        long pauseMs = FIRST_PAUSE_MS;
+        return send(cdb, in, out, false, patienceMs);
+    }
+
+    /** Sends a command without data, at once or not at all where the unit is busy. */
+    void sendNow(Cdb cdb) throws StorageException {
+        send(cdb, MemorySegment.NULL, MemorySegment.NULL, true, 0);
+    }
+
+    private ScsiResult send(Cdb cdb, MemorySegment in, MemorySegment out, boolean idempotent,
+            long timeMs) throws StorageException {
+        var retries = new RetryPolicy();
         long waitedMs = 0;
         while (true) {
             ScsiResult result = once(cdb, in, out);
-            if (result.isUnitAttention() && attentions++ < MAX_ATTENTIONS) {
-                continue;
-            }
-            boolean busy = result.status() == Status.BUSY.code()
-                    || result.status() == Status.TASK_SET_FULL.code();
-            if (!busy || waitedMs + pauseMs > patienceMs) {
+            long pauseMs = retries.pauseMs(result.status(), result.senseData(), idempotent,
+                    timeMs - waitedMs);
+            if (pauseMs == RetryPolicy.NEVER) {
                 return result.orThrow(describe(cdb));
             }
-            pause(pauseMs, describe(cdb) + ": " + Status.BUSY);
+            pause(pauseMs, describe(cdb) + ": status " + result.status());
             waitedMs += pauseMs;
-            pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS);
         }
     }
 
@@ -113,7 +117,7 @@ final class Calls {
     /** What came of at most so many bytes. */
     MemorySegment ask(Cdb cdb, int maxBytes) throws StorageException {
         var data = MemorySegment.ofArray(new byte[maxBytes]);
-        ScsiResult result = send(cdb, data, MemorySegment.NULL);
+        ScsiResult result = send(cdb, data, MemorySegment.NULL, true, patienceMs);
         return data.asSlice(0, result.dataInBytes());
     }
 

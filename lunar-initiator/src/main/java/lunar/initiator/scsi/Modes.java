@@ -6,6 +6,7 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 import lunar.block.InvalidRequestException;
 import lunar.block.StorageException;
+import lunar.initiator.RetryPolicy;
 import lunar.initiator.ScsiResult;
 import lunar.scsi.CdbForm;
 import lunar.scsi.ModePage;
@@ -72,7 +73,8 @@ public final class Modes {
      */
     public ModePage change(int code, int subpage, UnaryOperator<ModePage> change, boolean save)
             throws StorageException {
-        for (int attentions = 0;; attentions++) {
+        var retries = new RetryPolicy();
+        while (true) {
             ModePage wanted = change
                     .apply(page(ModeSense.PageControl.CURRENT, code, subpage));
             // PS is reserved in MODE SELECT.
@@ -83,7 +85,8 @@ public final class Modes {
             var select = new ModeSelect(CdbForm.CDB10, true, false, save, list.length);
             ScsiResult result = calls.once(select, MemorySegment.NULL,
                     MemorySegment.ofArray(list));
-            if (!result.isUnitAttention() || attentions == Calls.MAX_ATTENTIONS) {
+            if (retries.pauseMs(result.status(), result.senseData(), false,
+                    0) == RetryPolicy.NEVER) {
                 result.orThrow(calls.describe(select));
                 return page(ModeSense.PageControl.CURRENT, code, subpage);
             }

@@ -133,7 +133,7 @@ public final class ScsiUnit {
 
     /** TEST UNIT READY (SPC-5 section 6.47): throws where the unit is not. */
     public void requireReady() throws StorageException {
-        calls.send(new TestUnitReady());
+        calls.sendNow(new TestUnitReady());
     }
 
     /** READ CAPACITY(16) (SBC-4 section 5.20). */

@@ -1,0 +1,44 @@
+package lunar.initiator;
+
+import java.io.IOException;
+import lunar.iscsi.LoginException;
+import lunar.iscsi.LoginStatus;
+
+/**
+ * When a further connection of a session is tried again, after a pause that doubles each time. A portal that is out of
+ * reach is tried every 10 s at last, a target that refuses the connection for now every five minutes. One that refuses
+ * it for a reason which waiting does not mend, such as its authentication, is tried a few times, lest it lock an
+ * account. Not thread-safe.
+ */
+final class JoinBackoff {
+    /** In place of a pause: the connection is not to be tried again. */
+    static final long NEVER = -1;
+
+    static final int MAX_REFUSALS = 2;
+    private static final long FIRST_PAUSE_MS = 100;
+    private static final long MAX_PAUSE_MS = 10_000;
+    private static final long MAX_REFUSED_PAUSE_MS = 300_000;
+
+    private long nextMs = FIRST_PAUSE_MS;
+    private int refusals;
+
+    /** How long to wait after a login has failed, in milliseconds, or {@link #NEVER}. */
+    long afterMs(IOException why) {
+        var refused = why instanceof LoginException exception ? exception : null;
+        if (refused != null && (isOver(refused)
+                || (refused.isLasting() && refusals++ >= MAX_REFUSALS))) {
+            return NEVER;
+        }
+        boolean byTarget = refused != null && refused.statusClass() != 0;
+        long pauseMs = Math.min(nextMs, byTarget ? MAX_REFUSED_PAUSE_MS : MAX_PAUSE_MS);
+        nextMs = Math.min(2 * nextMs, MAX_REFUSED_PAUSE_MS);
+        return pauseMs;
+    }
+
+    /** Whether the target has no such session any more. */
+    private static boolean isOver(LoginException refused) {
+        LoginStatus status = LoginStatus.SESSION_DOES_NOT_EXIST;
+        return refused.statusClass() == status.statusClass()
+                && refused.statusDetail() == status.detail();
+    }
+}

@@ -1,0 +1,92 @@
+package lunar.initiator;
+
+import lunar.scsi.Bytes;
+
+/**
+ * Decides whether a SCSI command that did not succeed is sent again, and when. What {@link LunDevice}, its questions
+ * about the unit and the calls of {@link lunar.initiator.scsi.ScsiUnit} do, each command with a policy of its own:
+ *
+ * <table>
+ * <caption>By answer</caption>
+ * <tr><th>answer</th><th>performed?</th><th>sent again</th></tr>
+ * <tr><td>UNIT ATTENTION, deferred error</td><td>no (SAM-5 section 5.14, SPC-5 section 4.4.7.5)</td>
+ * <td>at once, {@value #MAX_ATTENTIONS} times in a row</td></tr>
+ * <tr><td>BUSY, TASK SET FULL, ACA ACTIVE; NOT READY that passes by itself (04h, but for 02h, 03h, 0Bh and 0Ch)</td>
+ * <td>no</td><td>after pauses of {@value #FIRST_PAUSE_MS} to 640 ms, until the time of the command is over</td></tr>
+ * <tr><td>ABORTED COMMAND but for ASC 10h, TASK ABORTED, a task that the target has terminated</td><td>perhaps, and it
+ * has ended</td><td>if idempotent, after such pauses, {@value #MAX_ABORTS} times</td></tr>
+ * <tr><td>none, since its connection was lost and the target has ended it; the session goes on</td><td>perhaps, and it
+ * has ended</td><td>if idempotent, at once, {@value #MAX_LOSSES} times</td></tr>
+ * <tr><td>any other</td><td></td><td>never</td></tr>
+ * </table>
+ *
+ * <p>In each of these cases the target has ended the command before it is sent again, and its caller has not been told
+ * of an end. So no earlier copy is performed after a later write of the same caller that waited for the first.
+ * What was sent by a session that is lost is not for this class, but for {@link lunar.initiator.path}.
+ *
+ * <p>Not thread-safe. Allocates nothing.
+ */
+public final class RetryPolicy {
+    /** In place of a pause: the command is not to be sent again. */
+    public static final long NEVER = -1;
+
+    static final int MAX_ATTENTIONS = 16;
+    static final int MAX_ABORTS = 5;
+    static final int MAX_LOSSES = 64;
+    static final long FIRST_PAUSE_MS = 5;
+    private static final int MAX_PAUSE_DOUBLINGS = 7;
+
+    /** Since the last answer of another kind. */
+    private int attentions;
+    private int aborts;
+    private int losses;
+    private int pauses;
+
+    /** For one command. */
+    public RetryPolicy() {}
+
+    /** Another command begins. */
+    void begin() {
+        attentions = 0;
+        aborts = 0;
+        losses = 0;
+        pauses = 0;
+    }
+
+    /**
+     * How long to wait before a command is sent again.
+     *
+     * @param sense empty where the answer has none
+     * @param idempotent whether the command may be performed twice, one after the other
+     * @param leftMs time that is left for the command; a pause that would not be over by then is not worth it
+     * @return milliseconds, 0 for at once, or {@link #NEVER}, also for an answer that is a success
+     */
+    public long pauseMs(int status, Bytes sense, boolean idempotent, long leftMs) {
+        return switch (SenseMapping.disposition(status, sense)) {
+            case ATTENTION -> attentions++ < MAX_ATTENTIONS ? 0 : NEVER;
+            case BUSY -> rest(leftMs);
+            case ABORTED -> aborted(idempotent, leftMs);
+            case FINAL -> NEVER;
+        };
+    }
+
+    /** The pause after a command that has no answer, since the target has terminated its task. */
+    long pauseAfterTerminationMs(boolean idempotent, long leftMs) {
+        return aborted(idempotent, leftMs);
+    }
+
+    /** The pause after a command that has no answer, since the target has ended it with its connection. */
+    long pauseAfterLossMs(boolean idempotent) {
+        return idempotent && losses++ < MAX_LOSSES ? 0 : NEVER;
+    }
+
+    private long aborted(boolean idempotent, long leftMs) {
+        return idempotent && aborts++ < MAX_ABORTS ? rest(leftMs) : NEVER;
+    }
+
+    private long rest(long leftMs) {
+        attentions = 0;
+        long pauseMs = FIRST_PAUSE_MS << Math.min(pauses++, MAX_PAUSE_DOUBLINGS);
+        return pauseMs < leftMs ? pauseMs : NEVER;
+    }
+}

@@ -1,0 +1,215 @@
+package lunar.initiator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.Collections;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.Queue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import lunar.block.AbortedException;
+import lunar.block.MediumException;
+import lunar.initiator.scsi.ScsiUnit;
+import lunar.iscsi.AsyncEvent;
+import lunar.iscsi.AsyncMessage;
+import lunar.iscsi.ScsiCommand;
+import lunar.scsi.AdditionalSense;
+import lunar.scsi.BlockLimits;
+import lunar.scsi.Cdb;
+import lunar.scsi.CompareAndWrite;
+import lunar.scsi.Inquiry;
+import lunar.scsi.Lun;
+import lunar.scsi.PersistentReserveOut;
+import lunar.scsi.ReadBlocks;
+import lunar.scsi.Sense;
+import lunar.scsi.SenseKey;
+import lunar.scsi.Status;
+import lunar.scsi.SupportedVpdPages;
+import lunar.scsi.SynchronizeCache;
+import lunar.scsi.WriteBlocks;
+import lunar.testkit.ScriptedPeer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Commands that end without success are sent again where that is safe and may help: see {@link RetryPolicy}. */
+@Timeout(30)
+class RetriedCommandsTest {
+    private static final BlockLimits LIMITS = new BlockLimits(false, 1, 0, 0, 0, 0, 0, 0, 0,
+            OptionalLong.empty(), 0, 0);
+
+    private static final ScriptedDisk.Hook ATTENTION = sense(SenseKey.UNIT_ATTENTION,
+            AdditionalSense.ASYMMETRIC_ACCESS_STATE_CHANGED);
+    private static final ScriptedDisk.Hook TRANSITION = sense(SenseKey.NOT_READY,
+            AdditionalSense.ASYMMETRIC_ACCESS_STATE_TRANSITION);
+    private static final ScriptedDisk.Hook BUSY = status(Status.BUSY);
+    private static final ScriptedDisk.Hook ABORTED_COMMAND = sense(SenseKey.ABORTED_COMMAND,
+            AdditionalSense.NONE);
+    private static final ScriptedDisk.Hook TASK_ABORTED = status(Status.TASK_ABORTED);
+    private static final ScriptedDisk.Hook TERMINATED = (peer, command, _) -> {
+        peer.send(new AsyncMessage(command.lun(), peer.statSn(), peer.expCmdSn(),
+                peer.maxCmdSn(), AsyncEvent.TASK_TERMINATION.code(), 0, 0, 0, 0));
+        return true;
+    };
+
+    /** What the commands of a test end with, the first with the first; afterwards all go well. */
+    private final Queue<ScriptedDisk.Hook> answers = new ArrayDeque<>();
+    private final AtomicInteger asked = new AtomicInteger();
+    private final ScriptedDisk disk = new ScriptedDisk();
+
+    private static ScriptedDisk.Hook status(Status status) {
+        return (peer, command, _) -> {
+            ScriptedDisk.status(peer, command, status);
+            return true;
+        };
+    }
+
+    private static ScriptedDisk.Hook sense(SenseKey key, AdditionalSense additional) {
+        return (peer, command, _) -> {
+            ScriptedDisk.sense(peer, command, Sense.of(key, additional));
+            return true;
+        };
+    }
+
+    private boolean handled(ScriptedPeer peer, ScsiCommand command, Cdb cdb) throws Exception {
+        switch (cdb) {
+            case Inquiry inquiry when inquiry.evpd() && inquiry.page() == 0 -> ScriptedDisk
+                    .data(peer, command, new SupportedVpdPages(List.of(0, BlockLimits.CODE)),
+                            inquiry.allocationLength());
+            case Inquiry inquiry when inquiry.evpd()
+                    && inquiry.page() == BlockLimits.CODE ->
+                ScriptedDisk.data(peer, command, LIMITS, inquiry.allocationLength());
+            case CompareAndWrite probe when probe.blockCount() == 0 -> ScriptedDisk.status(peer,
+                    command, Status.GOOD);
+            case ReadBlocks _,WriteBlocks _,SynchronizeCache _,CompareAndWrite _,PersistentReserveOut _ -> {
+                asked.incrementAndGet();
+                ScriptedDisk.Hook answer = answers.poll();
+                if (answer != null) {
+                    return answer.handled(peer, command, cdb);
+                }
+                if (cdb instanceof CompareAndWrite || cdb instanceof PersistentReserveOut) {
+                    byte[] _ = disk.receiveWrite(peer, command);
+                    ScriptedDisk.status(peer, command, Status.GOOD);
+                    return true;
+                }
+                return false;
+            }
+            default -> {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private Loopback loopback() { return new Loopback(peer -> disk.serve(peer, this::handled)); }
+
+    private void answer(ScriptedDisk.Hook... hooks) {
+        asked.set(0);
+        answers.clear();
+        answers.addAll(List.of(hooks));
+    }
+
+    @Test
+    void shouldOutlastALongTransitionAndTheAttentionAfterIt() throws Exception {
+        answer(Stream.concat(Collections.nCopies(9, TRANSITION).stream(), Stream.of(ATTENTION))
+                .toArray(ScriptedDisk.Hook[]::new));
+        try (var loopback = loopback(); LunDevice device = loopback.open()) {
+            device.read(0, Loopback.blocks(1));
+            assertThat(asked).hasValue(11);
+        }
+    }
+
+    @Test
+    void shouldTakeAttentionsBetweenBusyAnswersAsFewInARow() throws Exception {
+        answer(Stream.generate(() -> List.of(ATTENTION, ATTENTION, ATTENTION, BUSY)).limit(4)
+                .flatMap(List::stream).toArray(ScriptedDisk.Hook[]::new));
+        try (var loopback = loopback(); LunDevice device = loopback.open()) {
+            device.read(0, Loopback.blocks(1));
+            assertThat(asked).hasValue(17);
+        }
+    }
+
+    @Test
+    void shouldRepeatWhatAnotherHostsResetHasAborted() throws Exception {
+        for (ScriptedDisk.Hook aborted : List.of(ABORTED_COMMAND, TASK_ABORTED, TERMINATED)) {
+            try (var loopback = loopback(); LunDevice device = loopback.open()) {
+                MemorySegment written = Loopback.blocks(2).fill((byte) 7);
+                answer(aborted, ATTENTION, aborted);
+                device.write(4, written);
+                assertThat(asked).hasValue(4);
+                answer(aborted, aborted);
+                MemorySegment read = Loopback.blocks(2);
+                device.read(4, read);
+                assertThat(read.mismatch(written)).isEqualTo(-1);
+                answer(aborted);
+                device.flush();
+                assertThat(asked).hasValue(2);
+            }
+        }
+    }
+
+    @Test
+    void shouldNotRepeatForEverWhatIsAborted() throws Exception {
+        for (ScriptedDisk.Hook aborted : List.of(ABORTED_COMMAND, TASK_ABORTED)) {
+            answer(Collections.nCopies(100, aborted).toArray(ScriptedDisk.Hook[]::new));
+            try (var loopback = loopback(); LunDevice device = loopback.open()) {
+                assertThatThrownBy(() -> device.read(0, Loopback.blocks(1)))
+                        .isInstanceOf(AbortedException.class);
+                assertThat(asked).hasValue(1 + RetryPolicy.MAX_ABORTS);
+            }
+        }
+    }
+
+    /** It may have been done: done twice, it would fail to find what it has replaced itself. */
+    @Test
+    void shouldNotRepeatACompareAndWriteThatMayHaveBeenDone() throws Exception {
+        for (ScriptedDisk.Hook aborted : List.of(ABORTED_COMMAND, TASK_ABORTED, TERMINATED)) {
+            try (var loopback = loopback(); LunDevice device = loopback.open()) {
+                answer(aborted);
+                assertThatThrownBy(() -> device.compareAndWrite(0, Loopback.blocks(2)))
+                        .isInstanceOf(AbortedException.class);
+                assertThat(asked).hasValue(1);
+            }
+        }
+    }
+
+    @Test
+    void shouldRepeatACompareAndWriteThatHasNotBeenDone() throws Exception {
+        answer(ATTENTION, BUSY, TRANSITION);
+        try (var loopback = loopback(); LunDevice device = loopback.open()) {
+            device.compareAndWrite(0, Loopback.blocks(2));
+            assertThat(asked).hasValue(4);
+        }
+    }
+
+    @Test
+    void shouldNotRepeatWhatFailsForGood() throws Exception {
+        for (ScriptedDisk.Hook failed : List.of(
+                sense(SenseKey.ABORTED_COMMAND, AdditionalSense.GUARD_CHECK_FAILED),
+                sense(SenseKey.MEDIUM_ERROR, AdditionalSense.WRITE_ERROR))) {
+            answer(failed, failed);
+            try (var loopback = loopback(); LunDevice device = loopback.open()) {
+                assertThatThrownBy(() -> device.write(0, Loopback.blocks(1)))
+                        .isInstanceOfAny(AbortedException.class, MediumException.class);
+                assertThat(asked).hasValue(1);
+            }
+        }
+    }
+
+    @Test
+    void shouldNotRepeatAReservationThatMayHaveBeenMade() throws Exception {
+        try (var loopback = loopback(); Session session = loopback.login()) {
+            ScsiUnit unit = ScsiUnit.of(session, Lun.ZERO);
+            answer(ATTENTION, BUSY);
+            unit.reservations().register(0xbeef);
+            assertThat(asked).hasValue(3);
+            answer(TASK_ABORTED);
+            assertThatThrownBy(() -> unit.reservations().register(0xbeef))
+                    .isInstanceOf(AbortedException.class);
+            assertThat(asked).hasValue(1);
+        }
+    }
+}
