@@ -36,6 +36,7 @@ public final class BlockRequest {
         void completed(BlockRequest request, @Nullable StorageException failure);
     }
 
+    private static final System.Logger LOG = System.getLogger("lunar.block");
     private static final Completion NOBODY = (_, _) -> {};
 
     private Operation operation = Operation.FLUSH;
@@ -162,6 +163,18 @@ public final class BlockRequest {
      * @param failure null where it has succeeded
      */
     public void end(@Nullable StorageException failure) { completion.completed(this, failure); }
+
+    /**
+     * For devices: like {@link #end}, where others wait for this thread. A completion must not throw; if it does, that
+     * is logged, and the others do not suffer for it.
+     */
+    public void endGuarded(@Nullable StorageException failure) {
+        try {
+            completion.completed(this, failure);
+        } catch (RuntimeException | Error e) {
+            LOG.log(System.Logger.Level.ERROR, "the completion of a request has failed", e);
+        }
+    }
 
     /**
      * For devices: executes the request on this thread and tells its completion. A buffer that this thread may

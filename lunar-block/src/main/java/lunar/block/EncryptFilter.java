@@ -236,9 +236,20 @@ public final class EncryptFilter extends Filter {
         try {
             below().execute(lower);
         } catch (StorageException e) {
-            throw told(request, cipher, e);
+            throw e instanceof MiscompareException differs ? told(request, cipher, differs) : e;
         }
         finishRead(request, cipher);
+    }
+
+    private MiscompareException told(BlockRequest request, Xts cipher,
+            MiscompareException differs) {
+        MemorySegment block = oneBlock();
+        try {
+            below().execute(present(request, differs, block));
+        } catch (StorageException e) {
+            return unlocated(request, differs, e);
+        }
+        return located(request, cipher, differs, block);
     }
 
     @Override
@@ -260,8 +271,16 @@ public final class EncryptFilter extends Filter {
     }
 
     private void end(BlockRequest request, Xts cipher, @Nullable StorageException failure) {
+        if (failure instanceof MiscompareException differs) {
+            MemorySegment block = oneBlock(); // to wait for it here would block the device below
+            below().submit(present(request, differs, block)
+                    .onCompletion((_, unread) -> request.fail(unread == null
+                            ? located(request, cipher, differs, block)
+                            : unlocated(request, differs, unread))));
+            return;
+        }
         if (failure != null) {
-            request.fail(told(request, cipher, failure));
+            request.fail(failure);
             return;
         }
         finishRead(request, cipher);
@@ -300,24 +319,43 @@ public final class EncryptFilter extends Filter {
         }
     }
 
-    /** The first encrypted byte that differs says in which block; which byte of it does, the plain block says. */
-    private StorageException told(BlockRequest request, Xts cipher, StorageException failure) {
-        if (!(failure instanceof MiscompareException miscompare)) {
-            return failure;
-        }
-        long index = miscompare.offsetBytes() / blockSize();
+    // --- the first encrypted byte that differs says in which block; which byte of it does, the plain block says ---
+
+    private MemorySegment oneBlock() { return MemorySegment.ofArray(new byte[blockSize()]); }
+
+    private BlockRequest present(BlockRequest request, MiscompareException differs,
+            MemorySegment block) {
+        return new BlockRequest().asRead(request.lba() + differs.offsetBytes() / blockSize(), 1,
+                block);
+    }
+
+    private MiscompareException located(BlockRequest request, Xts cipher,
+            MiscompareException differs, MemorySegment block) {
+        long index = differs.offsetBytes() / blockSize();
         long from = index * blockSize();
-        MemorySegment block = MemorySegment.ofArray(new byte[blockSize()]);
-        try {
-            below().read(request.lba() + index, block);
-        } catch (StorageException e) {
-            return e;
-        }
         cipher.decrypt(request.lba() + index, block, block);
-        long differs = from + Math.max(0,
-                block.mismatch(request.buffer().asSlice(from, blockSize()))); // it may have changed since
-        return new MiscompareException(request + " on " + this + ": byte " + differs + " differs",
-                differs);
+        try {
+            long found = block.mismatch(request.buffer().asSlice(from, blockSize()));
+            return miscompare(request, from + Math.max(0, found), null); // it may have changed since
+        } catch (IllegalStateException | WrongThreadException e) { // the buffer is another thread's
+            return miscompare(request, from, e);
+        }
+    }
+
+    /** The block cannot be read; that the comparison has failed is certain (SBC-4 section 5.3). */
+    private MiscompareException unlocated(BlockRequest request, MiscompareException differs,
+            StorageException unread) {
+        return miscompare(request, differs.offsetBytes() / blockSize() * blockSize(), unread);
+    }
+
+    private MiscompareException miscompare(BlockRequest request, long offsetBytes,
+            @Nullable Exception why) {
+        var told = new MiscompareException(
+                request + " on " + this + ": byte " + offsetBytes + " differs", offsetBytes);
+        if (why != null) {
+            told.addSuppressed(why);
+        }
+        return told;
     }
 
     @Override

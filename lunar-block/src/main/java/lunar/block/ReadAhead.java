@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
 final class ReadAhead {
     static final int MAX_FETCHES = 8;
 
+    private static final System.Logger LOG = System.getLogger("lunar.block");
+
     /** Whole pages that are on their way. */
     static final class Fetch {
         private final long lba;
@@ -144,6 +146,14 @@ final class ReadAhead {
         }
     }
 
+    private static void goOn(Runnable next) {
+        try {
+            next.run();
+        } catch (RuntimeException | Error e) { // a completion must not throw; others wait for this thread, too
+            LOG.log(System.Logger.Level.ERROR, "a read that waited for a read-ahead failed", e);
+        }
+    }
+
     private void end(Fetch fetch, BlockRequest request, @Nullable StorageException failure) {
         if (failure == null) {
             blocks.keep(fetch.lba, fetch.blockCount, request.buffer(), fetch.stamp);
@@ -159,6 +169,6 @@ final class ReadAhead {
             lock.unlock();
         }
         buffers.giveBack(fetch.buffer);
-        waiting.forEach(Runnable::run);
+        waiting.forEach(ReadAhead::goOn);
     }
 }

@@ -243,7 +243,7 @@ public final class ScheduleFilter extends Filter {
         } else if (first.isSubmitted()) { // else its thread goes on
             passOn(first.request, (_, failure) -> {
                 release();
-                first.request.end(failure);
+                first.request.endGuarded(failure);
                 dispatch();
             });
         }
@@ -263,7 +263,7 @@ public final class ScheduleFilter extends Filter {
             with.giveBack(buffer);
             if (good) {
                 release();
-                batch.parts().forEach(part -> part.request.succeed());
+                batch.parts().forEach(part -> part.request.endGuarded(null));
             } else {
                 split(batch);
             }
@@ -299,7 +299,7 @@ public final class ScheduleFilter extends Filter {
         } finally {
             lock.unlock();
         }
-        late.forEach(part -> part.request.fail(gone(part.request)));
+        late.forEach(part -> part.request.endGuarded(gone(part.request)));
     }
 
     /** The device below can take another request. */
@@ -330,7 +330,7 @@ public final class ScheduleFilter extends Filter {
         }
         for (ScheduledRequest one : left) {
             if (one.isSubmitted()) {
-                one.request.fail(gone(one.request));
+                one.request.endGuarded(gone(one.request));
             }
         }
         try {

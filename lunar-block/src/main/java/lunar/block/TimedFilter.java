@@ -91,7 +91,8 @@ abstract sealed class TimedFilter extends Filter permits DelayFilter, ThrottleFi
 
     private void end(BlockRequest request) {
         if (waiting.remove(request) != null) {
-            request.fail(new DeviceGoneException(request + ": closed while it was held back"));
+            request.endGuarded(
+                    new DeviceGoneException(request + ": closed while it was held back"));
         }
     }
 

@@ -163,7 +163,7 @@ public final class RaidVolume implements BlockDevice {
 
     private void ended(@Nullable VolumeRequest volumeRequest, BlockRequest request,
             @Nullable StorageException failure) {
-        request.end(failure == null ? null : engine().options.listener().answer(failure));
+        request.endGuarded(failure == null ? null : engine().options.listener().answer(failure));
         BlockRequest next;
         Runnable told = null;
         synchronized (this) {
@@ -508,7 +508,7 @@ public final class RaidVolume implements BlockDevice {
         if (migration != null) {
             migration.close();
         }
-        refused.forEach(request -> request.fail(engine().gone(request)));
+        refused.forEach(request -> request.endGuarded(engine().gone(request)));
         StorageException failure = null;
         for (int slot = 0; slot < layout().shape().members(); slot++) {
             Member member = engine().slots().member(slot);

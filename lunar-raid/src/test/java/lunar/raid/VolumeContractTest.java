@@ -3,8 +3,10 @@ package lunar.raid;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.UnaryOperator;
 import lunar.block.BlockDevice;
 import lunar.block.DelayFilter;
 import lunar.block.DeviceGoneException;
@@ -14,6 +16,7 @@ import lunar.raid.layout.Level;
 import lunar.raid.layout.Shape;
 import lunar.store.MemoryDevice;
 import lunar.testkit.BlockDeviceContract;
+import lunar.testkit.OneThreadDevice;
 import org.junit.jupiter.api.Nested;
 
 /** A volume does what every device does, whole and degraded, whichever level. */
@@ -38,13 +41,27 @@ class VolumeContractTest {
 
         @Override
         protected BlockDevice create(long blockCount) throws Exception {
+            return over(blockCount, member -> member);
+        }
+
+        @Override
+        protected Optional<Stacked> createOverOneThread(long blockCount) throws Exception {
+            var below = new ArrayList<OneThreadDevice>();
+            return Optional.of(new Stacked(over(blockCount, member -> {
+                below.add(new OneThreadDevice(member));
+                return below.getLast();
+            }), below));
+        }
+
+        private BlockDevice over(long blockCount, UnaryOperator<BlockDevice> members)
+                throws Exception {
             long perMember = CHUNK_BLOCKS;
             while (Layout.of(shape(perMember)).volumeBlocks() < blockCount) {
                 perMember += CHUNK_BLOCKS;
             }
             var devices = new ArrayList<BlockDevice>();
-            for (int slot = 0; slot < members; slot++) {
-                devices.add(member(perMember));
+            for (int slot = 0; slot < this.members; slot++) {
+                devices.add(members.apply(member(perMember)));
             }
             RaidVolume volume = Raid.volume(shape(perMember),
                     devices.stream().map(device -> RaidMember.of(device, 0)).toList(),

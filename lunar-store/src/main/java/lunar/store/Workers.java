@@ -59,11 +59,23 @@ final class Workers implements AutoCloseable {
             try {
                 request.completeOn(device);
             } catch (RuntimeException | Error e) {
-                // A completion must not throw; the other requests are not to suffer for it.
-                LOG.log(System.Logger.Level.ERROR, "the completion of a request on " + device
-                        + " failed", e);
+                completionFailed(e);
             }
         }
+    }
+
+    private void refuse(BlockRequest request) {
+        try {
+            request.fail(new DeviceGoneException(request + ": " + device + " is closed"));
+        } catch (RuntimeException | Error e) {
+            completionFailed(e);
+        }
+    }
+
+    /** It must not throw; the other requests are not to suffer for it. */
+    private void completionFailed(Throwable e) {
+        LOG.log(System.Logger.Level.ERROR, "the completion of a request on " + device + " failed",
+                e);
     }
 
     private @Nullable BlockRequest next() {
@@ -94,7 +106,7 @@ final class Workers implements AutoCloseable {
             lock.notifyAll();
         }
         for (BlockRequest request : rest) {
-            request.fail(new DeviceGoneException(request + ": " + device + " is closed"));
+            refuse(request);
         }
         for (Thread thread : running) {
             if (!thread.equals(Thread.currentThread())) {

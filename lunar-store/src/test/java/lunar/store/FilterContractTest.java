@@ -2,6 +2,8 @@ package lunar.store;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest.Operation;
 import lunar.block.CacheFilter;
@@ -23,120 +25,134 @@ import lunar.block.TraceFilter;
 import lunar.block.VerifyFilter;
 import lunar.block.VolatileFilter;
 import lunar.testkit.BlockDeviceContract;
+import lunar.testkit.OneThreadDevice;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The contract on each filter over memory: nothing may be lost by standing in between. */
 class FilterContractTest {
-    @Nested
-    class Fault extends BlockDeviceContract {
+    /** A filter over memory; also over memory that ends requests on one thread. */
+    abstract static class FilterContract extends BlockDeviceContract {
+        abstract BlockDevice over(BlockDevice below) throws StorageException;
+
+        /** Memory for so many blocks of the filter. */
+        BlockDevice below(long blockCount) {
+            return memory(blockCount);
+        }
+
         @Override
-        protected BlockDevice create(long blockCount) {
-            return new FaultFilter(memory(blockCount), FaultPlan.NONE, 1);
+        protected BlockDevice create(long blockCount) throws StorageException {
+            return over(below(blockCount));
+        }
+
+        @Override
+        protected Optional<Stacked> createOverOneThread(long blockCount) throws StorageException {
+            var below = new OneThreadDevice(below(blockCount));
+            return Optional.of(new Stacked(over(below), List.of(below)));
         }
     }
 
     @Nested
-    class Delay extends BlockDeviceContract {
+    class Fault extends FilterContract {
         @Override
-        protected BlockDevice create(long blockCount) {
-            return new DelayFilter(memory(blockCount), Duration.ZERO, Duration.ofNanos(50_000), 1);
+        BlockDevice over(BlockDevice below) { return new FaultFilter(below, FaultPlan.NONE, 1); }
+    }
+
+    @Nested
+    class Delay extends FilterContract {
+        @Override
+        BlockDevice over(BlockDevice below) {
+            return new DelayFilter(below, Duration.ZERO, Duration.ofNanos(50_000), 1);
         }
     }
 
     @Nested
-    class Throttle extends BlockDeviceContract {
+    class Throttle extends FilterContract {
         @Override
-        protected BlockDevice create(long blockCount) {
-            return new ThrottleFilter(memory(blockCount), 1L << 30, 100_000);
-        }
+        BlockDevice over(BlockDevice below) { return new ThrottleFilter(below, 1L << 30, 100_000); }
     }
 
     @Nested
-    class Volatile extends BlockDeviceContract {
+    class Volatile extends FilterContract {
         @Override
-        protected BlockDevice create(long blockCount) {
-            return new VolatileFilter(memory(blockCount));
-        }
+        BlockDevice over(BlockDevice below) { return new VolatileFilter(below); }
     }
 
     @Nested
-    class Verify extends BlockDeviceContract {
+    class Verify extends FilterContract {
         @Override
-        protected BlockDevice create(long blockCount) {
-            return new VerifyFilter(memory(blockCount));
-        }
+        BlockDevice over(BlockDevice below) { return new VerifyFilter(below); }
     }
 
     @Nested
-    class Trace extends BlockDeviceContract {
+    class Trace extends FilterContract {
         @Override
-        protected BlockDevice create(long blockCount) {
-            return new TraceFilter(memory(blockCount), _ -> {});
-        }
+        BlockDevice over(BlockDevice below) { return new TraceFilter(below, _ -> {}); }
     }
 
     @Nested
-    class Encrypt extends BlockDeviceContract {
+    class Encrypt extends FilterContract {
         @TempDir
         private Path keys;
 
         @Override
-        protected BlockDevice create(long blockCount) throws StorageException {
-            return new EncryptFilter(memory(blockCount),
+        BlockDevice over(BlockDevice below) throws StorageException {
+            return new EncryptFilter(below,
                     EncryptOptions.of(keys.resolve("key")).withCreateKey(true), DeviceRecords.NONE);
         }
     }
 
     /** So little memory that pages come and go, over a device that makes read-ahead worth while. */
     @Nested
-    class Cache extends BlockDeviceContract {
+    class Cache extends FilterContract {
         @Override
-        protected BlockDevice create(long blockCount) {
-            return new CacheFilter(delayed(blockCount), CacheOptions.of(256 << 10));
+        BlockDevice over(BlockDevice below) {
+            return new CacheFilter(delayed(below), CacheOptions.of(256 << 10));
         }
     }
 
     @Nested
-    class CacheOfShortPages extends BlockDeviceContract {
+    class CacheOfShortPages extends FilterContract {
         @Override
-        protected BlockDevice create(long blockCount) {
-            return new CacheFilter(memory(blockCount), CacheOptions.of(64 << 10)
+        BlockDevice over(BlockDevice below) {
+            return new CacheFilter(below, CacheOptions.of(64 << 10)
                     .withPageBytes(512).withPolicy(CachePolicy.lru()));
         }
     }
 
     @Nested
-    class Schedule extends BlockDeviceContract {
+    class Schedule extends FilterContract {
         @Override
-        protected BlockDevice create(long blockCount) {
-            return new ScheduleFilter(delayed(blockCount), ScheduleOptions.of(
+        BlockDevice over(BlockDevice below) {
+            return new ScheduleFilter(delayed(below), ScheduleOptions.of(
                     RequestScheduler.elevator(ScheduleOptions.DEFAULT_DEADLINE)));
         }
     }
 
     @Nested
-    class ScheduleWithMerging extends BlockDeviceContract {
+    class ScheduleWithMerging extends FilterContract {
         @Override
-        protected BlockDevice create(long blockCount) {
-            return new ScheduleFilter(memory(blockCount), ScheduleOptions
+        BlockDevice over(BlockDevice below) {
+            return new ScheduleFilter(below, ScheduleOptions
                     .of(RequestScheduler.fifo()).withDepth(1).withMerging(64 << 10));
         }
     }
 
-    private static BlockDevice delayed(long blockCount) {
-        return new DelayFilter(memory(blockCount), Duration.ZERO, Duration.ofNanos(50_000), 1);
+    private static BlockDevice delayed(BlockDevice below) {
+        return new DelayFilter(below, Duration.ZERO, Duration.ofNanos(50_000), 1);
     }
 
     /** The faults are in blocks that the contract does not reach, so only their machinery is in the way. */
     @Nested
-    class VerifyOverFault extends BlockDeviceContract {
+    class VerifyOverFault extends FilterContract {
         @Override
-        protected BlockDevice create(long blockCount) {
-            BlockDevice memory = memory(blockCount + 8);
+        BlockDevice below(long blockCount) { return memory(blockCount + 8); }
+
+        @Override
+        BlockDevice over(BlockDevice below) {
             FaultPlan corrupt = FaultPlan.NONE.kind(FaultPlan.Kind.CORRUPT).on(Operation.READ)
-                    .at(blockCount, blockCount + 6);
-            return new VerifyFilter(new FaultFilter(memory, corrupt, 1));
+                    .at(below.blockCount() - 8, below.blockCount() - 2);
+            return new VerifyFilter(new FaultFilter(below, corrupt, 1));
         }
     }
 
