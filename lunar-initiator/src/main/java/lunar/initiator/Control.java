@@ -233,18 +233,23 @@ final class Control {
 
     /** Answers a ping of the target, unless that asks for ever more answers and takes none. */
     private void pong(Connection by, NopIn nop, MemorySegment echo) throws ProtocolException {
+        answer(by, nop.lun(), nop.ttt(), echo);
+    }
+
+    private void answer(Connection by, Lun lun, int ttt, MemorySegment echo)
+            throws ProtocolException {
         if (!canPong(by)) {
             by.flush(); // those of one batch have not been sent
             if (!canPong(by)) {
                 String why = "the target has sent more than " + Connection.MAX_UNSENT_PONGS
-                        + " NOP-Ins and does not take the answers";
+                        + " NOP-Ins or messages and does not take the answers";
                 LOG.log(System.Logger.Level.WARNING, "{0}: ending connection {1} at {2}: {3}",
                         target, by.cid(), by.portal(), why);
                 throw new ProtocolException(why);
             }
         }
-        questions.send(by, () -> new NopOut(true, nop.lun(), Bhs.NO_TAG, nop.ttt(), cmdSn(),
-                by.expStatSn()), echo);
+        questions.send(by, () -> new NopOut(true, lun, Bhs.NO_TAG, ttt, cmdSn(), by.expStatSn()),
+                echo);
     }
 
     private boolean canPong(Connection by) {
@@ -260,7 +265,8 @@ final class Control {
 
     void closed(FullFeature ended, @Nullable IOException why) { connections.closed(ended, why); }
 
-    private void message(Connection by, AsyncMessage message, MemorySegment data) {
+    private void message(Connection by, AsyncMessage message, MemorySegment data)
+            throws ProtocolException {
         String text = AsyncEvent.describe(message.event());
         Optional<Sense> sense = data.byteSize() > 2
                 ? Optional.of(Sense.decode(data.asSlice(2)))
@@ -277,8 +283,12 @@ final class Control {
                     message.parameter2(), message.parameter3());
             case SESSION_DROP -> connections.allDropped(message.parameter2(),
                     message.parameter3(), target + ": " + text);
-            case TASK_TERMINATION -> tasks.allegiance().terminate(message.lun(),
-                    message.expCmdSn(), false, text); // what came later is performed
+            case TASK_TERMINATION -> {
+                // What came later is performed.
+                tasks.allegiance().terminate(message.lun(), message.expCmdSn(), false, text);
+                // The target waits for its StatSN before it uses anything of the tasks again (section 11.9.1).
+                answer(by, message.lun(), Bhs.NO_TAG, MemorySegment.NULL);
+            }
             case NEGOTIATION_REQUEST -> negotiate(by);
             case SCSI_EVENT, VENDOR_SPECIFIC -> {
             }

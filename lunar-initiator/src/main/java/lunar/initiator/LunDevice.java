@@ -98,6 +98,7 @@ public final class LunDevice implements BlockDevice {
         LunTraits known = traits.orElse(other.traits);
         traits = known;
         commands.learn(known);
+        extents.learn(known);
         geometry = new Geometry(geometry.blockSize(), geometry.blockCount(),
                 known.geometry().physicalBlockSize());
     }

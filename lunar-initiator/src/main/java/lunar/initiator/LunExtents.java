@@ -21,17 +21,23 @@ final class LunExtents {
     private static final int ALL_REPORTS = 0;
 
     private final LunProbe probe;
-    private volatile boolean asks;
+    private volatile boolean hasHoles;
+    private volatile boolean refuses;
 
     /** @param hasHoles whether blocks that are not mapped read as zeroes, and asking makes sense */
     LunExtents(LunProbe probe, boolean hasHoles) {
         this.probe = probe;
-        this.asks = hasHoles;
+        this.hasHoles = hasHoles;
+    }
+
+    /** More is known of the LUN, perhaps that it has holes. */
+    void learn(LunTraits known) {
+        hasHoles = known.hasHoles();
     }
 
     /** The run of equal blocks at the begin of {@code rest}, which is itself the answer where the LUN has none. */
     Extent within(Extent rest) throws StorageException {
-        if (!asks) {
+        if (!hasHoles || refuses) {
             return rest;
         }
         var command = new GetLbaStatus(rest.lba(), STATUS_BYTES, ALL_REPORTS);
@@ -40,7 +46,7 @@ final class LunExtents {
                     .extents());
         } catch (InvalidRequestException | NotSupportedException | DeadlineException
                 | MalformedDataException e) {
-            asks = false;
+            refuses = true;
             LOG.log(System.Logger.Level.DEBUG, "{0} will not be asked for holes: {1}",
                     probe.name(), e.getMessage());
             return rest;

@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import lunar.block.Capability;
+import lunar.block.Extent;
 import lunar.initiator.path.MultipathDevice;
 import lunar.initiator.path.MultipathOptions;
 import lunar.initiator.path.Path;
@@ -21,7 +22,9 @@ import lunar.scsi.CapacityData10;
 import lunar.scsi.CapacityData16;
 import lunar.scsi.Cdb;
 import lunar.scsi.CompareAndWrite;
+import lunar.scsi.GetLbaStatus;
 import lunar.scsi.Inquiry;
+import lunar.scsi.LbaStatusList;
 import lunar.scsi.LogicalBlockProvisioning;
 import lunar.scsi.Lun;
 import lunar.scsi.ModeParameters;
@@ -98,6 +101,12 @@ class ReopenedLimitsTest {
                     new SupportedOperationCode(SupportedOperationCode.Support.STANDARD,
                             Bytes.EMPTY, Optional.empty()),
                     64);
+            case GetLbaStatus _ -> {
+                byte[] list = new LbaStatusList(List.of(new LbaStatusList.Extent(0,
+                        ScriptedDisk.BLOCK_COUNT, LbaStatusList.Provisioning.DEALLOCATED)))
+                        .bytes();
+                ScriptedDisk.dataIn(peer, command, list);
+            }
             case CompareAndWrite compare -> {
                 if (compare.blockCount() > 0) {
                     compared.incrementAndGet();
@@ -163,6 +172,21 @@ class ReopenedLimitsTest {
             assertHasAll(device);
             device.compareAndWrite(0, Loopback.blocks(2));
             assertThat(compared).hasValue(1);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"error", "busy port", "silence"})
+    void shouldKnowHolesByASessionThatWasNotToldOfThem(String how) throws Exception {
+        try (var loopback = with(new Loopback(peer -> serve(peer, 1, how)));
+                MultipathDevice device = MultipathDevice.open(loopback.initiator,
+                        paths(loopback, 1))) {
+            var hole = new Extent(0, ScriptedDisk.BLOCK_COUNT, false);
+            assertThat(device.extent(0)).isEqualTo(hole);
+            cut.set(true);
+            device.read(CUT_LBA, Loopback.blocks(1));
+            assertThat(logins).hasValue(2);
+            assertThat(device.extent(0)).isEqualTo(hole);
         }
     }
 

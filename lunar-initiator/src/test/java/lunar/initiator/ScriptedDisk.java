@@ -75,6 +75,9 @@ final class ScriptedDisk {
                 }
                 case NopOut nop when nop.isPing() -> peer.send(new NopIn(Lun.ZERO, nop.itt(),
                         Bhs.NO_TAG, peer.statSn(), peer.expCmdSn(), peer.maxCmdSn()));
+                case NopOut _ -> {
+                    // the acknowledgement of a message, which has no answer
+                }
                 case TaskManagementRequest manage -> peer.send(new TaskManagementResponse(
                         TaskManagementResponseCode.FUNCTION_COMPLETE.code(), 0, manage.itt(),
                         peer.statSn(), peer.expCmdSn(), peer.maxCmdSn()));

@@ -17,6 +17,9 @@ import lunar.block.AbortedException;
 import lunar.block.DeadlineException;
 import lunar.block.DeviceGoneException;
 import lunar.block.InvalidRequestException;
+import lunar.iscsi.Bhs;
+import lunar.iscsi.NopOut;
+import java.util.concurrent.CompletableFuture;
 import lunar.iscsi.AsyncEvent;
 import lunar.iscsi.AsyncMessage;
 import lunar.iscsi.DataOut;
@@ -286,6 +289,36 @@ class TaskTest {
         }); LunDevice device = loopback.open()) {
             assertThatThrownBy(() -> device.read(0, Loopback.blocks(1)))
                     .isInstanceOf(AbortedException.class);
+        }
+    }
+
+    /** RFC 7143 section 11.9.1, AsyncEvent 5. */
+    @Test
+    void shouldAcknowledgeThatTheTargetHasEndedTasks() throws Exception {
+        Lun lun = Lun.of(3);
+        var acknowledged = new CompletableFuture<NopOut>();
+        var statSn = new CompletableFuture<Integer>();
+        try (var loopback = Loopback.disk((peer, command, _) -> {
+            if (!command.lun().equals(lun)) {
+                return false;
+            }
+            statSn.complete(peer.nextStatSn());
+            peer.send(new AsyncMessage(lun, peer.statSn(), peer.expCmdSn(), peer.maxCmdSn(),
+                    AsyncEvent.TASK_TERMINATION.code(), 0, 0, 0, 0));
+            acknowledged.complete(peer.receive(NopOut.class));
+            return true;
+        }); Session session = loopback.login()) {
+            assertThatThrownBy(() -> session.execute(lun, new TestUnitReady().bytes(),
+                    MemorySegment.NULL, MemorySegment.NULL))
+                    .isInstanceOf(AbortedException.class);
+            NopOut said = acknowledged.get(20, TimeUnit.SECONDS);
+            assertThat(said.isPing()).isFalse();
+            assertThat(said.ttt()).isEqualTo(Bhs.NO_TAG);
+            assertThat(said.immediate()).isTrue();
+            assertThat(said.lun()).isEqualTo(lun);
+            assertThat(said.expStatSn()).isEqualTo(statSn.get() + 1);
+            assertThat(session.execute(Lun.ZERO, new TestUnitReady().bytes(), MemorySegment.NULL,
+                    MemorySegment.NULL).isGood()).isTrue();
         }
     }
 
