@@ -70,16 +70,26 @@ final class OtherRequests {
                     session.tasks().releaseHeld();
                 }
             }
-            case HOLD -> {
-                Bhs header = new Bhs()
-                        .wrap(MemorySegment.ofArray(bhs.bytes().toArray(ValueLayout.JAVA_BYTE)));
-                MemorySegment kept = MemorySegment.ofArray(data.toArray(ValueLayout.JAVA_BYTE));
-                session.tasks().hold(connection, bhs.int32(InitiatorPdu.CMD_SN),
-                        (int) kept.byteSize(), () -> performInTurn(pdu, header, kept));
-            }
+            case HOLD -> hold(pdu, bhs, data);
             case IGNORE -> {
                 // As the RFC has it (section 4.2.2.1).
             }
+        }
+    }
+
+    /** One whose data have no room is refused in its turn. */
+    private void hold(InitiatorPdu pdu, Bhs bhs, MemorySegment data) {
+        Bhs header = new Bhs()
+                .wrap(MemorySegment.ofArray(bhs.bytes().toArray(ValueLayout.JAVA_BYTE)));
+        int cmdSn = bhs.int32(InitiatorPdu.CMD_SN);
+        int bytes = (int) data.byteSize();
+        if (session.tasks().mayHold(bytes)) {
+            MemorySegment kept = MemorySegment.ofArray(data.toArray(ValueLayout.JAVA_BYTE));
+            session.tasks().hold(connection, cmdSn, bytes,
+                    () -> inTurn(() -> perform(pdu, header, kept)));
+        } else {
+            session.tasks().hold(connection, cmdSn, 0, () -> inTurn(
+                    () -> answers.reject(header, RejectReason.LONG_OPERATION_REJECT)));
         }
     }
 
@@ -88,12 +98,17 @@ final class OtherRequests {
         return bhs.opcode() == NopOut.OPCODE && bhs.itt() == Bhs.NO_TAG;
     }
 
-    private void performInTurn(InitiatorPdu pdu, Bhs bhs, MemorySegment data) {
+    @FunctionalInterface
+    private interface HeldWork {
+        void perform() throws ProtocolException;
+    }
+
+    private void inTurn(HeldWork held) {
         if (connection.isStopped()) {
             return;
         }
         try {
-            perform(pdu, bhs, data);
+            held.perform();
             connection.scheduleFlush();
         } catch (ProtocolException e) {
             connection.connection().end("a held request: " + e.getMessage(),

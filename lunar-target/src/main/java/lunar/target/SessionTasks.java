@@ -27,10 +27,7 @@ final class SessionTasks {
     private record HeldRequest(FullFeature connection, int bytes, Runnable perform)
             implements Held {}
 
-    /** Requests without a task that wait for their turn; more than these are the initiator's mistake. */
-    private static final int MAX_HELD_REQUESTS = 64;
-
-    /** Their data, which are kept on the heap. */
+    /** Data of requests without a task that wait for their turn, which are kept on the heap. */
     private static final int MAX_HELD_BYTES = 1 << 20;
 
     private final Session session;
@@ -41,7 +38,6 @@ final class SessionTasks {
     private final TaskAborts aborts;
     private final TaskTable tasks = new TaskTable();
     private final Map<Integer, Held> held = new HashMap<>();
-    private int heldRequestCount;
     private int heldBytes;
     private int immediateCount;
 
@@ -83,20 +79,20 @@ final class SessionTasks {
         }
     }
 
+    /** Whether the data of one request more may wait for its turn. */
+    boolean mayHold(int bytes) {
+        return bytes <= MAX_HELD_BYTES - heldBytes;
+    }
+
     /**
-     * Keeps a request until its turn; false where too many wait already.
+     * Keeps a request until its turn, be it only to be refused then: without it no later number would ever have its
+     * turn. The window bounds how many there are.
      *
-     * @param bytes data that it has
+     * @param bytes data that it keeps, see {@link #mayHold}
      */
-    boolean hold(FullFeature connection, int cmdSn, int bytes, Runnable perform) {
-        if (heldRequestCount == MAX_HELD_REQUESTS || heldBytes + bytes > MAX_HELD_BYTES) {
-            window.forget(cmdSn);
-            return false;
-        }
-        heldRequestCount++;
+    void hold(FullFeature connection, int cmdSn, int bytes, Runnable perform) {
         heldBytes += bytes;
         held.put(cmdSn, new HeldRequest(connection, bytes, perform));
-        return true;
     }
 
     /** What was held and whose turn has come goes on, on its own connection. */
@@ -112,7 +108,6 @@ final class SessionTasks {
                     task.connection().advance(task);
                 }
                 case HeldRequest(FullFeature _, int bytes, Runnable perform) -> {
-                    heldRequestCount--;
                     heldBytes -= bytes;
                     window.finished();
                     perform.run();
@@ -216,10 +211,7 @@ final class SessionTasks {
             window.forget(entry.getKey());
             switch (entry.getValue()) {
                 case HeldTask(Task task) -> drop(task);
-                case HeldRequest request -> {
-                    heldRequestCount--;
-                    heldBytes -= request.bytes();
-                }
+                case HeldRequest request -> heldBytes -= request.bytes();
             }
             return true;
         });
