@@ -4,6 +4,7 @@ module lunar.testkit {
     requires transitive lunar.iscsi;
     requires transitive org.junit.jupiter.api;
     requires transitive org.assertj.core;
+    requires java.logging;
     requires static org.jspecify;
 
     exports lunar.testkit;

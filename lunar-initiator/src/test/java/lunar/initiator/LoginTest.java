@@ -29,6 +29,7 @@ import lunar.iscsi.RejectReason;
 import lunar.iscsi.TargetAddress;
 import lunar.iscsi.TextRequest;
 import lunar.iscsi.TextResponse;
+import lunar.testkit.CapturedLog;
 import lunar.scsi.Lun;
 import lunar.testkit.ScriptedPeer;
 import lunar.testkit.ScriptedTarget;
@@ -290,7 +291,7 @@ class LoginTest {
             peer.send(new LogoutResponse(0, logout.itt(), peer.statSn(), peer.expCmdSn(),
                     peer.maxCmdSn(), 0, 0));
             peer.awaitEnd();
-        }); var log = new CapturedLog()) {
+        }); var log = new CapturedLog("lunar.initiator")) {
             assertThat(loopback.initiator.discover(loopback.target.portal())).containsExactly(
                     new DiscoveredTarget("iqn.2026-11.org.lunar:one", List.of(
                             new TargetAddress("10.0.0.1", 3260, OptionalInt.of(1)))),

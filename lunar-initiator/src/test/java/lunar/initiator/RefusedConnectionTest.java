@@ -8,6 +8,7 @@ import java.util.stream.LongStream;
 import lunar.iscsi.LoginException;
 import lunar.iscsi.LoginRequest;
 import lunar.iscsi.LoginStatus;
+import lunar.testkit.CapturedLog;
 import lunar.scsi.Lun;
 import lunar.testkit.ScriptedPeer;
 import org.junit.jupiter.api.Test;
@@ -36,7 +37,7 @@ class RefusedConnectionTest {
     @EnumSource(value = LoginStatus.class, names = {"AUTHENTICATION_FAILURE",
             "AUTHORIZATION_FAILURE", "CANNOT_INCLUDE_IN_SESSION"})
     void shouldGiveUpAConnectionThatIsRefusedForGood(LoginStatus status) throws Exception {
-        try (var log = new CapturedLog();
+        try (var log = new CapturedLog("lunar.initiator");
                 var loopback = new Loopback(peer -> serve(peer, status));
                 Session session = loopback.initiator
                         .login(loopback.options().withConnections(2))) {

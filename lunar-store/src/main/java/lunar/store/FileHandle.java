@@ -283,7 +283,7 @@ final class FileHandle implements AutoCloseable {
         try {
             channel = openAgain();
         } catch (BusyException e) {
-            throw lost(e.getMessage(), e);
+            throw lost(String.valueOf(e.getMessage()), e);
         } catch (IOException e) {
             // Without a lock anybody may have taken it; with it, there may be a channel the next time.
             throw ownHasLock ? e : lost(path + " cannot be opened again: " + e.getMessage(), e);

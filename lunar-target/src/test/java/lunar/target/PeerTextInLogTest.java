@@ -13,6 +13,7 @@ import lunar.iscsi.LoginRequest;
 import lunar.iscsi.LoginStage;
 import lunar.iscsi.Secret;
 import lunar.iscsi.TextRequest;
+import lunar.testkit.CapturedLog;
 import lunar.scsi.Lun;
 import lunar.target.device.Nexus;
 import lunar.target.device.TargetPort;
@@ -43,7 +44,7 @@ class PeerTextInLogTest {
 
     @Test
     void shouldEscapeInitiatorNameOfALoginAndOfASession() throws Exception {
-        try (var target = new TargetFixture(); var log = new CapturedLog()) {
+        try (var target = new TargetFixture(); var log = new CapturedLog("lunar.target")) {
             try (var refused = new RawInitiator(target.server)) {
                 assertThat(refused.loginAs(HOSTILE, "iqn.2026-11.org.lunar:none").status())
                         .isEqualTo(0x0203);
@@ -61,7 +62,7 @@ class PeerTextInLogTest {
     @Test
     void shouldEscapeTargetNameThatDoesNotExist() throws Exception {
         try (var target = new TargetFixture();
-                var log = new CapturedLog();
+                var log = new CapturedLog("lunar.target");
                 var initiator = new RawInitiator(target.server)) {
             assertThat(initiator.loginAs(RawInitiator.NAME, HOSTILE).status()).isEqualTo(0x0203);
             assertEscaped(log, 1);
@@ -71,7 +72,7 @@ class PeerTextInLogTest {
     @Test
     void shouldEscapeKeysOfASession() throws Exception {
         try (var target = new TargetFixture();
-                var log = new CapturedLog();
+                var log = new CapturedLog("lunar.target");
                 var initiator = target.ready(0)) {
             initiator.send(
                     new TextRequest(true, true, false, Lun.ZERO, initiator.newTag(), Bhs.NO_TAG,
@@ -85,7 +86,7 @@ class PeerTextInLogTest {
     void shouldEscapeChapUser() throws Exception {
         var user = new ChapCredentials("me", Secret.of("a secret of some length"));
         try (var target = new TargetFixture();
-                var log = new CapturedLog();
+                var log = new CapturedLog("lunar.target");
                 var initiator = new RawInitiator(target.server)) {
             var _ = target.server.update(target.server.spec(RawInitiator.TARGET).orElseThrow()
                     .withChap(ChapPolicy.of(user)));

@@ -8,6 +8,7 @@ import java.util.List;
 import lunar.iscsi.Bhs;
 import lunar.iscsi.LogoutResponse;
 import lunar.iscsi.NopIn;
+import lunar.testkit.CapturedLog;
 import lunar.scsi.Status;
 import org.junit.jupiter.api.Test;
 
@@ -197,7 +198,7 @@ class TargetServerTest {
 
     @Test
     void shouldEndConnectionThatSendsGarbageWithOneLineAndServeOthers() throws Exception {
-        try (var log = new CapturedLog();
+        try (var log = new CapturedLog("lunar.target");
                 var target = new TargetFixture();
                 var good = target.ready(1)) {
             for (int i = 0; i < 5; i++) {

@@ -7,6 +7,7 @@ import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import lunar.testkit.CapturedLog;
 import org.junit.jupiter.api.Test;
 
 /** A flood of bad connections leaves a bounded number of lines in the log. */
@@ -65,7 +66,7 @@ class WarningLimiterTest {
 
     @Test
     void shouldLimitLinesOfConnectionsThatSendGarbage() throws Exception {
-        try (var target = new TargetFixture(); var log = new CapturedLog()) {
+        try (var target = new TargetFixture(); var log = new CapturedLog("lunar.target")) {
             for (int i = 0; i < 3 * WarningLimiter.MOST; i++) {
                 try (var bad = new RawInitiator(target.server)) {
                     bad.sendBytes(new byte[48]);
