@@ -110,8 +110,8 @@ public final class Initiator implements AutoCloseable {
     }
 
     /**
-     * Logs in with an ISID of one's own at the very portal of the options. A redirection is not followed: it may lead to
-     * another portal group, where the ISID is that of another session, which would end instead.
+     * Logs in with an ISID of one's own at the very portal of the options. A redirection is not followed: it may lead
+     * to another portal group, where the ISID is that of another session, which would end instead.
      *
      * @throws LoginException when the target refuses, redirects, or does not answer in time
      * @throws IOException when there is no connection to be had, or it ends

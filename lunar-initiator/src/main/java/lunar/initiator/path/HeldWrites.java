@@ -76,7 +76,7 @@ final class HeldWrites {
         }
     }
 
-    /** A path has left a session in a portal group where it logs in no more: it is ended by another way, if in doubt. */
+    /** A path has left a session in a portal group where it logs in no more: if in doubt, others end it. */
     void abandon(PathSession session) {
         WriteBarrier mine = barrier;
         if (mine != null) {
