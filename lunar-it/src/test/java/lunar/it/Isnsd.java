@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import lunar.isns.IsnsServer;
+import lunar.testkit.FreePorts;
 
 /**
  * An isnsd of our own on a port of the loopback interface, with a fresh database, ended by its process; and isnsadm,
@@ -34,7 +35,7 @@ final class Isnsd implements AutoCloseable {
         Peer.assume("isnsd", "isnsadm");
         this.folder = folder;
         this.period = period;
-        port = Peer.freePort();
+        port = FreePorts.one();
         Files.writeString(folder.resolve("isnsadm.conf"), """
                 SourceName = iqn.2026-11.org.lunar:admin
                 Control.SourceName = iqn.2026-11.org.lunar:control

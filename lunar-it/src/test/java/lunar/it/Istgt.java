@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import lunar.testkit.FreePorts;
 
 /**
  * An istgt of our own, on free ports, ended by its process. LUN 0 of each of its targets is the one file that it has.
@@ -30,7 +31,7 @@ final class Istgt implements AutoCloseable {
     /** Starts one with a disk of so many MiB, or skips the test where there is none to start. */
     static Istgt start(Path folder, int sizeMiB) throws IOException, InterruptedException {
         Peer.assume("istgt");
-        var ports = List.of(Peer.freePort(), Peer.freePort());
+        var ports = FreePorts.several(2);
         Path disk = folder.resolve("disk.img");
         try (var image = new RandomAccessFile(disk.toFile(), "rw")) {
             image.setLength((long) sizeMiB << 20);

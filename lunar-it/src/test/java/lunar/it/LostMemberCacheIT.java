@@ -21,6 +21,7 @@ import lunar.raid.run.RunOptions;
 import lunar.raid.run.RunningVolume;
 import lunar.raid.run.VolumeHealth;
 import lunar.raid.run.VolumeSpec;
+import lunar.testkit.FreePorts;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,7 +49,7 @@ class LostMemberCacheIT {
         private Process process;
 
         Target(int number) throws IOException {
-            port = Peer.freePort();
+            port = FreePorts.one();
             store = "volatile:file:" + folder.resolve("m" + number) + "?size=16MiB";
             process = start();
         }

@@ -1,8 +1,6 @@
 package lunar.it;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -52,13 +50,6 @@ final class Peer implements AutoCloseable {
     private final List<String> command;
     private final Process process;
     private final Path output;
-
-    /** A port of the loopback interface that nobody listens on. */
-    static int freePort() throws IOException {
-        try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        }
-    }
 
     private Peer(List<String> command) throws IOException {
         this.command = command;

@@ -14,6 +14,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import lunar.testkit.FreePorts;
 
 /**
  * A tgtd of our own, on free ports, ended by its process. LUN 1 of each target is a file; LUN 0 is tgtd's controller.
@@ -44,7 +45,7 @@ final class Tgtd implements AutoCloseable {
         assumeTrue(missing.isEmpty(), missing);
         Files.createDirectories(Path.of("/var/run/tgtd"));
         int control = ThreadLocalRandom.current().nextInt(1_000, 32_000);
-        int port = Peer.freePort();
+        int port = FreePorts.one();
         Process process = new ProcessBuilder("tgtd", "-f", "-C", Integer.toString(control),
                 "--iscsi", "portal=127.0.0.1:" + port)
                 .redirectErrorStream(true)

@@ -13,10 +13,10 @@ import lunar.iscsi.LoginRequest;
 import lunar.iscsi.LoginStage;
 import lunar.iscsi.Secret;
 import lunar.iscsi.TextRequest;
-import lunar.testkit.CapturedLog;
 import lunar.scsi.Lun;
 import lunar.target.device.Nexus;
 import lunar.target.device.TargetPort;
+import lunar.testkit.CapturedLog;
 import org.junit.jupiter.api.Test;
 
 /** Names and values that peers choose are escaped in every line of the log. */

@@ -8,8 +8,8 @@ import java.util.List;
 import lunar.iscsi.Bhs;
 import lunar.iscsi.LogoutResponse;
 import lunar.iscsi.NopIn;
-import lunar.testkit.CapturedLog;
 import lunar.scsi.Status;
+import lunar.testkit.CapturedLog;
 import org.junit.jupiter.api.Test;
 
 /** Connections and sessions of a server: how they begin, end, replace each other and leave each other alone. */

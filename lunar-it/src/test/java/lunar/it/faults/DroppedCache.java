@@ -2,6 +2,7 @@ package lunar.it.faults;
 
 import lunar.block.BlockDevice;
 import lunar.block.Devices;
+import lunar.testkit.FreePorts;
 
 /**
  * A member of a served volume that loses power and its write cache, and is back within the time that requests wait for
@@ -29,7 +30,7 @@ final class DroppedCache implements Scenario {
     public String play(Lab lab, int times) throws Exception {
         var members = new MemberTargets(lab, level.equals("raid1") ? 2 : 3, "volatile:");
         members.create(level + ":vol");
-        var gateway = new Gateway(lab, level + ":vol", members.config(), lab.ports(1).getFirst());
+        var gateway = new Gateway(lab, level + ":vol", members.config(), FreePorts.one());
         LunarProcess server = gateway.start();
         BlockDevice device = lab.with(Devices.open(gateway.uri()));
         var history = new BlockHistory(BLOCKS);

@@ -12,6 +12,7 @@ import lunar.initiator.path.MultipathDevice;
 import lunar.initiator.path.MultipathOptions;
 import lunar.initiator.path.Path;
 import lunar.scsi.Lun;
+import lunar.testkit.FreePorts;
 
 /**
  * Two paths to a served file, of which one or the other is frozen, cut or slowed down under load. What the frozen path
@@ -33,7 +34,7 @@ final class FrozenPath implements Scenario {
 
     @Override
     public String play(Lab lab, int times) throws Exception {
-        List<Integer> ports = lab.ports(2);
+        List<Integer> ports = FreePorts.several(2);
         lab.start(Map.of(), "server.err", "serve",
                 "file:" + lab.path("disk.img") + "?size=1MiB", "--iqn", IQN, "--state",
                 lab.path("state").toString(), "--portal", "127.0.0.1:" + ports.get(0), "--portal",

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import lunar.block.BlockDevice;
 import lunar.block.Devices;
+import lunar.testkit.FreePorts;
 
 /**
  * A thinly provisioned file or member of a volume whose file system fills up under load, and has space again. Writes
@@ -56,7 +57,7 @@ final class FullDisk implements Scenario {
                     "file:" + lab.path("m1") + "?size=40MiB", "--assume-clean", "--config", config);
         }
         var gateway = new Gateway(lab, volume ? "raid1:vol" : thin, volume ? config : "",
-                lab.ports(1).getFirst());
+                FreePorts.one());
         LunarProcess server = gateway.start();
         BlockDevice device = lab.with(Devices.open(gateway.uri()));
         var history = new BlockHistory(BLOCKS);

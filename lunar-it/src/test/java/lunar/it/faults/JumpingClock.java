@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import lunar.block.BlockDevice;
 import lunar.block.Devices;
+import lunar.testkit.FreePorts;
 
 /**
  * The gateway of a volume whose clock of the day jumps, forth and back, by seconds or days, while its members' targets
@@ -35,7 +36,7 @@ final class JumpingClock implements Scenario {
         Path library = Preload.compile(lab, "jumping-clock");
         var members = new MemberTargets(lab, 2, "");
         members.create("raid1:vol");
-        var gateway = new Gateway(lab, "raid1:vol", members.config(), lab.ports(1).getFirst());
+        var gateway = new Gateway(lab, "raid1:vol", members.config(), FreePorts.one());
         LunarProcess server = gateway.launch(Map.of("LD_PRELOAD", library.toString(),
                 "LUNAR_FAULT_CLOCK", clock.toString())).awaitServing(1);
         BlockDevice device = lab.with(Devices.open(gateway.uri()));

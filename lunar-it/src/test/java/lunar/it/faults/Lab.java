@@ -2,12 +2,9 @@ package lunar.it.faults;
 
 import java.io.IOException;
 import java.io.PrintStream;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Deque;
@@ -57,21 +54,6 @@ final class Lab implements AutoCloseable {
     <T extends AutoCloseable> T with(T part) {
         open.push(part);
         return part;
-    }
-
-    /** Ports that nobody listens on, different ones. */
-    List<Integer> ports(int count) throws IOException {
-        var sockets = new ArrayList<ServerSocket>();
-        try {
-            for (int i = 0; i < count; i++) {
-                sockets.add(new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1")));
-            }
-            return sockets.stream().map(ServerSocket::getLocalPort).toList();
-        } finally {
-            for (ServerSocket socket : sockets) {
-                socket.close();
-            }
-        }
     }
 
     /** A command with its error stream in a file of the folder. */

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import lunar.testkit.FreePorts;
 
 /** Targets in processes of their own, each with one LUN that is a member of a volume. */
 final class MemberTargets {
@@ -24,7 +25,7 @@ final class MemberTargets {
     MemberTargets(Lab lab, int count, String filter) throws IOException {
         this.lab = lab;
         this.filter = filter;
-        ports = lab.ports(count);
+        ports = FreePorts.several(count);
         seen = new ArrayList<>(ports);
         for (int member = 0; member < count; member++) {
             processes.add(serve(member));

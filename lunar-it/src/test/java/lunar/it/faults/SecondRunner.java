@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import lunar.block.BlockDevice;
 import lunar.block.Devices;
+import lunar.testkit.FreePorts;
 
 /**
  * Commands on a volume that a server runs, given where that server is not seen: with another
@@ -46,7 +47,7 @@ final class SecondRunner implements Scenario {
     public String play(Lab lab, int times) throws Exception {
         var members = new MemberTargets(lab, 3, "");
         members.create("raid5:vol");
-        var ports = lab.ports(2);
+        var ports = FreePorts.several(2);
         var gateway = new Gateway(lab, "raid5:vol", members.config(), ports.getFirst());
         var second = new Gateway(lab, "raid5:vol", members.config(), ports.getLast());
         LunarProcess server = gateway.launch(runtime(lab, "runtime-a")).awaitServing(1);

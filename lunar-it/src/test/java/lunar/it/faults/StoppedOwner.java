@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import lunar.block.BlockDevice;
 import lunar.block.Devices;
 import lunar.block.StorageException;
+import lunar.testkit.FreePorts;
 
 /**
  * Two gateways for one volume. The one that runs it is stopped with SIGSTOP, as a machine that hangs; the other takes
@@ -26,7 +27,7 @@ final class StoppedOwner implements Scenario {
     public String play(Lab lab, int times) throws Exception {
         var members = new MemberTargets(lab, 2, "");
         members.create("raid1:vol");
-        var ports = lab.ports(2);
+        var ports = FreePorts.several(2);
         var history = new BlockHistory(BLOCKS);
         var refused = new AtomicLong();
         int owner = 0;

@@ -2,6 +2,7 @@ package lunar.it.faults;
 
 import java.io.IOException;
 import java.util.List;
+import lunar.testkit.FreePorts;
 
 /**
  * What is served in a scenario, and how it is made.
@@ -40,7 +41,7 @@ record Unit(String uri, List<String> create) {
             lab.run(create.toArray(String[]::new));
         }
         return new Gateway(lab, uri, isVolume() ? lab.path("lunar.toml").toString() : "",
-                lab.ports(1).getFirst());
+                FreePorts.one());
     }
 
     boolean isVolume() { return uri.startsWith("raid"); }
