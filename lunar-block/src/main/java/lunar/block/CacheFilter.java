@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * it has succeeded and no other change of these pages was under way at any time meanwhile. What was read goes in only
  * if no change of it was under way when the read began, and none has begun since. A change that failed leaves nothing
  * in the cache. A device whose size has changed empties it, so does {@link #eraseKey}. So does one that may have lost
- * acknowledged writes ({@link BlockDevice#writeLosses}, {@link LostWritesException}); from then on nothing is kept until
- * a flush has succeeded, since before that the device, too, may tell what it has not stored.
+ * acknowledged writes ({@link BlockDevice#writeLosses}, {@link LostWritesException}); from then on nothing is kept
+ * until a flush has succeeded, since before that the device, too, may tell what it has not stored.
  *
  * <p>A read is answered from memory if all its pages are there; else all of it is read below, and with it the rest of
  * its pages where it is short. It waits for a read-ahead that is bringing its pages, once that is on its way: to ask
