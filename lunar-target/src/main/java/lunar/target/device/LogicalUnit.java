@@ -211,8 +211,8 @@ public final class LogicalUnit {
      * A logical unit reset (SAM-5 section 6.3.3): what commands have set goes back to what it was. Its tasks are
      * aborted apart from this, and the unit attentions established. Any thread.
      *
-     * @return ends when no copy writes any more, and what the write cache held is stable where the reset has switched it
-     *         off
+     * @return ends when no copy writes any more, and what the write cache held is stable where the reset has switched
+     *         it off
      */
     public CompletableFuture<Void> reset() {
         medium.allowRemoval();
@@ -223,7 +223,7 @@ public final class LogicalUnit {
         return cacheSwitchedOff ? CompletableFuture.allOf(copies, flush()) : copies;
     }
 
-    /** Flushes for no command. A reset cannot fail: the next command that vouches for stable data tells of a failure. */
+    /** Flushes for no command. A reset cannot fail: the next command that vouches for stable data tells of it. */
     private CompletableFuture<Void> flush() {
         var done = new CompletableFuture<Void>();
         device.submit(new BlockRequest().asFlush().onCompletion((_, failure) -> {
