@@ -98,13 +98,17 @@ public final class LogicalUnit {
 
     /** It is a unit of this target too: several may share it, with its reservations and mode pages. */
     void join(ScsiTarget target) {
-        targets.add(target);
+        synchronized (targets) {
+            targets.add(target);
+        }
     }
 
     void leave(ScsiTarget target) {
-        targets.remove(target);
-        if (targets.stream().noneMatch(other -> other.name().equals(target.name()))) {
-            access.forget(target.name());
+        synchronized (targets) { // or it would forget the states of one that has joined meanwhile
+            targets.remove(target);
+            if (targets.stream().noneMatch(other -> other.name().equals(target.name()))) {
+                access.forget(target.name());
+            }
         }
     }
 
