@@ -42,9 +42,11 @@ public final class LogicalUnit {
      *
      * @param target the first whose unit it is
      * @param maxTransferBytes longest data of one command
+     * @param abortTimeoutMs how long the device has to end what is aborted
      * @throws IOException when the saved state cannot be read, or is damaged
      */
-    public LogicalUnit(ScsiTarget target, UnitSpec spec, int maxTransferBytes)
+    public LogicalUnit(ScsiTarget target, UnitSpec spec, int maxTransferBytes,
+            long abortTimeoutMs)
             throws IOException {
         this.spec = spec;
         reservations = new Reservations(spec.state(), target.name());
@@ -52,7 +54,7 @@ public final class LogicalUnit {
         thresholds = new Thresholds(this, modes, spec.device());
         presented = new UnitDevice(spec, modes, counters, thresholds);
         device = FencedDevice.over(presented);
-        copyWrites = new CopyWrites(device);
+        copyWrites = new CopyWrites(device, abortTimeoutMs);
         access = new AsymmetricAccess(this);
         capacity = new AtomicLong(spec.device().blockCount());
         selfTest = new SelfTest(device);
