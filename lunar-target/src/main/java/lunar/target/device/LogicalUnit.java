@@ -35,6 +35,8 @@ public final class LogicalUnit {
     private final SelfTest selfTest;
     private final PowerOn powerOn;
     private volatile DeviceServer server;
+    /** Of resets; guarded by this. */
+    private CompletableFuture<Void> flushed = CompletableFuture.completedFuture(null);
     private final Set<ScsiTarget> targets = new CopyOnWriteArraySet<>();
 
     /**
@@ -217,16 +219,23 @@ public final class LogicalUnit {
      * A logical unit reset (SAM-5 section 6.3.3): what commands have set goes back to what it was. Its tasks are
      * aborted apart from this, and the unit attentions established. Any thread.
      *
-     * @return ends when no copy writes any more, and what the write cache held is stable where the reset has switched it
-     *         off
+     * @return ends when no copy writes any more, and what the write cache held is stable where this reset has switched
+     *         it off, or one before
      */
     public CompletableFuture<Void> reset() {
         medium.allowRemoval();
         reservations.reset();
-        boolean cacheSwitchedOff = modes.reset();
+        CompletableFuture<Void> stable = resetModes();
         selfTest.stop();
-        CompletableFuture<Void> copies = copyWrites.stop(_ -> true);
-        return cacheSwitchedOff ? CompletableFuture.allOf(copies, flush()) : copies;
+        return CompletableFuture.allOf(copyWrites.stop(_ -> true), stable);
+    }
+
+    /** Ends with the flushes of all resets, so that one does not succeed while that of another is under way. */
+    private synchronized CompletableFuture<Void> resetModes() {
+        if (modes.reset()) { // has switched the write cache off
+            flushed = CompletableFuture.allOf(flushed, flush());
+        }
+        return flushed;
     }
 
     /** Flushes for no command. A reset cannot fail: the next command that vouches for stable data tells of a failure. */
