@@ -159,7 +159,8 @@ class RejectedFunctionTest {
     void shouldNotAnswerCommandThatIsAbortedAfterAll() throws Exception {
         var store = new HungStore();
         try (var device = new GatedDevice("ram:1MiB");
-                var server = serve(UnitSpec.of(device).withState(store));
+                // Twice this time has the second function to succeed.
+                var server = serve(UnitSpec.of(device).withState(store), 4000);
                 var initiator = RawInitiator.ready(server, 1)) {
             int command = register(initiator, store);
             int first = initiator.manage(TaskManagementFunction.ABORT_TASK, command);
