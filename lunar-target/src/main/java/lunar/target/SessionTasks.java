@@ -160,8 +160,11 @@ final class SessionTasks {
      */
     void owe(List<Task> aborted) {
         for (Task task : aborted) {
+            if (!task.aborted()) { // it had ended before, and was answered
+                continue;
+            }
             task.owe(true);
-            if (task.state == Task.State.ENDED) {
+            if (task.state == Task.State.ENDED && task.endsAborted()) {
                 session.fence().answer(task);
             } else if (task.state == Task.State.LEFT_BEHIND && task.endsAborted()) {
                 task.connection().answerLeftBehind(task);

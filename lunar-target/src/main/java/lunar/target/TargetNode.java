@@ -53,8 +53,8 @@ final class TargetNode {
         this.portals = portals;
         device = new ScsiTarget(spec.name(), ports(spec), copies);
         luns = prepare(spec).luns();
-        present(Map.of(), Map.of());
         device.serve(luns);
+        present(Map.of(), Map.of());
     }
 
     TargetSpec spec() { return spec; }
@@ -154,13 +154,13 @@ final class TargetNode {
         luns = change.luns();
         spec = change.spec();
         device.present(ports(spec));
+        device.serve(luns);
         present(before, old.states());
         luns.forEach((lun, unit) -> {
             if (unit.equals(before.get(lun)) && !alike(old.luns().get(lun), spec.luns().get(lun))) {
                 unit.present(Objects.requireNonNull(spec.luns().get(lun)));
             }
         });
-        device.serve(luns);
         var ends = new ArrayList<CompletableFuture<?>>();
         sessions.forEach(session -> show(session, ends));
         if (spec.absence().isPresent() && !spec.absence().equals(old.absence())) {
@@ -183,17 +183,20 @@ final class TargetNode {
                 && one.thick() == other.thick();
     }
 
-    /** Puts portal groups into their states: for new units, and for all where the spec says another than before. */
+    /**
+     * Puts portal groups into their states: for new units, and for all where the spec says another than before. The
+     * units must be served, or an older target of this name would take the states along when it leaves them.
+     */
     private void present(Map<Integer, LogicalUnit> before,
             Map<Integer, State> old) {
+        Map<Boolean, Set<LogicalUnit>> known = luns.values().stream().collect(
+                Collectors.partitioningBy(before::containsValue, Collectors.toSet()));
         for (int group : groups()) {
             State state = spec.states().getOrDefault(group, State.ACTIVE_OPTIMIZED);
-            boolean same = state == old.getOrDefault(group, State.ACTIVE_OPTIMIZED);
-            device.changeAccess(group, state, luns.values().stream()
-                    .filter(unit -> !before.containsValue(unit)
-                            ? state != State.ACTIVE_OPTIMIZED
-                            : !same)
-                    .collect(Collectors.toSet()));
+            device.beginAccess(group, state, Objects.requireNonNull(known.get(false)));
+            if (state != old.getOrDefault(group, State.ACTIVE_OPTIMIZED)) {
+                device.changeAccess(group, state, Objects.requireNonNull(known.get(true)));
+            }
         }
     }
 

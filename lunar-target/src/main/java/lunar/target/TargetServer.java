@@ -110,7 +110,7 @@ public final class TargetServer implements AutoCloseable {
         loggedIn = new LoggedInConnections(limits);
         sessions = new Sessions(from.sessionLimits, loggedIn);
         pending = new PendingConnections(limits);
-        units = new Units(limits.maxTransferBytes());
+        units = new Units(limits);
         admissions = new Admissions(this, from.offer, from.discoveryChap);
         discovery = new Discovery(this);
         loops = provider().start("lunar-target", from.loopCount);

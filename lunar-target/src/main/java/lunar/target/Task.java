@@ -456,11 +456,12 @@ final class Task implements ScsiTask, Transport.Release {
     void withdraw() { withdrawn = true; }
 
     /**
-     * Whether the task was aborted because its unit was taken away. Whatever it has come to, that is what its initiator
-     * is told, which would wait for it in vain; unless a message tells it (RFC 7143 section 4.2.3.4).
+     * Whether the task was aborted because its unit was taken away and has not been answered. Whatever it has come to,
+     * that is what its initiator is told, which would wait for it in vain; unless a message tells it (RFC 7143 section
+     * 4.2.3.4).
      */
     boolean endsWithoutUnit() {
-        if (!withdrawn
+        if (!withdrawn || answered
                 || session().login().parameters().taskReporting() == TaskReporting.FAST_ABORT) {
             return false;
         }

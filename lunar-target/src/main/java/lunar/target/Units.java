@@ -22,9 +22,9 @@ final class Units {
     private static final System.Logger LOG = System.getLogger("lunar.target");
 
     private final IdentityHashMap<BlockDevice, Shared> units = new IdentityHashMap<>();
-    private final int maxTransferBytes;
+    private final ServerLimits limits;
 
-    Units(int maxTransferBytes) { this.maxTransferBytes = maxTransferBytes; }
+    Units(ServerLimits limits) { this.limits = limits; }
 
     /**
      * The unit of a device, for one LUN more.
@@ -34,7 +34,8 @@ final class Units {
     synchronized LogicalUnit take(ScsiTarget target, UnitSpec spec) throws IOException {
         Shared known = units.get(spec.device());
         LogicalUnit unit = known == null
-                ? new LogicalUnit(target, spec, maxTransferBytes)
+                ? new LogicalUnit(target, spec, limits.maxTransferBytes(),
+                        limits.abortTimeoutMs())
                 : known.unit();
         units.put(spec.device(), new Shared(unit, known == null ? 1 : known.luns() + 1));
         return unit;

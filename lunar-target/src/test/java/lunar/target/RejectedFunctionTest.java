@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import lunar.block.BlockRequest;
 import lunar.iscsi.Bhs;
 import lunar.iscsi.ScsiResponse;
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class RejectedFunctionTest {
     private static final int ABORTED_COMMAND = 0x0b_00_00;
+    private static final int NO_UNIT = 0x05_25_00;
 
     /** Does not save anything until it is opened, as a disk that hangs: not a device that could be fenced. */
     private static final class HungStore implements StateStore {
@@ -62,9 +64,11 @@ class RejectedFunctionTest {
         return itt;
     }
 
-    private static TargetServer serve(UnitSpec unit) throws IOException {
+    private static TargetServer serve(UnitSpec unit) throws IOException { return serve(unit, 100); }
+
+    private static TargetServer serve(UnitSpec unit, int abortMs) throws IOException {
         return TargetServer.builder().portal("127.0.0.1", 0)
-                .limits(TargetFixture.limits(15_000, 30_000, 100))
+                .limits(TargetFixture.limits(15_000, 30_000, abortMs))
                 .target(TargetSpec.of(RawInitiator.TARGET).withLun(0, unit)).start();
     }
 
@@ -121,12 +125,42 @@ class RejectedFunctionTest {
         }
     }
 
+    /** The unit is taken away meanwhile, which is told to a command that ends; the rejection adds nothing to that. */
+    @Test
+    void shouldAnswerOnceWhatHasEndedBeforeTheRejection() throws Exception {
+        var store = new HungStore();
+        try (var device = new GatedDevice("ram:1MiB");
+                var server = serve(UnitSpec.of(device).withState(store), 3000);
+                var initiator = RawInitiator.ready(server, 1)) {
+            int stuck = register(initiator, store);
+            device.shut(1, request -> request.operation() == BlockRequest.Operation.WRITE);
+            int ended = initiator.write(8, blocks(1, 1));
+            device.awaitArrivals();
+            int abort = initiator.manage(TaskManagementFunction.ABORT_TASK_SET, Bhs.NO_TAG);
+            initiator.assertSilent();
+            var gone = server.update(TargetSpec.of(RawInitiator.TARGET));
+            device.open();
+            RawInitiator.Received answer = initiator.receive();
+            assertThat(answer.bhs().itt()).isEqualTo(ended);
+            assertThat(answer.sense()).isEqualTo(NO_UNIT);
+
+            assertThat(initiator.managed(abort)).isEqualTo(FUNCTION_REJECTED.code());
+            store.opened.countDown();
+            answer = initiator.receive();
+            assertThat(answer.bhs().itt()).isEqualTo(stuck);
+            assertThat(answer.sense()).isEqualTo(NO_UNIT);
+            initiator.assertSilent();
+            gone.get(10, TimeUnit.SECONDS);
+        }
+    }
+
     /** A function that succeeds after one that was rejected: the command is not answered any more. */
     @Test
     void shouldNotAnswerCommandThatIsAbortedAfterAll() throws Exception {
         var store = new HungStore();
         try (var device = new GatedDevice("ram:1MiB");
-                var server = serve(UnitSpec.of(device).withState(store));
+                // Twice this time has the second function to succeed.
+                var server = serve(UnitSpec.of(device).withState(store), 4000);
                 var initiator = RawInitiator.ready(server, 1)) {
             int command = register(initiator, store);
             int first = initiator.manage(TaskManagementFunction.ABORT_TASK, command);

@@ -26,6 +26,8 @@ import lunar.scsi.TargetPortGroups.State;
 import lunar.target.unit.UnitSpec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What sessions hear of it when their server is given another configuration, and when it ends. */
 class TargetChangesTest {
@@ -313,6 +315,30 @@ class TargetChangesTest {
         }
         assertThatThrownBy(() -> both.withState(1, State.OFFLINE))
                 .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    /** A command keeps the units of a target that is removed, while one of its name comes with the same units. */
+    @ParameterizedTest
+    @CsvSource({"STANDBY, ACTIVE_OPTIMIZED, 0", "ACTIVE_OPTIMIZED, STANDBY, 132107"})
+    void shouldPutTheGroupsOfATargetThatComesBackIntoItsOwnStates(State before, State after,
+            int told) throws Exception {
+        try (var server = server(both).start(); var old = ready(server, ONE)) {
+            first.shut(1);
+            old.write(Lun.of(0), 0, TargetFixture.blocks(1, 2));
+            first.awaitArrivals();
+            server.changeAccess(RawInitiator.TARGET, 1, before);
+            var removed = server.remove(RawInitiator.TARGET);
+            assertDone(server.update(both.withState(1, after)));
+            try (var raw = new RawInitiator(server)) {
+                assertThat(raw.loginAs(TWO, RawInitiator.TARGET).status()).isZero();
+                takeAttentions(raw, 0);
+                assertThat(sense(raw, 0)).isEqualTo(told);
+                first.open();
+                assertDone(removed);
+                takeAttentions(raw, 0);
+                assertThat(sense(raw, 0)).isEqualTo(told);
+            }
+        }
     }
 
     @Test

@@ -4,14 +4,19 @@ import static lunar.target.TargetFixture.blocks;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.Set;
 import lunar.block.BlockRequest;
+import lunar.block.Capability;
 import lunar.block.Devices;
 import lunar.block.ForwardingDevice;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
 import lunar.iscsi.TaskManagementFunction;
+import lunar.scsi.Sense;
 import lunar.scsi.Status;
 import lunar.target.unit.StateStore;
 import lunar.target.unit.UnitSpec;
@@ -49,6 +54,13 @@ class WriteCacheTest {
 
         @Override
         public void submit(BlockRequest request) { request.completeOn(this); }
+
+        @Override
+        public Set<Capability> capabilities() {
+            Set<Capability> all = EnumSet.copyOf(below().capabilities());
+            all.remove(Capability.FUA);
+            return all;
+        }
     }
 
     @Test
@@ -103,6 +115,22 @@ class WriteCacheTest {
             assertThat(select(initiator, 0, OFF)).as("off by now, and yet not stable")
                     .isEqualTo(WRITE_ERROR);
             assertThat(select(initiator, 0, OFF)).isZero();
+        }
+    }
+
+    /** WRITE(10), COMPARE AND WRITE: of one block, which may well be good. */
+    @ParameterizedTest
+    @CsvSource({"2a00 00000005 00 0001 00, 512", "8900 0000000000000005 000000 01 00 00, 1024"})
+    void shouldNameNoBlockWhereTheFlushAfterAWriteFails(String cdb, int bytes) throws Exception {
+        var device = new BadFlushes();
+        try (var server = serve(device); var initiator = RawInitiator.ready(server, 1)) {
+            assertThat(select(initiator, 0, OFF)).isZero();
+            device.left = 1;
+            RawInitiator.Received answer = initiator.commandOut(cdb, new byte[bytes]);
+            assertThat(answer.sense()).isEqualTo(WRITE_ERROR);
+            assertThat(Sense.decode(MemorySegment.ofArray(answer.data()).asSlice(2)).information())
+                    .isEmpty();
+            assertThat(initiator.commandOut(cdb, new byte[bytes]).status()).isEqualTo(Status.GOOD);
         }
     }
 

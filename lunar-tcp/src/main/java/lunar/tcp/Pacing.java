@@ -28,8 +28,10 @@ import org.jspecify.annotations.Nullable;
  * virtual machine cost microseconds each, halve what a connection can carry. Such a connection gets {@code reno}, which
  * every Linux has and lets everybody use, in the place of the system's choice (tcp(7), TCP_CONGESTION).
  *
- * <p>A listener that is bound to a loopback address is changed once, for all that it accepts. Java does not give the number of a socket, so it is looked for by its two addresses, which no other socket of the
- * process has in this order. Linux only, and where native access is enabled for the module; nothing is done elsewhere.
+ * <p>A listener that is bound to a loopback address is changed once, for all that it accepts. Java does not give the
+ * number of a socket, so it is looked for by its two addresses, which no other socket of the process has in this order.
+ * Linux only, and where native access is enabled for the module; nothing is done elsewhere. What the system chooses is
+ * read once in the process, with the first connection or listener: a change of the setting is seen after a restart.
  */
 public final class Pacing {
     private static final System.Logger LOG = System.getLogger("lunar.tcp");
@@ -84,7 +86,7 @@ public final class Pacing {
         static final Optional<Calls> CALLS = Calls.find();
     }
 
-    /** The system's choice when the first connection was made. */
+    /** The system's choice, read once: when the process makes its first connection or listener. */
     private static final class SystemChoice {
         static final boolean IS_PACED = isPaced();
 

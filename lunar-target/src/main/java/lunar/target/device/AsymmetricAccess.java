@@ -21,6 +21,7 @@ import lunar.scsi.SendDiagnostic;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
 import lunar.scsi.SetTargetPortGroups;
+import lunar.scsi.TargetPortGroups;
 import lunar.scsi.TargetPortGroups.State;
 import lunar.scsi.WriteBuffer;
 import org.jspecify.annotations.Nullable;
@@ -59,16 +60,30 @@ final class AsymmetricAccess {
      */
     synchronized void change(TargetPort group, State state, int statusCode, @Nullable Nexus by) {
         boolean same = of(group).state() == state;
-        groups.put(group, new GroupState(state, statusCode));
-        if (!isActive(state)) {
-            allActive = false;
-        }
+        put(group, state, statusCode);
         if (!same) {
             unit.nexuses().stream()
                     .filter(nexus -> nexus.port().targetName().equals(group.targetName())
                             && !nexus.equals(by))
                     .forEach(nexus -> nexus.establish(unit,
                             AdditionalSense.ASYMMETRIC_ACCESS_STATE_CHANGED));
+        }
+    }
+
+    /**
+     * Puts a group of a target that has just got the unit into its state, whatever another target of this name has left
+     * there whose last commands have not ended. No nexus has to hear of it: none has seen the unit there.
+     */
+    synchronized void begin(TargetPort group, State state) {
+        if (of(group).state() != state) {
+            put(group, state, TargetPortGroups.CHANGED_IMPLICITLY);
+        }
+    }
+
+    private void put(TargetPort group, State state, int statusCode) {
+        groups.put(group, new GroupState(state, statusCode));
+        if (!isActive(state)) {
+            allActive = false;
         }
     }
 

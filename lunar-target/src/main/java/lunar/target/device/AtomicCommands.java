@@ -69,11 +69,11 @@ final class AtomicCommands {
             task.good();
             return;
         }
-        boolean flush = command.fua() && !device.supports(Capability.FUA);
+        boolean withFua = blocks.writesWithFua(command.fua());
         task.request().asAtomicWrite(command.lba(), command.blockCount(), task.dataOut()
                 .asSlice(0, (long) command.blockCount() * device.blockSize()),
-                command.fua() && !flush);
-        task.submit(device, flush ? blocks::flushAfter : blocks.changeEnding());
+                withFua);
+        task.submit(device, blocks.writeEnding(command.fua(), withFua));
     }
 
     private void orWrite(ScsiTask task, OrWrite command) {

@@ -34,6 +34,7 @@ final class BlockCommands {
     private final UnitModes modes;
     private final LossNotices losses;
     private final ScsiTask.Ending flushed = this::flushed;
+    private final ScsiTask.Ending flushingEnding = this::flushAfter;
     private final ScsiTask.Ending cachedChangeEnded = this::cachedChangeEnded;
 
     BlockCommands(LogicalUnit unit, ModeCommands mode, int maxTransferBlocks) {
@@ -161,9 +162,22 @@ final class BlockCommands {
             task.good();
             return;
         }
-        boolean flush = fua && !device.supports(Capability.FUA);
-        task.request().asWrite(lba, count, data, fua && !flush);
-        task.submit(device, flush ? this::flushAfter : changeEnding());
+        boolean withFua = writesWithFua(fua);
+        task.request().asWrite(lba, count, data, withFua);
+        task.submit(device, writeEnding(fua, withFua));
+    }
+
+    /** Whether a write asks the device for FUA: where its command does, and while the write cache is off. */
+    boolean writesWithFua(boolean fua) {
+        return (fua || modes.writeThrough()) && device.supports(Capability.FUA);
+    }
+
+    /** How a command ends whose only change is a write, with FUA or without. */
+    ScsiTask.Ending writeEnding(boolean fua, boolean withFua) {
+        if (withFua) {
+            return BlockCommands::ended;
+        }
+        return fua ? flushingEnding : changeEnding();
     }
 
     /**
@@ -227,7 +241,7 @@ final class BlockCommands {
         ended(task, failure);
     }
 
-    void flushAfter(ScsiTask task, @Nullable StorageException failure) {
+    private void flushAfter(ScsiTask task, @Nullable StorageException failure) {
         if (failure != null) {
             StorageSense.end(task, failure);
         } else {
@@ -236,12 +250,12 @@ final class BlockCommands {
     }
 
     /**
-     * How a command ends whose first change is about to be submitted. The device makes changes stable that begin while
-     * the write cache is off; the cache may also be switched off before a change ends, and too late for the flush that
-     * goes with that.
+     * How a command ends whose first change is about to be submitted. With the write cache off the change is made stable
+     * by a flush, the failure of which says nothing of its blocks. The cache may also be switched off before the change
+     * ends, and too late for the flush that goes with that.
      */
     ScsiTask.Ending changeEnding() {
-        return modes.writeThrough() ? BlockCommands::ended : cachedChangeEnded;
+        return modes.writeThrough() ? flushingEnding : cachedChangeEnded;
     }
 
     private void cachedChangeEnded(ScsiTask task, @Nullable StorageException failure) {

@@ -17,7 +17,10 @@ final class BlockCopy {
     /** Zeroes written at once: between two such pieces a copy can be stopped. */
     private static final long MAX_ZERO_BYTES = 256L << 20;
 
-    /** Looked at before each piece, and again after its read, before what was read is written. */
+    /**
+     * Looked at before each piece, and again when the source has been read or asked for its holes, before anything is
+     * written: what is true of the source may have changed while that blocked.
+     */
     @FunctionalInterface
     interface Guard {
         void check() throws CopyException;
@@ -87,6 +90,7 @@ final class BlockCopy {
         int block = device.blockSize();
         CopySource.Run run = source.run(at, most);
         if (run.zeroes() && run.bytes() >= block) {
+            guard.check();
             return zero(lba, Math.min(run.bytes() / block * block, maxZeroBytes()));
         }
         // Up to where a hole begins, in whole blocks of the destination.
@@ -104,6 +108,7 @@ final class BlockCopy {
         CopySource.Run run = source.run(at + from, bytes);
         long to = lba + from / device.blockSize();
         if (run.zeroes() && run.bytes() == bytes && bytes <= maxZeroBytes()) {
+            guard.check();
             return zero(to, bytes);
         }
         move(source, at + from, to, bytes, guard);

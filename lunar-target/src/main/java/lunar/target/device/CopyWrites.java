@@ -16,13 +16,15 @@ import org.jspecify.annotations.Nullable;
  * unit here, which are commands of another task set and would write past the fence. Thread-safe.
  */
 final class CopyWrites {
-    /** How long a device has to end the write of a copy that is stopped. */
-    private static final long PATIENCE_MS = 5_000;
-
     private final FencedDevice device;
+    private final long patienceMs;
     private final Set<Writer> writers = new HashSet<>();
 
-    CopyWrites(FencedDevice device) { this.device = device; }
+    /** @param patienceMs how long the device has to end the write of a copy that is stopped */
+    CopyWrites(FencedDevice device, long patienceMs) {
+        this.device = device;
+        this.patienceMs = patienceMs;
+    }
 
     /** A copy that may write to the unit begins; until {@link Writer#close}. */
     Writer begin(Nexus nexus, CopyOperation operation) {
@@ -95,7 +97,7 @@ final class CopyWrites {
                 return CompletableFuture.completedFuture(null);
             }
             CompletableFuture<Void> gone = idle.copy();
-            CompletableFuture.delayedExecutor(PATIENCE_MS, TimeUnit.MILLISECONDS)
+            CompletableFuture.delayedExecutor(patienceMs, TimeUnit.MILLISECONDS)
                     .execute(() -> leaveBehind(gone));
             return gone;
         }

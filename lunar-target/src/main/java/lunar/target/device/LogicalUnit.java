@@ -35,6 +35,8 @@ public final class LogicalUnit {
     private final SelfTest selfTest;
     private final PowerOn powerOn;
     private volatile DeviceServer server;
+    /** Of resets; guarded by this. */
+    private CompletableFuture<Void> flushed = CompletableFuture.completedFuture(null);
     private final Set<ScsiTarget> targets = new CopyOnWriteArraySet<>();
 
     /**
@@ -42,9 +44,11 @@ public final class LogicalUnit {
      *
      * @param target the first whose unit it is
      * @param maxTransferBytes longest data of one command
+     * @param abortTimeoutMs how long the device has to end what is aborted
      * @throws IOException when the saved state cannot be read, or is damaged
      */
-    public LogicalUnit(ScsiTarget target, UnitSpec spec, int maxTransferBytes)
+    public LogicalUnit(ScsiTarget target, UnitSpec spec, int maxTransferBytes,
+            long abortTimeoutMs)
             throws IOException {
         this.spec = spec;
         reservations = new Reservations(spec.state(), target.name());
@@ -52,7 +56,7 @@ public final class LogicalUnit {
         thresholds = new Thresholds(this, modes, spec.device());
         presented = new UnitDevice(spec, modes, counters, thresholds);
         device = FencedDevice.over(presented);
-        copyWrites = new CopyWrites(device);
+        copyWrites = new CopyWrites(device, abortTimeoutMs);
         access = new AsymmetricAccess(this);
         capacity = new AtomicLong(spec.device().blockCount());
         selfTest = new SelfTest(device);
@@ -98,13 +102,17 @@ public final class LogicalUnit {
 
     /** It is a unit of this target too: several may share it, with its reservations and mode pages. */
     void join(ScsiTarget target) {
-        targets.add(target);
+        synchronized (targets) {
+            targets.add(target);
+        }
     }
 
     void leave(ScsiTarget target) {
-        targets.remove(target);
-        if (targets.stream().noneMatch(other -> other.name().equals(target.name()))) {
-            access.forget(target.name());
+        synchronized (targets) { // or it would forget the states of one that has joined meanwhile
+            targets.remove(target);
+            if (targets.stream().noneMatch(other -> other.name().equals(target.name()))) {
+                access.forget(target.name());
+            }
         }
     }
 
@@ -211,16 +219,23 @@ public final class LogicalUnit {
      * A logical unit reset (SAM-5 section 6.3.3): what commands have set goes back to what it was. Its tasks are
      * aborted apart from this, and the unit attentions established. Any thread.
      *
-     * @return ends when no copy writes any more, and what the write cache held is stable where the reset has switched
-     *         it off
+     * @return ends when no copy writes any more, and what the write cache held is stable where this reset has switched
+     *         it off, or one before
      */
     public CompletableFuture<Void> reset() {
         medium.allowRemoval();
         reservations.reset();
-        boolean cacheSwitchedOff = modes.reset();
+        CompletableFuture<Void> stable = resetModes();
         selfTest.stop();
-        CompletableFuture<Void> copies = copyWrites.stop(_ -> true);
-        return cacheSwitchedOff ? CompletableFuture.allOf(copies, flush()) : copies;
+        return CompletableFuture.allOf(copyWrites.stop(_ -> true), stable);
+    }
+
+    /** Ends with the flushes of all resets, so that one does not succeed while that of another is under way. */
+    private synchronized CompletableFuture<Void> resetModes() {
+        if (modes.reset()) { // has switched the write cache off
+            flushed = CompletableFuture.allOf(flushed, flush());
+        }
+        return flushed;
     }
 
     /** Flushes for no command. A reset cannot fail: the next command that vouches for stable data tells of it. */

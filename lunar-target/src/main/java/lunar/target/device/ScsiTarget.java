@@ -63,9 +63,7 @@ public final class ScsiTarget {
     /** The same for some of its logical units. */
     public void changeAccess(int group, TargetPortGroups.State state,
             Collection<LogicalUnit> some) {
-        TargetPort port = ports.stream().filter(one -> one.tag() == group).findFirst()
-                .orElseThrow(() -> new IllegalArgumentException(
-                        "no portal group " + group + " of " + name));
+        TargetPort port = port(group);
         switch (state) {
             case ACTIVE_OPTIMIZED, ACTIVE_NON_OPTIMIZED, STANDBY, UNAVAILABLE, TRANSITIONING ->
                 some.forEach(unit -> unit.access().change(port, state,
@@ -73,6 +71,19 @@ public final class ScsiTarget {
             case LOGICAL_BLOCK_DEPENDENT, OFFLINE -> throw new IllegalArgumentException(
                     "a portal group cannot be " + state);
         }
+    }
+
+    /** Puts a group into its state for units that the target did not have before, whatever they were in. */
+    public void beginAccess(int group, TargetPortGroups.State state,
+            Collection<LogicalUnit> fresh) {
+        TargetPort port = port(group);
+        fresh.forEach(unit -> unit.access().begin(port, state));
+    }
+
+    private TargetPort port(int group) {
+        return ports.stream().filter(one -> one.tag() == group).findFirst()
+                .orElseThrow(() -> new IllegalArgumentException(
+                        "no portal group " + group + " of " + name));
     }
 
     /** Establishes a unit attention condition of a unit for every nexus but one, or for all; of other targets too. */

@@ -51,12 +51,13 @@ public final class StorageSense {
 
     /**
      * Sense data of a request that failed. INFORMATION is the logical block in error (SBC-4 section 4.18.1), so there
-     * is none where several may be: a host would give up a good block. The device's message may name the block, but in
-     * numbers of whatever lies below it.
+     * is none where several may be: a host would give up a good block. A write with FUA may have failed at making the
+     * block stable, and others with it. The device's message may name the block, but in numbers of whatever lies below
+     * it.
      */
     private static Sense of(BlockRequest request, StorageException failure) {
         Sense sense = of(request.operation(), failure);
-        return failure instanceof MediumException && request.blockCount() == 1
+        return failure instanceof MediumException && request.blockCount() == 1 && !request.fua()
                 ? sense.withInformation(request.lba())
                 : sense;
     }

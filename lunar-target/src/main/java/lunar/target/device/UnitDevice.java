@@ -14,9 +14,10 @@ import lunar.block.Usage;
 import lunar.target.unit.UnitSpec;
 
 /**
- * The device of a logical unit as its commands see it: counts what they read and write, makes each change stable
- * before it ends while the write cache is off (WCE 0, SBC-4 section 6.5.6), and looks at the thresholds after it.
- * Requests go straight through where neither is asked for. That of a thick unit knows no holes and makes none.
+ * The device of a logical unit as its commands see it: counts what they read and write, and looks at the thresholds
+ * after each change. While the write cache is off (WCE 0, SBC-4 section 6.5.6), a change that is executed here is stable
+ * when it ends; a command that submits one makes it stable itself ({@link BlockCommands#changeEnding}). That of a thick
+ * unit knows no holes and makes none.
  */
 final class UnitDevice extends ForwardingDevice {
     private final Set<Capability> thickCapabilities;
@@ -45,47 +46,23 @@ final class UnitDevice extends ForwardingDevice {
     @Override
     public void submit(BlockRequest request) {
         counters.count(request);
-        if (changes(request) && (modes.writeThrough() || modes.watchesThresholds())) {
-            submitObserved(request);
+        if (changes(request) && modes.watchesThresholds()) {
+            submitWatched(request);
         } else {
             below().submit(request);
         }
     }
 
-    private void submitObserved(BlockRequest request) {
-        boolean stable = modes.writeThrough();
-        boolean carriesFua = stable && below().supports(Capability.FUA)
-                && request.operation() == BlockRequest.Operation.WRITE;
-        BlockRequest copy = new BlockRequest();
-        if (carriesFua) {
-            if (request.atomic()) {
-                copy.asAtomicWrite(request.lba(), request.blockCount(), request.buffer(), true);
-            } else {
-                copy.asWrite(request.lba(), request.blockCount(), request.buffer(), true);
-            }
-        } else {
-            copy.asCopyOf(request);
-        }
+    private void submitWatched(BlockRequest request) {
+        var copy = new BlockRequest().asCopyOf(request);
         below().submit(copy.onCompletion((_, failure) -> {
             if (failure != null) {
                 request.fail(failure);
-            } else if (stable && !carriesFua) {
-                below().submit(new BlockRequest().asFlush().onCompletion((_, late) -> {
-                    if (late != null) {
-                        request.fail(late);
-                    } else {
-                        changed(request);
-                    }
-                }));
             } else {
-                changed(request);
+                thresholds.check();
+                request.succeed();
             }
         }));
-    }
-
-    private void changed(BlockRequest request) {
-        thresholds.check();
-        request.succeed();
     }
 
     @Override
