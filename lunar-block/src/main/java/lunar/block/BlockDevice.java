@@ -56,8 +56,9 @@ public interface BlockDevice extends AutoCloseable {
 
     /**
      * How often the device, while it was open, may have lost writes that it had acknowledged. A request that meets
-     * blocks without them ends after this has grown; the next flush fails with {@link LostWritesException}. Cheap
-     * enough to be asked for each request.
+     * blocks without them ends after this has grown; the next flush fails with {@link LostWritesException}. It never
+     * falls while the device is open, also when the device grows or what is below it changes: callers compare it with
+     * what they knew before. Cheap enough to be asked for each request.
      */
     default long writeLosses() { return 0; }
 

@@ -18,6 +18,7 @@ import lunar.iscsi.LoginLimits;
 import lunar.iscsi.NopIn;
 import lunar.iscsi.NopOut;
 import lunar.iscsi.ProtocolException;
+import lunar.iscsi.SerialNumbers;
 import lunar.iscsi.TargetPdu;
 import lunar.iscsi.TaskManagementFunction;
 import lunar.iscsi.TaskManagementRequest;
@@ -284,6 +285,14 @@ final class Control {
             case SESSION_DROP -> connections.allDropped(message.parameter2(),
                     message.parameter3(), target + ": " + text);
             case TASK_TERMINATION -> {
+                for (Question asked : questions.endingTasksOf(message.lun())) {
+                    int before = asked.beforeCmdSn();
+                    tasks.allegiance().terminate(message.lun(),
+                            SerialNumbers.lessThan(before, message.expCmdSn())
+                                    ? before
+                                    : message.expCmdSn(),
+                            true, asked.name);
+                }
                 // What came later is performed.
                 tasks.allegiance().terminate(message.lun(), message.expCmdSn(), false, text);
                 // The target waits for its StatSN before it uses anything of the tasks again (section 11.9.1).

@@ -18,6 +18,7 @@ import lunar.iscsi.TaskManagementRequest;
 import lunar.iscsi.TaskManagementResponse;
 import lunar.iscsi.TaskManagementResponseCode;
 import lunar.iscsi.TextKeys;
+import lunar.scsi.Lun;
 import org.jspecify.annotations.Nullable;
 
 /** Makes tasks of exchanges. */
@@ -254,6 +255,19 @@ final class Exchanges {
                     asked.end.complete(code);
                     return true;
                 }
+
+                @Override
+                boolean endsTasksOf(Lun lun) {
+                    return switch (manage.function()) {
+                        case ABORT_TASK_SET, CLEAR_TASK_SET, LOGICAL_UNIT_RESET -> manage.lun()
+                                .equals(lun);
+                        case TARGET_WARM_RESET, TARGET_COLD_RESET, I_T_NEXUS_RESET -> true;
+                        default -> false;
+                    };
+                }
+
+                @Override
+                int beforeCmdSn() { return cmdSn; }
 
                 @Override
                 void failed(IOException why) { asked.fail(why); }

@@ -62,6 +62,9 @@ final class FullFeature implements Connection.Phase {
     /** A unit attention in the answer that is being received, and its unit. */
     private @Nullable AdditionalSense attention;
     private long attentionLun;
+    /** SNACKs have been queued, and are to be sent once the lock is free; too many of them wait already. */
+    private boolean hasSnacks;
+    private boolean hasTooManySnacks;
     /** The target has broken a rule in what is handled later, and the connection is about to end. */
     private boolean isBroken;
 
@@ -179,6 +182,7 @@ final class FullFeature implements Connection.Phase {
         if (ended != null) {
             ended.end();
         }
+        sendSnacks();
     }
 
     /** Sees a StatSN that counts, and asks for those that are missing before it. With the lock held. */
@@ -352,14 +356,17 @@ final class FullFeature implements Connection.Phase {
 
     private void control(Bhs bhs, MemorySegment data) throws ProtocolException {
         TargetPdu pdu = TargetPdu.decode(bhs, MemorySegment.NULL);
+        boolean isDuplicate;
         tasks.lock();
         try {
             tasks.numbering().update(pdu.expCmdSn(), pdu.maxCmdSn());
-            if (counts(bhs) && !isNew(pdu.statSn())) {
-                return;
-            }
+            isDuplicate = counts(bhs) && !isNew(pdu.statSn());
         } finally {
             tasks.unlock();
+        }
+        sendSnacks();
+        if (isDuplicate) {
+            return;
         }
         if (connection.loop().isLent()) {
             MemorySegment kept = MemorySegment.ofArray(data.toArray(ValueLayout.JAVA_BYTE));
@@ -420,6 +427,7 @@ final class FullFeature implements Connection.Phase {
         if (ended != null) {
             ended.end();
         }
+        sendSnacks();
     }
 
     /**
@@ -442,40 +450,61 @@ final class FullFeature implements Connection.Phase {
                 "data of " + tasks.describe(command) + " from DataSN " + first);
     }
 
-    private void askForStatus(int first, int count) throws ProtocolException {
+    private void askForStatus(int first, int count) {
         again(new SnackRequest(SnackType.STATUS, Lun.ZERO, Bhs.NO_TAG, Bhs.NO_TAG,
                 connection.expStatSn(), first, count),
                 "StatSN " + Integer.toUnsignedString(first)
                         + " and " + (count - 1) + " after it");
     }
 
-    private void again(SnackRequest snack, String what) throws ProtocolException {
-        send(snack);
+    private void again(SnackRequest snack, String what) {
+        queue(snack);
         control.tell(new SessionNotice.AskedAgain(connection.cid(), what));
     }
 
     /** The target may forget the data so far (section 11.7.2). Those before a status, ExpStatSN acknowledges. */
-    private void acknowledge(Command command, Bhs bhs) throws ProtocolException {
-        send(new SnackRequest(SnackType.DATA_ACK, new Lun(bhs.lun()), Bhs.NO_TAG,
+    private void acknowledge(Command command, Bhs bhs) {
+        queue(new SnackRequest(SnackType.DATA_ACK, new Lun(bhs.lun()), Bhs.NO_TAG,
                 bhs.int32(Pdu.TTT), connection.expStatSn(), command.dataInReceiver.expDataSn(),
                 0));
     }
 
-    /** Sends a SNACK, unless the target gives cause for ever more of them and takes none. */
-    private void send(SnackRequest snack) throws ProtocolException {
-        if (!canSnack()) {
-            connection.flush(); // those of one batch have not been sent
-            if (!canSnack()) {
-                throw new ProtocolException("the target gives cause for more than "
-                        + Connection.MAX_UNSENT_SNACKS + " SNACKs and does not take them");
-            }
-        }
+    private void queue(SnackRequest snack) {
         connection.send(snack, MemorySegment.NULL);
-        tasks.flush(connection);
+        hasSnacks = true;
+        hasTooManySnacks |= !isCounted();
     }
 
-    private boolean canSnack() {
-        return connection.unsentSnacks.add(connection.queuedBytes() + 1, connection.sentBytes());
+    private boolean isCounted() {
+        return connection.unsentSnacks.add(connection.queuedBytes(), connection.sentBytes());
+    }
+
+    /**
+     * Sends the SNACKs that were queued, unless the target gives cause for ever more of them and takes none. Without the
+     * lock: what the network takes of other requests meanwhile may end them.
+     */
+    private void sendSnacks() throws ProtocolException {
+        if (!hasSnacks) {
+            return;
+        }
+        hasSnacks = false;
+        if (!hasTooManySnacks) {
+            tasks.flush(connection);
+            return;
+        }
+        hasTooManySnacks = false;
+        connection.flush(); // those of one batch have not been sent
+        boolean isTaken;
+        tasks.lock();
+        try {
+            isTaken = isCounted();
+        } finally {
+            tasks.unlock();
+        }
+        if (!isTaken) {
+            throw new ProtocolException("the target gives cause for more than "
+                    + Connection.MAX_UNSENT_SNACKS + " SNACKs and does not take them");
+        }
     }
 
     /** The data segment is the header of ours which the target rejects (RFC 7143 section 11.17). */

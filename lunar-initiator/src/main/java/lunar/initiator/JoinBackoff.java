@@ -1,14 +1,17 @@
 package lunar.initiator;
 
 import java.io.IOException;
+import java.util.HashMap;
+import java.util.Map;
 import lunar.iscsi.LoginException;
 import lunar.iscsi.LoginStatus;
 
 /**
  * When a further connection of a session is tried again, after a pause that doubles each time. A portal that is out of
- * reach is tried every 10 s at last, a target that refuses the connection for now every five minutes. One that refuses
- * it for a reason which waiting does not mend, such as its authentication, is tried a few times, lest it lock an
- * account. Not thread-safe.
+ * reach is tried every 10 s at last, a target that refuses the connection for now every five minutes: the pauses after
+ * refusals grow by refusals only, so a target that is starting and not ready is asked again soon, however long it was
+ * out of reach. One that refuses it for a reason which waiting does not mend, such as its authentication, is tried a
+ * few times, lest it lock an account; each reason counts for itself. Not thread-safe.
  */
 final class JoinBackoff {
     /** In place of a pause: the connection is not to be tried again. */
@@ -20,19 +23,32 @@ final class JoinBackoff {
     private static final long MAX_REFUSED_PAUSE_MS = 300_000;
 
     private long nextMs = FIRST_PAUSE_MS;
-    private int refusals;
+    private long nextRefusedMs = FIRST_PAUSE_MS;
+    /** How often the target has refused, by lasting reason: status class and detail. */
+    private final Map<Integer, Integer> refusals = new HashMap<>();
 
     /** How long to wait after a login has failed, in milliseconds, or {@link #NEVER}. */
     long afterMs(IOException why) {
         var refused = why instanceof LoginException exception ? exception : null;
         if (refused != null && (isOver(refused)
-                || (refused.isLasting() && refusals++ >= MAX_REFUSALS))) {
+                || (refused.isLasting() && count(refused) > MAX_REFUSALS))) {
             return NEVER;
         }
-        boolean byTarget = refused != null && refused.statusClass() != 0;
-        long pauseMs = Math.min(nextMs, byTarget ? MAX_REFUSED_PAUSE_MS : MAX_PAUSE_MS);
-        nextMs = Math.min(2 * nextMs, MAX_REFUSED_PAUSE_MS);
+        long pauseMs;
+        if (refused != null && refused.statusClass() != 0) {
+            pauseMs = nextRefusedMs;
+            nextRefusedMs = Math.min(2 * nextRefusedMs, MAX_REFUSED_PAUSE_MS);
+        } else {
+            pauseMs = nextMs;
+            nextMs = Math.min(2 * nextMs, MAX_PAUSE_MS);
+        }
         return pauseMs;
+    }
+
+    /** How often the target has refused for this reason, with this time. */
+    private int count(LoginException refused) {
+        return refusals.merge(refused.statusClass() << Byte.SIZE | refused.statusDetail(), 1,
+                Integer::sum);
     }
 
     /** Whether the target has no such session any more. */

@@ -46,6 +46,8 @@ import org.jspecify.annotations.Nullable;
 public final class LunDevice implements BlockDevice {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
     private static final int CAPACITY_BYTES = 32;
+    private static final long FIRST_REST_MS = 1000;
+    private static final int MAX_REST_DOUBLINGS = 8;
 
     private final Session session;
     private final Tasks tasks;
@@ -63,6 +65,8 @@ public final class LunDevice implements BlockDevice {
     /** The unit is being asked for its capacity, and is to be asked again afterwards; guarded by this. */
     private boolean asksCapacity;
     private boolean asksAgain;
+    /** Questions in a row that were not answered well; after each the unit is not asked for a while. */
+    private int unansweredQuestions;
     private volatile boolean hasNoCache;
     private volatile Consumer<AdditionalSense> attentionListener = _ -> {};
 
@@ -430,6 +434,7 @@ public final class LunDevice implements BlockDevice {
             again(command, pauseMs);
             return;
         }
+        boolean isAnswered = false;
         try {
             if (isGood(command)) {
                 CapacityData16 capacity = CapacityData16.decode(command.dataIn);
@@ -438,6 +443,7 @@ public final class LunDevice implements BlockDevice {
                     LOG.log(System.Logger.Level.INFO, "{0}/{1} has {2} blocks now",
                             session.targetName(), lun, geometry.blockCount());
                 }
+                isAnswered = true;
             } else if (session.isOpen()) {
                 LOG.log(System.Logger.Level.WARNING, "{0}: not answered, and has {1} blocks as"
                         + " before: {2}", tasks.describe(command), geometry.blockCount(),
@@ -452,10 +458,26 @@ public final class LunDevice implements BlockDevice {
         } finally {
             tasks.give(command);
         }
+        int unanswered;
+        synchronized (this) {
+            unansweredQuestions = isAnswered ? 0 : unansweredQuestions + 1;
+            unanswered = unansweredQuestions;
+        }
+        if (unanswered > 0 && session.isOpen()) {
+            // It may answer each question with the attention that makes others ask, here and by other paths.
+            session.loop().schedule(this::askedCapacity,
+                    FIRST_REST_MS << Math.min(unanswered - 1, MAX_REST_DOUBLINGS));
+        } else {
+            askedCapacity();
+        }
+    }
+
+    /** From now on the unit may be asked again, and is if there was cause for it since the last question. */
+    private void askedCapacity() {
         boolean again;
         synchronized (this) {
             asksCapacity = false;
-            again = asksAgain;
+            again = asksAgain && !closed.get() && session.isOpen();
             asksAgain = false;
         }
         if (again) {

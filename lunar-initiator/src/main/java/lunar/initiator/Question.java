@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import lunar.iscsi.ProtocolException;
 import lunar.iscsi.TargetPdu;
+import lunar.scsi.Lun;
 
 /**
  * A question to the target which is not a SCSI command, and waits for its answer: ping, abort, logout, text. Lives
@@ -32,6 +33,15 @@ abstract class Question {
      * @return whether this was the last answer
      */
     abstract boolean answered(TargetPdu pdu, MemorySegment data) throws ProtocolException;
+
+    /**
+     * Whether the target, when it does what is asked, ends tasks of a unit: those before {@link #beforeCmdSn}. It may tell
+     * of that before it answers (RFC 7143 section 11.9.1, AsyncEvent 5).
+     */
+    boolean endsTasksOf(Lun lun) { return false; }
+
+    /** CmdSN of the first command that it does not concern. */
+    int beforeCmdSn() { return 0; }
 
     /** No answer comes: the target was silent for too long, rejected the question, or is gone. */
     abstract void failed(IOException why);

@@ -9,6 +9,7 @@ import java.util.function.Supplier;
 import lunar.iscsi.InitiatorPdu;
 import lunar.iscsi.ProtocolException;
 import lunar.iscsi.TargetPdu;
+import lunar.scsi.Lun;
 
 /** The questions of a session that wait for their answers; on the loop's thread. */
 final class Questions {
@@ -63,6 +64,11 @@ final class Questions {
             }
         }
         LOG.log(System.Logger.Level.DEBUG, "{0} answers nothing that was asked", pdu.describe());
+    }
+
+    /** Those by which this session has asked for the end of tasks of a unit. */
+    List<Question> endingTasksOf(Lun lun) {
+        return open.stream().filter(question -> question.endsTasksOf(lun)).toList();
     }
 
     /** Nobody waits for the answer any more. */

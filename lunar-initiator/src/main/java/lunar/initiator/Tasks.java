@@ -166,8 +166,9 @@ final class Tasks {
         }
     }
 
-    /** Sends what is queued; on the loop's thread the end of the batch does that, for all at once. */
+    /** Sends what is queued, without the lock; on the loop's thread the end of the batch does that, for all at once. */
     void flush(Connection connection) {
+        assert !isLocked() : "what the network takes ends requests, whose owners may lock";
         if (loop.inLoop() && inBatch) {
             connection.unflushed = true;
         } else {

@@ -6,6 +6,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import lunar.block.BlockDevice;
@@ -28,6 +30,7 @@ import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
 import lunar.scsi.StandardInquiry;
 import lunar.scsi.TestUnitReady;
+import lunar.testkit.CapturedLog;
 import lunar.testkit.ScriptedPeer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -187,6 +190,41 @@ class CapacityChangeTest {
                 List<Lun> _ = session.luns();
                 assertThat(due).isEmpty();
                 awaitLunsChanged(device);
+            }
+        }
+    }
+
+    /** Such a unit would keep the session busy with nothing but these questions. */
+    @Test
+    void shouldPauseWhereEachQuestionMeetsAnAttention() throws Exception {
+        var questions = new AtomicInteger();
+        var open = new AtomicBoolean();
+        try (var log = new CapturedLog("lunar.initiator");
+                var loopback = new Loopback(peer -> disk.serve(peer, (_, command, cdb) -> {
+                    if (open.get() && cdb instanceof ReadCapacity16) {
+                        questions.incrementAndGet();
+                        ScriptedDisk.sense(peer, command, Sense.of(SenseKey.UNIT_ATTENTION,
+                                AdditionalSense.CAPACITY_DATA_HAS_CHANGED));
+                        return true;
+                    }
+                    return handled(peer, command, cdb);
+                }));
+                LunDevice device = loopback.open()) {
+            open.set(true);
+            device.askCapacity();
+            while (log.linesWith("not answered").isEmpty()) {
+                device.read(0, Loopback.blocks(1));
+            }
+            for (int i = 0; i < 1000; i++) { // the unit answers one command after the other
+                device.read(0, Loopback.blocks(1));
+            }
+            int some = 17 * (1 + RetryPolicy.MAX_ATTENTIONS);
+            assertThat(questions).hasValueLessThan(some);
+            blockCount = GROWN;
+            open.set(false);
+            device.askCapacity(); // once the pause is over
+            while (device.blockCount() != GROWN) {
+                device.read(0, Loopback.blocks(1));
             }
         }
     }

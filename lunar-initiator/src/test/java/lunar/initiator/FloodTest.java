@@ -102,10 +102,11 @@ class FloodTest {
             try (Session session = loopback.initiator.login(options.withOffer(options.offer()
                     .with(offer -> offer.dataDigest(DigestChoice.PREFER_CRC32C))))) {
                 session.onEnd(ended::countDown);
-                Task<ScsiResult> _ = session.start(Exchange.Scsi.reading(Lun.ZERO,
+                Task<ScsiResult> read = session.start(Exchange.Scsi.reading(Lun.ZERO,
                         Bytes.of(MemorySegment.ofArray(ReadBlocks.of(0, 1).bytes())),
                         Loopback.blocks(1)));
                 assertThat(ended.await(25, TimeUnit.SECONDS)).as(target).isTrue();
+                assertThatThrownBy(read::await).hasStackTraceContaining("SNACKs and does not");
             }
         }
     }

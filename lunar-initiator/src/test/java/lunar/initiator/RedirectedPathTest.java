@@ -36,6 +36,8 @@ class RedirectedPathTest {
     private final AtomicInteger secondLogins = new AtomicInteger();
     /** What the first group does with logins after the one that it redirects. */
     private volatile boolean takesLogins;
+    /** The first portal is in the second group from its second login on. */
+    private volatile boolean changesGroup;
 
     private static boolean isAsked(ScriptedPeer peer, ScsiCommand command, Cdb cdb)
             throws IOException {
@@ -50,6 +52,10 @@ class RedirectedPathTest {
     /** Portal group 1: loses a write with its first session, then sends the path elsewhere. */
     private void first(ScriptedPeer peer, ScriptedTarget second) throws Exception {
         int login = firstLogins.incrementAndGet();
+        if (changesGroup && login > 1) {
+            serveSecondGroup(peer);
+            return;
+        }
         if (login == 2 || (login > 2 && !takesLogins)) {
             var request = peer.receive(LoginRequest.class);
             peer.send(peer.loginResponse(request, false,
@@ -71,6 +77,10 @@ class RedirectedPathTest {
 
     private void second(ScriptedPeer peer) throws Exception {
         secondLogins.incrementAndGet();
+        serveSecondGroup(peer);
+    }
+
+    private void serveSecondGroup(ScriptedPeer peer) throws Exception {
         peer.login("TargetPortalGroupTag=2", "DefaultTime2Wait=0");
         disk.serveLoggedIn(peer, RedirectedPathTest::isAsked);
     }
@@ -89,7 +99,7 @@ class RedirectedPathTest {
                                 .withTimeouts(Loopback.patient())), Lun.ZERO)
                                 .withPauses(1, 10))) {
             check.of(device);
-            assertThat(secondLogins).hasValue(1);
+            assertThat(secondLogins).hasValue(changesGroup ? 0 : 1);
             assertThat(second.failures()).isEmpty();
         }
     }
@@ -118,6 +128,23 @@ class RedirectedPathTest {
             assertThat(secondLogins).hasValue(1);
             takesLogins = true;
             lost.get(20, TimeUnit.SECONDS);
+        });
+    }
+
+    /** The portal has changed its group: a login there with the path's ISID ends the session that the path has now. */
+    @Test
+    void shouldNotLogInWhereThePathIsInAnotherGroup() throws Exception {
+        changesGroup = true;
+        with(":changed", device -> {
+            CompletableFuture<Void> lost = device.submitWrite(LOST_LBA, Loopback.blocks(1));
+            while (firstLogins.get() < 2) {
+                Thread.onSpinWait();
+            }
+            for (int i = 0; i < 1000; i++) {
+                device.write(LOST_LBA + 1L, Loopback.blocks(1));
+            }
+            assertThat(firstLogins).hasValue(2);
+            assertThat(lost).isNotDone();
         });
     }
 }

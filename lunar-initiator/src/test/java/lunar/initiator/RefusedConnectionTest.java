@@ -78,6 +78,30 @@ class RefusedConnectionTest {
                 .containsExactly(JoinBackoff.NEVER);
     }
 
+    @Test
+    void shouldAskATargetSoonThatIsNotReadyAfterALongTimeOutOfReach() {
+        var backoff = new JoinBackoff();
+        for (int i = 0; i < 20; i++) {
+            assertThat(backoff.afterMs(new IOException("no route"))).isLessThan(10_001L);
+        }
+        IOException notReady = refusal(LoginStatus.SERVICE_UNAVAILABLE);
+        assertThat(backoff.afterMs(notReady)).isEqualTo(100L);
+        assertThat(backoff.afterMs(notReady)).isEqualTo(200L);
+        assertThat(backoff.afterMs(new IOException("no route"))).isEqualTo(10_000L);
+    }
+
+    @Test
+    void shouldCountEachReasonForItself() {
+        var backoff = new JoinBackoff();
+        IOException authentication = refusal(LoginStatus.AUTHENTICATION_FAILURE);
+        IOException authorization = refusal(LoginStatus.AUTHORIZATION_FAILURE);
+        for (int i = 0; i < JoinBackoff.MAX_REFUSALS; i++) {
+            assertThat(backoff.afterMs(authentication)).isPositive();
+            assertThat(backoff.afterMs(authorization)).isPositive();
+        }
+        assertThat(backoff.afterMs(authentication)).isEqualTo(JoinBackoff.NEVER);
+    }
+
     private static IOException refusal(LoginStatus status) {
         return new LoginException("refused", status.statusClass(), status.detail());
     }

@@ -9,6 +9,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import lunar.block.AbortedException;
@@ -17,6 +19,10 @@ import lunar.initiator.scsi.ScsiUnit;
 import lunar.iscsi.AsyncEvent;
 import lunar.iscsi.AsyncMessage;
 import lunar.iscsi.ScsiCommand;
+import lunar.iscsi.TaskManagementFunction;
+import lunar.iscsi.TaskManagementRequest;
+import lunar.iscsi.TaskManagementResponse;
+import lunar.iscsi.TaskManagementResponseCode;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.BlockLimits;
 import lunar.scsi.Cdb;
@@ -110,6 +116,32 @@ class RetriedCommandsTest {
         asked.set(0);
         answers.clear();
         answers.addAll(List.of(hooks));
+    }
+
+    /** The target tells of the end of its tasks before it answers (FastAbort, RFC 7143 section 4.2.3.4). */
+    @Test
+    void shouldNotRepeatWhatThisSessionHasAskedToEnd() throws Exception {
+        var arrived = new CountDownLatch(1);
+        answer((peer, command, cdb) -> {
+            byte[] _ = disk.receiveWrite(peer, command);
+            arrived.countDown();
+            var manage = peer.receive(TaskManagementRequest.class);
+            boolean _ = TERMINATED.handled(peer, command, cdb);
+            peer.send(new TaskManagementResponse(
+                    TaskManagementResponseCode.FUNCTION_COMPLETE.code(), 0, manage.itt(),
+                    peer.statSn(), peer.expCmdSn(), peer.maxCmdSn()));
+            return true;
+        });
+        try (var loopback = loopback(); LunDevice device = loopback.open()) {
+            CompletableFuture<Void> write = device.submitWrite(0, Loopback.blocks(1));
+            arrived.await();
+            assertThat(device.session().start(Exchange.Manage
+                    .of(TaskManagementFunction.LOGICAL_UNIT_RESET, device.lun())).await())
+                    .isEqualTo(TaskManagementResponseCode.FUNCTION_COMPLETE);
+            assertThatThrownBy(write::get).hasCauseInstanceOf(AbortedException.class);
+            device.read(0, Loopback.blocks(1));
+            assertThat(asked).hasValue(2);
+        }
     }
 
     @Test

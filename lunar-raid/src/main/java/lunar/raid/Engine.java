@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.function.LongPredicate;
 import lunar.block.BusyException;
 import lunar.block.DeadlineException;
@@ -51,23 +52,38 @@ final class Engine {
     private final ArrayDeque<MemberIo> freeIos = new ArrayDeque<>();
     private volatile @Nullable MemorySegment zeroes;
 
-    /** @param promise which slots, as bits, may be lost */
+    /**
+     * The engine of a volume.
+     *
+     * @param promise which slots, as bits, may be lost
+     * @param before of the volume until it has grown; null where it is new
+     */
     Engine(Layout layout, Planner planner, List<RaidMember> members, RaidOptions options,
-            LongPredicate promise) {
+            LongPredicate promise, @Nullable Engine before) {
         this(layout, planner, new Membership(promise,
-                Slots.of(members, options.stale(), layout, promise), options), options, null);
+                Slots.of(members, options.stale(), layout, promise), options), options,
+                engine -> before == null
+                        ? new LossCheck(engine)
+                        : new LossCheck(engine, before.lossCheck));
+        if (before != null) {
+            slots().goOnFrom(before.slots());
+        }
     }
 
     /** One more over the same members, of which it may have the first ones only. */
-    Engine(Layout layout, Planner planner, Membership membership, RaidOptions options,
-            @Nullable LossCheck lossCheck) {
+    Engine(Layout layout, Planner planner, Engine same) {
+        this(layout, planner, same.membership, same.options, _ -> same.lossCheck);
+    }
+
+    private Engine(Layout layout, Planner planner, Membership membership, RaidOptions options,
+            Function<Engine, LossCheck> lossCheck) {
         this.layout = layout;
         this.planner = planner;
         this.options = options;
         this.membership = membership;
         this.blockSize = layout.shape().blockSize();
         losses = new Losses(layout, options.lost());
-        this.lossCheck = lossCheck == null ? new LossCheck(this) : lossCheck;
+        this.lossCheck = lossCheck.apply(this);
         changeBlocks = changeBlocks(options.guard().maxBytes());
     }
 

@@ -35,25 +35,42 @@ final class LossCheck implements MemberIo.Owner {
     private final List<Held> held = new ArrayList<>();
     private int pending;
     private boolean isRunning;
-    /** How often the volume has lost writes itself, and of these how many a flush has reported. */
-    private final AtomicLong losses = new AtomicLong();
-    private final AtomicLong reported = new AtomicLong();
+    private final Tally tally;
 
-    LossCheck(Engine engine) { this.engine = engine; }
+    /**
+     * What a volume tells its own users, as long as it is open, whatever it grows to.
+     *
+     * @param losses how often it has lost writes itself
+     * @param reported how many of these a flush has reported
+     */
+    private record Tally(AtomicLong losses, AtomicLong reported) {}
+
+    LossCheck(Engine engine) {
+        this.engine = engine;
+        tally = new Tally(new AtomicLong(), new AtomicLong());
+    }
+
+    /** Goes on for a volume that has grown. What the check before still decides counts here, too. */
+    LossCheck(Engine engine, LossCheck before) {
+        this.engine = engine;
+        tally = before.tally;
+    }
 
     // --- what the volume's own users are told ---
 
     /** How often the volume has lost acknowledged writes. */
-    long losses() { return losses.get(); }
+    long losses() {
+        return tally.losses.get();
+    }
 
     /** Losses that a flush has reported; those that began before the report report it, too. */
     long reported() {
-        return reported.get();
+        return tally.reported.get();
     }
 
     /** A flush fails because of these losses. */
     void report(long loss) {
-        reported.accumulateAndGet(loss, Math::max);
+        tally.reported.accumulateAndGet(loss, Math::max);
     }
 
     StorageException failure() {
@@ -214,7 +231,7 @@ final class LossCheck implements MemberIo.Owner {
 
     private void goOn(Map<Member, StorageException> members) {
         members.keySet().forEach(Member::acceptLosses);
-        losses.incrementAndGet();
+        tally.losses.incrementAndGet();
         if (engine.layout.shape().level().isRedundant()) {
             StripeSet suspect = engine.options.guard().suspect();
             engine.membership.change(slots -> slots.stale(suspect), () -> {});

@@ -36,6 +36,11 @@ final class Member {
         return losses > 0 && losses == acceptedLosses;
     }
 
+    /** The device was in the slot already: losses that nothing has been decided about yet still count. */
+    void goOnFrom(Member before) {
+        acceptedLosses = before.acceptedLosses;
+    }
+
     /** What the device has lost so far is lost. */
     void acceptLosses() {
         acceptedLosses = device.writeLosses();

@@ -34,8 +34,7 @@ final class Migration {
         this.state = state;
         this.map = map;
         this.after = after;
-        before = new Engine(map.before(), Planner.of(map.before()), after.membership,
-                after.options, after.lossCheck());
+        before = new Engine(map.before(), Planner.of(map.before()), after);
         rows = state.rows();
     }
 

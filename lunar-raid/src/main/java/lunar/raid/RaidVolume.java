@@ -55,7 +55,7 @@ public final class RaidVolume implements BlockDevice {
 
     RaidVolume(Layout layout, Planner planner, List<RaidMember> members, RaidOptions options,
             @Nullable Reshaping reshaping) {
-        body = VolumeBody.of(layout, planner, members, options, reshaping);
+        body = VolumeBody.of(layout, planner, members, options, reshaping, null);
     }
 
     Engine engine() { return body.engine(); }
@@ -288,7 +288,7 @@ public final class RaidVolume implements BlockDevice {
                 || members.size() < shape().members()) {
             throw new IllegalArgumentException(shape + " is not what " + shape() + " can grow to");
         }
-        goOn(VolumeBody.of(grown, Planner.of(grown), members, options, reshaping));
+        goOn(VolumeBody.of(grown, Planner.of(grown), members, options, reshaping, body));
     }
 
     /** Whether blocks are to be moved, or being moved, into the layout that it has with more members. */

@@ -57,6 +57,17 @@ final class Slots {
         return promise.test(slots.incomplete()) ? slots : slots.notServing();
     }
 
+    /** Members that were in these slots before the volume has grown are the same ones. */
+    void goOnFrom(Slots before) {
+        for (int slot = 0; slot < Math.min(count(), before.count()); slot++) {
+            Member member = member(slot);
+            Member same = before.member(slot);
+            if (member != null && same != null) {
+                member.goOnFrom(same);
+            }
+        }
+    }
+
     private long slotsThatAre(SlotState state) {
         long set = 0;
         for (int slot = 0; slot < states.size(); slot++) {

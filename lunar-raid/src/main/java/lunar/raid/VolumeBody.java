@@ -24,8 +24,9 @@ record VolumeBody(Engine engine, Layout layout, Geometry geometry, Limits limits
     private static final int MAX_ZEROING_BYTES = 1 << 30;
     private static final int DEPTH_PER_MEMBER = 32;
 
+    /** @param before what the volume was until it has grown; null where it is new */
     static VolumeBody of(Layout layout, Planner planner, List<RaidMember> members,
-            RaidOptions options, @Nullable Reshaping reshaping) {
+            RaidOptions options, @Nullable Reshaping reshaping, @Nullable VolumeBody before) {
         Shape shape = layout.shape();
         int physical = shape.blockSize();
         int alignment = 1;
@@ -48,7 +49,8 @@ record VolumeBody(Engine engine, Layout layout, Geometry geometry, Limits limits
                 ? null
                 : Relayout.of(shape, reshaping.slotsBefore());
         var engine = new Engine(layout, planner, members, options,
-                map == null ? layout::survives : map::survives);
+                map == null ? layout::survives : map::survives,
+                before == null ? null : before.engine);
         Migration migration = reshaping == null || map == null
                 ? null
                 : new Migration(reshaping, map, engine);

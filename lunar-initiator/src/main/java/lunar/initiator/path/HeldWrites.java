@@ -76,9 +76,13 @@ final class HeldWrites {
         }
     }
 
-    /** A path has left a session in a portal group where it logs in no more: if in doubt, others end it. */
-    void abandon(PathSession session) {
+    /**
+     * A path has left a session in a portal group where it logs in no more: if in doubt, others end it. Not at the
+     * portal where the path is now: a login there with its ISID would end the session that it has just made.
+     */
+    void abandon(PathSession session, Session made) {
         WriteBarrier mine = barrier;
+        session.isNotAt(made.portal());
         if (mine != null) {
             mine.abandon(session);
         }
@@ -87,10 +91,19 @@ final class HeldWrites {
     /** A session has been made with an ISID: the target has ended those that had its place (RFC 7143 section 6.3.5). */
     void reinstated(Session made, Isid isid) {
         WriteBarrier mine = barrier;
-        if (mine != null) {
-            mine.lower(mine.stale().stream().filter(old -> old.isReinstatedBy(made, isid))
-                    .toList());
+        if (mine == null) {
+            return;
         }
+        var ended = new ArrayList<PathSession>();
+        for (PathSession old : mine.stale()) {
+            if (old.isReinstatedBy(made, isid)) {
+                ended.add(old);
+            } else if (old.isid().equals(isid)
+                    && old.initiatorName().equals(initiator.name())) {
+                old.isNotAt(made.portal());
+            }
+        }
+        mine.lower(ended);
     }
 
     boolean isHeldBack(BlockRequest request) {

@@ -259,7 +259,7 @@ final class PathAgent implements Path {
             if (before.isReinstatedBy(made, isid)) {
                 before.ended();
             } else {
-                owner.heldWrites().abandon(before);
+                owner.heldWrites().abandon(before, made);
             }
             last = null;
         }

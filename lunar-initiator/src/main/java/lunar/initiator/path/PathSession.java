@@ -1,8 +1,10 @@
 package lunar.initiator.path;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import lunar.block.BlockRequest;
 import lunar.block.StorageException;
@@ -10,6 +12,7 @@ import lunar.initiator.LunDevice;
 import lunar.initiator.Session;
 import lunar.initiator.SessionOptions;
 import lunar.iscsi.Isid;
+import lunar.iscsi.TargetAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,6 +40,10 @@ final class PathSession {
     private final List<Range> unanswered = new ArrayList<>(0); // guarded by this
     private boolean everything; // guarded by this
     private boolean dead; // guarded by this
+    /** Portals of other groups, as "host:port". Guarded by this. */
+    private final Set<String> elsewhere = new HashSet<>(0);
+    /** The device a path of which logs in with the ISID; null once it is closed. Guarded by this. */
+    private @Nullable HeldWrites follower;
     /** The device whose path had the session, and ends it when it logs in again; null once it is closed. */
     private volatile @Nullable HeldWrites owner;
 
@@ -50,6 +57,7 @@ final class PathSession {
         this.device = device;
         this.server = server;
         this.owner = owner;
+        follower = owner;
         portalGroupTag = session.loginResult().portalGroupTag();
     }
 
@@ -85,6 +93,26 @@ final class PathSession {
         return isid.equals(by) && portalGroupTag == other.loginResult().portalGroupTag()
                 && (portalGroupTag >= 0 || session.portal().equals(other.portal()))
                 && options.targetName().equals(other.targetName());
+    }
+
+    /** A login with its ISID at this portal was in another group: it does not end this session. */
+    synchronized void isNotAt(TargetAddress portal) {
+        if (follower != null) {
+            elsewhere.add(portal.host() + ":" + portal.port());
+        }
+    }
+
+    /** Whether a login with its ISID at this portal may end it, and cannot end the session that its path has now. */
+    synchronized boolean mayBeAt(TargetAddress portal) {
+        return !elsewhere.contains(portal.host() + ":" + portal.port());
+    }
+
+    /** A device is closed. If its path had the session, no session with this ISID is left to be spared. */
+    synchronized void closed(HeldWrites device) {
+        if (device.equals(follower)) {
+            follower = null;
+            elsewhere.clear();
+        }
     }
 
     /** Whether it reaches its unit now, and so would have heard of a power failure. Blocks. */

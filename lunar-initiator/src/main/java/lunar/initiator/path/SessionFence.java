@@ -97,6 +97,9 @@ final class SessionFence {
 
     private static boolean reinstate(Initiator initiator, PathSession stale,
             TargetAddress portal) {
+        if (!stale.mayBeAt(portal)) {
+            return false;
+        }
         if (initiator.name().equals(stale.initiatorName())) {
             return logIn(initiator, stale, portal);
         }
@@ -109,6 +112,9 @@ final class SessionFence {
         SessionOptions options = stale.options().withPortal(portal).withConnections(1);
         try (Session made = initiator.loginHere(options, stale.isid())) {
             boolean same = stale.isReinstatedBy(made, stale.isid());
+            if (!same) { // once more would end what the path may have in that group by then
+                stale.isNotAt(portal);
+            }
             LOG.log(System.Logger.Level.INFO, same
                     ? "{0} has been ended at the target through {1}"
                     : "{0} is not in the portal group of {1}", stale, portal);

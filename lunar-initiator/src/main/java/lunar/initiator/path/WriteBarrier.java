@@ -49,6 +49,8 @@ final class WriteBarrier {
     /** A device is closed. The sessions that its paths have left are for others to end. */
     void leave(HeldWrites user, List<PathSession> left) {
         left.forEach(PathSession::orphan);
+        left.forEach(session -> session.closed(user));
+        stale().forEach(session -> session.closed(user));
         synchronized (BARRIERS) {
             boolean _ = users.remove(user);
             if (users.isEmpty() && !raised) {

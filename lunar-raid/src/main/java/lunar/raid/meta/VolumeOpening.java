@@ -82,15 +82,20 @@ final class VolumeOpening {
                 sums.lose(volume, members, bitmap.markedStripes());
             }
         }
-        journal = what.consistency() == Consistency.JOURNAL
+        JournalReplay replay = what.consistency() == Consistency.JOURNAL
                 ? replay(reset, journalDevice)
                 : null;
+        long holding = journalDevice == null ? composition.inSync() : 1;
+        // Until the superblocks tell of the resync, the journal alone knows what members had no space for. It may be
+        // replayed once more, also when the reshape is further: of rows that are staged nothing is in it.
+        VolumeJournal begun = replay == null || lacksSpace ? null : replay.begin(holding);
         resync = lacksSpace ? Resync.WHOLE : due;
         moved = StagedRows.bringInPlace(volume, members, composition.inSync(), badBlocks);
         stale = stale();
         superblocks = Superblocks.open(superblockMembers, volume);
         superblockFaults.superblocks = superblocks;
         superblocks.start(this::started);
+        journal = replay != null && begun == null ? replay.begin(holding) : begun;
     }
 
     /**
@@ -170,7 +175,7 @@ final class VolumeOpening {
         return own == null ? null : devices.journal();
     }
 
-    private VolumeJournal replay(@Nullable JournalReset reset, @Nullable BlockDevice own)
+    private JournalReplay replay(@Nullable JournalReset reset, @Nullable BlockDevice own)
             throws StorageException {
         VolumeRecord after = volume.withDescription(what);
         if (reset != null && own != null) {
@@ -184,7 +189,7 @@ final class VolumeOpening {
         badBlocks.addNow(torn.mend(replay.torn()));
         replayed = replay.replayed();
         lacksSpace = replay.lacksSpace() || torn.lacksSpace();
-        return replay.begin(own == null ? inSync : 1);
+        return replay;
     }
 
     private StripeSet stale() {

@@ -12,6 +12,7 @@ import java.util.List;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.BlockRequest.Operation;
+import lunar.block.DeviceGoneException;
 import lunar.block.ForwardingDevice;
 import lunar.block.NoSpaceException;
 import lunar.block.StorageException;
@@ -43,6 +44,8 @@ class ReplayWithoutSpaceTest {
     private static final class Thin extends ForwardingDevice {
         final SteppedDevice disk;
         final BitSet without = new BitSet();
+        /** Writes of superblocks fail: the machine is down from there on. */
+        boolean isDown;
 
         Thin(SteppedDevice disk) {
             super(disk);
@@ -55,6 +58,10 @@ class ReplayWithoutSpaceTest {
             if (request.operation() == Operation.WRITE && next >= 0
                     && next < request.lba() + request.blockCount()) {
                 throw new NoSpaceException(request + ": no space");
+            }
+            if (isDown && request.operation() == Operation.WRITE
+                    && request.lba() <= PagePair.STRIDE_BYTES / BLOCK) {
+                throw new DeviceGoneException(request + ": down");
             }
             disk.execute(request);
         }
@@ -89,6 +96,12 @@ class ReplayWithoutSpaceTest {
 
     /** No member must be failed. */
     private VolumeMetadata open(int missing) throws StorageException {
+        return open(missing, (slot, why) -> {
+            throw new AssertionError(why);
+        });
+    }
+
+    private VolumeMetadata open(int missing, MemberSet.Faults faults) throws StorageException {
         var candidates = new ArrayList<Candidate>();
         var devices = new ArrayList<BlockDevice>();
         for (int slot = 0; slot < 4; slot++) {
@@ -99,9 +112,7 @@ class ReplayWithoutSpaceTest {
         }
         var composition = ((Outcome.Assembled) Assembly.of(candidates, Consent.DEGRADED))
                 .composition();
-        return VolumeMetadata.open(composition, devices, null, (slot, why) -> {
-            throw new AssertionError(why);
-        });
+        return VolumeMetadata.open(composition, devices, null, faults);
     }
 
     private static Layout layout(VolumeMetadata metadata) {
@@ -221,6 +232,54 @@ class ReplayWithoutSpaceTest {
         crashOfAWholeStripe(whole, 3);
         BitSet _ = without(layout, PARITY);
         requireResyncOfStripe(open(-1));
+    }
+
+    /** Else the next start would take a stripe that was written in part for one whose redundancy is true. */
+    @Test
+    void shouldKeepTheJournalUntilTheResyncIsNoted() throws Exception {
+        VolumeMetadata whole = open(-1);
+        Layout layout = layout(whole);
+        fill(layout, 1, 5, 2, 1 ^ 5 ^ 2);
+        crash(whole, 3, 3 ^ 5 ^ 2);
+        BitSet without = without(layout, 0);
+        disks.forEach(disk -> disk.isDown = true);
+        assertThatThrownBy(() -> open(-1, (_, _) -> {})).isInstanceOf(StorageException.class);
+        endAll();
+        disks.forEach(disk -> disk.isDown = false);
+        without.clear();
+        requireWhole(open(-1), layout);
+    }
+
+    /** The reshape is past the stripe, and has staged the next rows. */
+    @Test
+    void shouldKeepTheJournalWhereStagedRowsHaveNoSpaceEither() throws Exception {
+        VolumeMetadata whole = open(-1);
+        Layout layout = layout(whole);
+        fill(layout, 1, 5, 2, 1 ^ 5 ^ 2);
+        crash(whole, 3, 3 ^ 5 ^ 2);
+        var reshape = new ReshapeRecord(3, STRIPE + 1, 2);
+        for (int slot = 0; slot < 4; slot++) {
+            var store = new SuperblockStore(disks.get(slot));
+            var found = ((SuperblockReading.Found) store.read()).superblock();
+            store.write(new Superblock(found.generation() + 1, slot,
+                    found.volume().withReshape(reshape)));
+        }
+        BitSet without = without(layout, 0);
+        int last = without.length();
+        without.set(last, last + CHUNK / BLOCK);
+        assertThatThrownBy(() -> open(-1)).isInstanceOf(NoSpaceException.class)
+                .hasMessageContaining("staged");
+        endAll();
+        without.clear();
+        VolumeMetadata after = open(-1);
+        requireWhole(after, layout);
+        assertThat(after.record().reshape()).isEqualTo(new ReshapeRecord(3, STRIPE + 3, 0));
+    }
+
+    private void requireWhole(VolumeMetadata after, Layout layout) {
+        assertThat(after.replayed()).isEqualTo(1);
+        assertThat(content(layout, 0)).isEqualTo(3);
+        assertThat(content(layout, PARITY)).isEqualTo(3 ^ 5 ^ 2);
     }
 
     /** The member has what it staged; others do not have it. */
