@@ -289,12 +289,6 @@ public final class FileDevice implements BlockDevice {
             }
         }
 
-        @Override
-        public void failed(IOException cause) {
-            blocks.abandon(name + ": its io_uring has failed (" + cause.getMessage()
-                    + "), and may still execute requests; restart the process");
-        }
-
         private boolean isLost() { return durability != null && durability.isLost(); }
 
         @Override

@@ -61,8 +61,6 @@ final class FileHandle implements AutoCloseable {
     /** Replaced under this handle's monitor. */
     private volatile FileChannel channel;
     private boolean closed;
-    /** Whether the kernel may still use our descriptor after it is closed. */
-    private boolean abandoned;
 
     private FileHandle(Path path, boolean writable, boolean direct, boolean portably)
             throws IOException {
@@ -137,15 +135,6 @@ final class FileHandle implements AutoCloseable {
     }
 
     boolean isLost() { return lost != null; }
-
-    /**
-     * Loses the file because the kernel may still execute requests on {@link #own}, nobody knows until when. Close then
-     * leaves it to the kernel to give up the lock, with the last of them.
-     */
-    synchronized void abandon(String why) {
-        abandoned = true;
-        lost = why;
-    }
 
     /**
      * {@code com.sun.nio.file.ExtendedOpenOption.DIRECT}, found by name: the compiler's warning about its package
@@ -353,7 +342,7 @@ final class FileHandle implements AutoCloseable {
             closed = true;
             LinuxFile file = own;
             try (file; var _ = channel) {
-                if (file != null && ownHasLock && !abandoned) { // now, whoever else refers to the description
+                if (file != null && ownHasLock) { // now, whoever else refers to the description
                     DescriptionLock.release(file);
                 }
             } finally {

@@ -134,9 +134,6 @@ class RingDeviceTest {
 
         @Override
         public void stableWriteFailed(String reason) { throw new AssertionError(reason); }
-
-        @Override
-        public void failed(IOException cause) { throw new AssertionError(cause); }
     }
 
     /** A device whose writes all fail in the ring: its file is opened for reading only. */
@@ -152,9 +149,6 @@ class RingDeviceTest {
 
         @Override
         public void stableWriteFailed(String reason) { told.add(reason); }
-
-        @Override
-        public void failed(IOException cause) { throw new AssertionError(cause); }
     }
 
     @Test
