@@ -193,7 +193,7 @@ public final class FileDevice implements BlockDevice {
     public Optional<DeviceLabels> labels() {
         return store == null
                 ? Optional.empty()
-                : blocks.labels().map(labels -> new GatedLabels(labels, gate, this::isGone));
+                : blocks.labels().map(labels -> new GatedLabels(labels, gate, this::requireOpen));
     }
 
     @Override
