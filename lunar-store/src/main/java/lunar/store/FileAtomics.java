@@ -145,11 +145,11 @@ final class FileAtomics implements AutoCloseable {
                 why);
     }
 
-    /** Before the file is closed, and with it given up. */
+    /** Before the file is closed, and with it given up. The log of a file that is lost may be its new owner's. */
     @Override
     public void close() throws IOException {
         log.close();
-        if (!writes.isBroken()) {
+        if (!writes.isBroken() && !blocks.isLost()) {
             log.remove();
         }
     }

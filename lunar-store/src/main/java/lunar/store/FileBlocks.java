@@ -71,9 +71,6 @@ final class FileBlocks implements AutoCloseable {
 
     boolean isLost() { return file.isLost(); }
 
-    /** See {@link FileHandle#abandon}. */
-    void abandon(String why) { file.abandon(why); }
-
     Set<Capability> capabilities() {
         var capabilities = EnumSet.of(Capability.FUA, Capability.WRITE_ZEROES,
                 Capability.COMPARE_AND_WRITE);

@@ -193,7 +193,7 @@ public final class FileDevice implements BlockDevice {
     public Optional<DeviceLabels> labels() {
         return store == null
                 ? Optional.empty()
-                : blocks.labels().map(labels -> new GatedLabels(labels, gate, this::isGone));
+                : blocks.labels().map(labels -> new GatedLabels(labels, gate, this::requireOpen));
     }
 
     @Override
@@ -253,9 +253,9 @@ public final class FileDevice implements BlockDevice {
         public boolean isDirect(BlockRequest request) {
             switch (request.operation()) {
                 case READ, WRITE -> {
-                    if (request.blockCount() <= 0 || request.atomic() || blocks.isLost()
+                    if (request.blockCount() <= 0 || request.atomic() || isLost()
                             || !blocks.isDirectlyUsable(offsetBytes(request), request.buffer())
-                            || (request.fua() && isLost())) {
+                            || (request.fua() && hasLostWrites())) {
                         return false;
                     }
                 }
@@ -270,6 +270,9 @@ public final class FileDevice implements BlockDevice {
                 return false; // a worker tells it
             }
         }
+
+        @Override
+        public boolean isLost() { return blocks.isLost(); }
 
         @Override
         public long offsetBytes(BlockRequest request) {
@@ -289,13 +292,9 @@ public final class FileDevice implements BlockDevice {
             }
         }
 
-        @Override
-        public void failed(IOException cause) {
-            blocks.abandon(name + ": its io_uring has failed (" + cause.getMessage()
-                    + "), and may still execute requests; restart the process");
+        private boolean hasLostWrites() {
+            return durability != null && durability.isLost();
         }
-
-        private boolean isLost() { return durability != null && durability.isLost(); }
 
         @Override
         public String toString() { return name; }

@@ -43,8 +43,8 @@ final class FileHandle implements AutoCloseable {
     private static final int MAX_HEAP_PIECE_BYTES = 1 << 20;
 
     /**
-     * Files that this process holds. To open one again only to find it locked would be fatal: closing that second
-     * descriptor gives up the lock of the first. A lock is the process's, and so is this set.
+     * Files that this process holds. Where their locks are POSIX locks, to open one again only to find it locked would
+     * be fatal: closing that second descriptor gives up the lock of the first.
      */
     private static final Set<Object> HELD = ConcurrentHashMap.newKeySet();
 
@@ -61,8 +61,6 @@ final class FileHandle implements AutoCloseable {
     /** Replaced under this handle's monitor. */
     private volatile FileChannel channel;
     private boolean closed;
-    /** Whether the kernel may still use our descriptor after it is closed. */
-    private boolean abandoned;
 
     private FileHandle(Path path, boolean writable, boolean direct, boolean portably)
             throws IOException {
@@ -81,7 +79,7 @@ final class FileHandle implements AutoCloseable {
         }
         FileChannel opened = null;
         LinuxFile kept = null;
-        boolean locked = false;
+        boolean complete = false;
         try {
             opened = FileChannel.open(path, openOptions);
             kept = portably ? null : openOwn(direct);
@@ -89,16 +87,31 @@ final class FileHandle implements AutoCloseable {
             if (!ownHasLock) {
                 lock(opened);
             }
-            locked = true;
+            if (!Objects.equals(fileKey, fileKey())) { // the two may be of different files
+                throw new BusyException(path + " was replaced while it was opened");
+            }
+            complete = true;
         } finally {
-            if (!locked) {
-                try (var _ = kept; var _ = opened) {
-                    HELD.remove(claim());
-                }
+            if (!complete) {
+                giveUp(kept, opened);
             }
         }
         this.channel = opened;
         this.own = kept;
+    }
+
+    /** Closes first: where locks are the process's, a close gives up also what another thread has locked meanwhile. */
+    private void giveUp(@Nullable LinuxFile kept, @Nullable FileChannel opened) throws IOException {
+        try {
+            if (kept != null) {
+                kept.close();
+            }
+            if (opened != null) {
+                opened.close();
+            }
+        } finally {
+            HELD.remove(claim());
+        }
     }
 
     /**
@@ -137,15 +150,6 @@ final class FileHandle implements AutoCloseable {
     }
 
     boolean isLost() { return lost != null; }
-
-    /**
-     * Loses the file because the kernel may still execute requests on {@link #own}, nobody knows until when. Close then
-     * leaves it to the kernel to give up the lock, with the last of them.
-     */
-    synchronized void abandon(String why) {
-        abandoned = true;
-        lost = why;
-    }
 
     /**
      * {@code com.sun.nio.file.ExtendedOpenOption.DIRECT}, found by name: the compiler's warning about its package
@@ -353,7 +357,7 @@ final class FileHandle implements AutoCloseable {
             closed = true;
             LinuxFile file = own;
             try (file; var _ = channel) {
-                if (file != null && ownHasLock && !abandoned) { // now, whoever else refers to the description
+                if (file != null && ownHasLock) { // now, whoever else refers to the description
                     DescriptionLock.release(file);
                 }
             } finally {

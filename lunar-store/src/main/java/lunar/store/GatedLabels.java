@@ -3,7 +3,6 @@ package lunar.store;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.locks.StampedLock;
-import java.util.function.BooleanSupplier;
 import lunar.block.DeviceGoneException;
 import lunar.block.DeviceLabels;
 
@@ -11,16 +10,23 @@ import lunar.block.DeviceLabels;
  * Labels of a device that may be closed meanwhile, and its descriptor with it.
  *
  * @param gate shared by calls, exclusive to close
- * @param closed whether the device is closed; changes under the gate
+ * @param check asked by each call, with its share of the gate
  */
-record GatedLabels(DeviceLabels labels, StampedLock gate, BooleanSupplier closed)
+record GatedLabels(DeviceLabels labels, StampedLock gate, Check check)
         implements
         DeviceLabels {
+    /** Whether the device can be used. */
+    @FunctionalInterface
+    interface Check {
+        /** @throws DeviceGoneException once it is closed or lost, with the reason */
+        void requireOpen() throws DeviceGoneException;
+    }
+
     @Override
     public Optional<String> read(String name) throws IOException {
         long entered = gate.readLock();
         try {
-            requireOpen();
+            check.requireOpen();
             return labels.read(name);
         } finally {
             gate.unlockRead(entered);
@@ -31,16 +37,10 @@ record GatedLabels(DeviceLabels labels, StampedLock gate, BooleanSupplier closed
     public void write(String name, String value) throws IOException {
         long entered = gate.readLock();
         try {
-            requireOpen();
+            check.requireOpen();
             labels.write(name, value);
         } finally {
             gate.unlockRead(entered);
-        }
-    }
-
-    private void requireOpen() throws DeviceGoneException {
-        if (closed.getAsBoolean()) {
-            throw new DeviceGoneException("the device of these labels is closed");
         }
     }
 }

@@ -189,6 +189,9 @@ public final class MemoryDevice implements BlockDevice {
     }
 
     private void write(long at, long bytes, MemorySegment buffer) throws StorageException {
+        if (bytes == 0) { // nothing is locked, so no chunk may be taken
+            return;
+        }
         lock(at, bytes, true);
         try {
             requireOpen();

@@ -60,6 +60,7 @@ final class Ring implements AutoCloseable {
     private static final int TIME_BYTES = 16;
     private static final int TIME_NANOSECONDS = 8;
 
+    private static final int REGISTER_FILES = 2;
     private static final int REGISTER_ENABLE_RINGS = 12;
     private static final int ENTER_GETEVENTS = 1;
     private static final int ENTER_EXT_ARG = 1 << 3;
@@ -96,6 +97,11 @@ final class Ring implements AutoCloseable {
     private final MemorySegment timeArgument;
     private final int descriptor;
     private final int eventfd;
+    /**
+     * The end to read of a pipe whose other end only the kernel has, as a file registered with the ring: it gives it up
+     * after the last request has ended. So what is read here is nothing, until the pipe ends.
+     */
+    private final int lifetime;
     private final int entries;
     private final MemorySegment rings;
     private final MemorySegment sqes;
@@ -113,6 +119,7 @@ final class Ring implements AutoCloseable {
     private int cqTail;
     private long userData;
     private int result;
+    private boolean closed;
 
     private Ring(RingCalls calls, int entries) throws IOException {
         this.calls = calls;
@@ -135,6 +142,7 @@ final class Ring implements AutoCloseable {
         }
         this.descriptor = require("io_uring_setup", opened);
         int event = -1;
+        int pipe = -1;
         MemorySegment mapped = MemorySegment.NULL;
         boolean complete = false;
         try {
@@ -149,6 +157,7 @@ final class Ring implements AutoCloseable {
             long arrayAt = params.get(ValueLayout.JAVA_INT, SQ_ARRAY);
             this.cqesAt = params.get(ValueLayout.JAVA_INT, CQ_CQES);
             event = require("eventfd", calls.eventfd(state));
+            pipe = openLifetime(arena);
             mapped = map(OFFSET_RINGS, Math.max(arrayAt + this.entries * (long) Integer.BYTES,
                     cqesAt + cqEntries * (long) CQE_BYTES));
             this.sqes = map(OFFSET_SQES, this.entries * (long) SQE_BYTES);
@@ -172,9 +181,13 @@ final class Ring implements AutoCloseable {
                 if (event >= 0) {
                     calls.close(event);
                 }
+                if (pipe >= 0) {
+                    calls.close(pipe);
+                }
                 calls.close(descriptor);
             }
         }
+        this.lifetime = pipe;
         this.rings = mapped;
         this.eventfd = event;
     }
@@ -204,6 +217,27 @@ final class Ring implements AutoCloseable {
             });
         }
         return returned;
+    }
+
+    /** Gives the kernel one end of a pipe, to keep as long as the ring, and returns the other. */
+    private int openLifetime(Arena arena) throws IOException {
+        MemorySegment ends = arena.allocate(ValueLayout.JAVA_INT, 2);
+        require("pipe2", calls.pipe(state, ends));
+        int reader = ends.getAtIndex(ValueLayout.JAVA_INT, 0);
+        int writer = ends.getAtIndex(ValueLayout.JAVA_INT, 1);
+        ends.set(ValueLayout.JAVA_INT, 0, writer);
+        boolean registered = false;
+        try {
+            require("io_uring_register",
+                    calls.register(state, descriptor, REGISTER_FILES, ends, 1));
+            registered = true;
+        } finally {
+            calls.close(writer);
+            if (!registered) {
+                calls.close(reader);
+            }
+        }
+        return reader;
     }
 
     private MemorySegment map(long offset, long bytes) throws IOException {
@@ -260,6 +294,9 @@ final class Ring implements AutoCloseable {
      * @return its name, or {@link #NOTHING} where the kernel has taken all
      */
     long takeBack() {
+        if (closed) {
+            return NOTHING;
+        }
         int left = sqTail - (int) INT.getAcquire(rings, sqHeadAt);
         if (left == 0) {
             pending = 0;
@@ -311,7 +348,7 @@ final class Ring implements AutoCloseable {
 
     /** Whether an end waits to be read. */
     boolean hasEnd() {
-        if (cqHead == cqTail) {
+        if (cqHead == cqTail && !closed) {
             cqTail = (int) INT.getAcquire(rings, cqTailAt);
         }
         return cqHead != cqTail;
@@ -336,12 +373,39 @@ final class Ring implements AutoCloseable {
     /** Bytes that were moved, or an errno, negative. */
     int result() { return result; }
 
-    /** What is still in the ring is cancelled. */
+    boolean isClosed() { return closed; }
+
+    /** Closes a ring in which nothing is left, and which nobody wakes any more. */
     @Override
     public void close() {
+        release();
+        calls.close(lifetime);
+        calls.close(eventfd);
+    }
+
+    /**
+     * Closes a ring whose requests the kernel may still execute, and waits until it has ended or cancelled them all:
+     * nothing reads or writes their memory any more, but what became of each is not known. Other threads may still
+     * {@link #wake} it, so the eventfd stays.
+     */
+    void closeAndAwaitEnds() {
+        release();
+        long count;
+        do {
+            count = calls.read(state, lifetime, wakes);
+        } while (count < 0 && RingCalls.errno(state) == EINTR);
+        if (count != 0) {
+            throw new AssertionError("read(2) of a ring's lifetime: " + count);
+        }
+        calls.close(lifetime);
+    }
+
+    /** The descriptor and the mappings are all that hold the ring. */
+    private void release() {
+        closed = true;
+        cqTail = cqHead;
         calls.close(descriptor);
         calls.unmap(sqes);
         calls.unmap(rings);
-        calls.close(eventfd);
     }
 }

@@ -15,7 +15,8 @@ import java.util.Optional;
  * fail leaves its errno in a segment of the caller's.
  */
 record RingCalls(MethodHandle syscallHandle, MethodHandle mmapHandle, MethodHandle munmapHandle,
-        MethodHandle eventfdHandle, MethodHandle writeHandle, MethodHandle closeHandle) {
+        MethodHandle eventfdHandle, MethodHandle pipeHandle, MethodHandle readHandle,
+        MethodHandle writeHandle, MethodHandle closeHandle) {
     static final MemoryLayout STATE = Linker.Option.captureStateLayout();
     static final Optional<RingCalls> LOOKUP = lookup();
 
@@ -28,6 +29,7 @@ record RingCalls(MethodHandle syscallHandle, MethodHandle mmapHandle, MethodHand
     private static final int PROT_READ_WRITE = 0x1 | 0x2;
     private static final int MAP_SHARED_POPULATE = 0x01 | 0x8000;
     private static final int EFD_CLOEXEC = 0x80000;
+    private static final int O_CLOEXEC = 0x80000;
 
     @SuppressWarnings("restricted")
     private static Optional<RingCalls> lookup() {
@@ -40,10 +42,12 @@ record RingCalls(MethodHandle syscallHandle, MethodHandle mmapHandle, MethodHand
         var mmap = symbols.find("mmap");
         var munmap = symbols.find("munmap");
         var eventfd = symbols.find("eventfd");
+        var pipe = symbols.find("pipe2");
+        var read = symbols.find("read");
         var write = symbols.find("write");
         var close = symbols.find("close");
         if (syscall.isEmpty() || mmap.isEmpty() || munmap.isEmpty() || eventfd.isEmpty()
-                || write.isEmpty() || close.isEmpty()) {
+                || pipe.isEmpty() || read.isEmpty() || write.isEmpty() || close.isEmpty()) {
             return Optional.empty();
         }
         var number = ValueLayout.JAVA_INT;
@@ -59,6 +63,10 @@ record RingCalls(MethodHandle syscallHandle, MethodHandle mmapHandle, MethodHand
                 linker.downcallHandle(munmap.get(), FunctionDescriptor.of(number, word, word)),
                 linker.downcallHandle(eventfd.get(),
                         FunctionDescriptor.of(number, number, number), errno),
+                linker.downcallHandle(pipe.get(), FunctionDescriptor.of(number, word, number),
+                        errno),
+                linker.downcallHandle(read.get(),
+                        FunctionDescriptor.of(word, number, word, word), errno),
                 linker.downcallHandle(write.get(),
                         FunctionDescriptor.of(word, number, word, word)),
                 linker.downcallHandle(close.get(), FunctionDescriptor.of(number, number))));
@@ -85,6 +93,11 @@ record RingCalls(MethodHandle syscallHandle, MethodHandle mmapHandle, MethodHand
     /** io_uring_register(2) without arguments of the operation: negative where it failed. */
     int register(MemorySegment state, int ring, int operation) {
         return (int) syscall(state, REGISTER, ring, operation, 0, 0, 0, 0);
+    }
+
+    /** io_uring_register(2) with an array: negative where it failed. */
+    int register(MemorySegment state, int ring, int operation, MemorySegment array, int count) {
+        return (int) syscall(state, REGISTER, ring, operation, array.address(), count, 0, 0);
     }
 
     private long syscall(MemorySegment state, long call, long first, long second, long third,
@@ -127,6 +140,25 @@ record RingCalls(MethodHandle syscallHandle, MethodHandle mmapHandle, MethodHand
             return (int) eventfdHandle.invokeExact(state, 0, EFD_CLOEXEC);
         } catch (Throwable e) {
             throw new AssertionError("eventfd(2)", e);
+        }
+    }
+
+    /** pipe2(2): 0 with the descriptors to read and to write, or negative. */
+    int pipe(MemorySegment state, MemorySegment descriptors) {
+        try {
+            return (int) pipeHandle.invokeExact(state, descriptors.address(), O_CLOEXEC);
+        } catch (Throwable e) {
+            throw new AssertionError("pipe2(2)", e);
+        }
+    }
+
+    /** read(2): the number of bytes, 0 at the end, or negative. */
+    long read(MemorySegment state, int descriptor, MemorySegment into) {
+        try {
+            return (long) readHandle.invokeExact(state, descriptor, into.address(),
+                    into.byteSize());
+        } catch (Throwable e) {
+            throw new AssertionError("read(2)", e);
         }
     }
 

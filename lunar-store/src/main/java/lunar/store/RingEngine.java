@@ -2,13 +2,14 @@ package lunar.store;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import lunar.block.BlockRequest;
 import lunar.block.BusyException;
 import lunar.block.DeviceGoneException;
+import lunar.block.LostWritesException;
 import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  * <p>What does not succeed entirely goes to the device's workers, who do all of it once more and find the words for
  * what is wrong: a read or a write may be done twice. But never before the kernel has ended it: a read that is executed
  * late would fill a buffer that is used for something else, a write overwrite newer data. If the ring fails, so that
- * this cannot be seen, the device fails, and the requests that the kernel has taken keep their buffers and never end.
+ * this cannot be seen, it is closed: the kernel tells when it has let go of all its requests, though not how they have
+ * ended.
  */
 final class RingEngine implements Shortcut {
     /** Requests that may wait before submit refuses more with {@link BusyException}. */
@@ -41,9 +43,6 @@ final class RingEngine implements Shortcut {
      */
     private static final long PATIENCE_NS = 2_000_000;
 
-    /** Engines with requests that the kernel may still execute: their buffers must not become other memory. */
-    private static final Set<RingEngine> ABANDONED = ConcurrentHashMap.newKeySet();
-
     private static final int AWAKE = 0;
     private static final int ASLEEP = 1;
 
@@ -51,6 +50,9 @@ final class RingEngine implements Shortcut {
     interface Device {
         /** Whether the request is a read or write of this device that needs no copy. */
         boolean isDirect(BlockRequest request);
+
+        /** Whether the file must not be used any more. May come true at any time, for good. */
+        boolean isLost();
 
         /** The place of its first byte. */
         long offsetBytes(BlockRequest request);
@@ -63,12 +65,6 @@ final class RingEngine implements Shortcut {
 
         /** A write that was to be stable at its end has failed, after which no earlier write is known to be stable. */
         void stableWriteFailed(String reason);
-
-        /**
-         * The ring has failed, and the kernel may still execute requests of it, at any later time: they do not end, and
-         * nothing else may be written. Those which wait to be {@link #alone} go on after this, and must not begin.
-         */
-        void failed(IOException cause);
     }
 
     /** How a ring is come by. */
@@ -135,7 +131,7 @@ final class RingEngine implements Shortcut {
         } else {
             try {
                 var engine = new RingEngine(device, opener.open(), file);
-                engine.thread.start();
+                engine.start();
                 LOG.log(System.Logger.Level.DEBUG, "{0}: reads and writes by io_uring", device);
                 return Optional.of(engine);
             } catch (IOException e) {
@@ -144,6 +140,15 @@ final class RingEngine implements Shortcut {
         }
         LOG.log(System.Logger.Level.DEBUG, "{0}: reads and writes by workers: {1}", device, why);
         return Optional.empty();
+    }
+
+    private void start() throws IOException {
+        try {
+            thread.start();
+        } catch (OutOfMemoryError e) { // at the limit of threads
+            ring.close();
+            throw new IOException("its thread cannot be started: " + e.getMessage(), e);
+        }
     }
 
     @Override
@@ -178,10 +183,8 @@ final class RingEngine implements Shortcut {
         try {
             ring.start();
             serve();
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException | Error e) {
             giveUp(e);
-        } catch (RuntimeException | Error e) {
-            giveUp(new IOException("internal error of the ring: " + e, e));
         }
         if (!broken) { // then somebody may be about to wake it
             ring.close();
@@ -209,10 +212,10 @@ final class RingEngine implements Shortcut {
             }
             if (closed) {
                 end(request, new DeviceGoneException(request + ": " + device + " is closed"));
-            } else if (mayBegin()) {
+            } else if (!device.isLost() && mayBegin()) {
                 put(request);
             } else {
-                device.submitToWorkers(request); // where it can wait
+                handOver(request); // to where it can wait, or fail
             }
         }
     }
@@ -292,10 +295,34 @@ final class RingEngine implements Shortcut {
         if (result == request.buffer().byteSize()) {
             end(request, null);
         } else {
-            if (request.fua() && Errno.mayHaveLostWrites(-result)) {
-                device.stableWriteFailed("a write with FUA ended with " + Errno.text(-result));
+            repeat(request, Errno.mayHaveLostWrites(-result)
+                    ? "a write with FUA ended with " + Errno.text(-result)
+                    : null);
+        }
+    }
+
+    /**
+     * Lets a worker do it once more, now that the kernel has ended it.
+     *
+     * @param loss why a write with FUA may have lost earlier ones; null where it has not
+     */
+    private void repeat(BlockRequest request, @Nullable String loss) {
+        if (request.fua() && loss != null) {
+            try {
+                device.stableWriteFailed(loss);
+            } catch (RuntimeException | Error e) { // nothing remembers the loss but this answer
+                end(request, new LostWritesException(request + " on " + device + ": " + loss, e));
+                return;
             }
+        }
+        handOver(request);
+    }
+
+    private void handOver(BlockRequest request) {
+        try {
             device.submitToWorkers(request);
+        } catch (RuntimeException | Error e) {
+            end(request, new BusyException(request + ": no worker of " + device + " takes it", e));
         }
     }
 
@@ -328,43 +355,77 @@ final class RingEngine implements Shortcut {
         }
     }
 
-    /** Nobody could explain it. What the kernel has not taken goes to the workers, who do all from now on. */
-    private void giveUp(IOException cause) {
-        LOG.log(System.Logger.Level.ERROR, device + ": workers go on without io_uring", cause);
+    /**
+     * Nobody could explain it. What the kernel has not taken goes to the workers, who do all from now on. It is taken
+     * back before anything else happens: a completion may close the device, which waits for what the kernel has.
+     */
+    private void giveUp(Throwable cause) {
         broken = true;
         wakeOwed = false;
         waiting.close();
-        while (!waiting.isEmpty()) {
-            BlockRequest request = waiting.poll();
-            if (request != null) {
-                device.submitToWorkers(request);
+        try {
+            List<BlockRequest> takenBack = takeBack();
+            LOG.log(System.Logger.Level.ERROR, device + ": workers go on without io_uring", cause);
+            takenBack.forEach(this::handOver);
+            while (!waiting.isEmpty()) {
+                BlockRequest request = waiting.poll();
+                if (request != null) {
+                    handOver(request);
+                }
             }
+        } finally {
+            settle();
         }
+    }
+
+    private List<BlockRequest> takeBack() {
+        var requests = new ArrayList<BlockRequest>(running.length);
         for (long name = ring.takeBack(); name != Ring.NOTHING; name = ring.takeBack()) {
             BlockRequest request = name == Ring.WOKEN ? null : take((int) name);
             if (request != null) {
-                device.submitToWorkers(request);
+                requests.add(request);
             }
         }
-        settle();
+        return requests;
     }
 
-    /** Waits until the kernel has ended what it has taken. If that cannot be seen, the device has failed. */
+    /**
+     * Waits until the kernel has ended what it has taken. If it does not tell the ends, the ring is closed, and the
+     * workers do once more what was in it. May be called within itself, by a completion that closes the device.
+     */
     private void settle() {
-        try {
-            readEnds();
-            while (free < running.length) {
-                ring.enter();
+        Throwable failure = null;
+        while (failure == null && !ring.isClosed()) {
+            try {
                 readEnds();
+                if (free == running.length) {
+                    return;
+                }
+                ring.enter();
+            } catch (IOException | RuntimeException | Error e) {
+                failure = e;
             }
-        } catch (IOException e) {
-            readEnds();
-            if (free < running.length && ABANDONED.add(this)) {
-                LOG.log(System.Logger.Level.ERROR, "{0}: {1} requests are left in an io_uring that"
-                        + " has failed, and may be executed at any time: they do not end, and the"
-                        + " device fails; restart the process", device, running.length - free);
-                device.failed(e);
-                giveShareBack();
+        }
+        if (failure == null || ring.isClosed()) {
+            repeatAll();
+            return;
+        }
+        try {
+            LOG.log(System.Logger.Level.ERROR, device + ": closes the io_uring, and waits until the"
+                    + " kernel has let go of " + (running.length - free)
+                    + " requests, before workers do them once more", failure);
+        } finally {
+            ring.closeAndAwaitEnds();
+            repeatAll();
+        }
+    }
+
+    /** Of a ring that was closed. */
+    private void repeatAll() {
+        for (int place = 0; place < running.length; place++) {
+            BlockRequest request = take(place);
+            if (request != null) {
+                repeat(request, "a write with FUA was in an io_uring that failed");
             }
         }
     }
@@ -385,7 +446,7 @@ final class RingEngine implements Shortcut {
         if (Thread.currentThread().equals(thread)) {
             try {
                 serve();
-            } catch (IOException e) {
+            } catch (IOException | RuntimeException | Error e) {
                 giveUp(e);
             }
             if (broken) {

@@ -3,16 +3,18 @@ package lunar.store;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ThreadFactory;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.BusyException;
 import lunar.block.DeviceGoneException;
+import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Platform daemon threads that run a device's submitted requests, started when first needed. Every request ends
- * exactly once: by a worker, refused because too many wait, or by {@link #close} while it still waits. A monitor
- * guards all, since a lock of java.util.concurrent makes an object for each thread that waits.
+ * exactly once: by a worker, refused because too many wait or no thread can be started, or by {@link #close} while it
+ * still waits. A monitor guards all, since a lock of java.util.concurrent makes an object for each thread that waits.
  */
 final class Workers implements AutoCloseable {
     /** Requests that may wait before submit refuses more with {@link BusyException}. */
@@ -22,6 +24,7 @@ final class Workers implements AutoCloseable {
 
     private final BlockDevice device;
     private final int maxThreads;
+    private final ThreadFactory factory;
     private final Object lock = new Object();
     /** These four are guarded by the lock. */
     private final ArrayDeque<BlockRequest> waiting = new ArrayDeque<>();
@@ -30,28 +33,54 @@ final class Workers implements AutoCloseable {
     private boolean closed;
 
     Workers(BlockDevice device, int maxThreads) {
+        this(device, maxThreads,
+                Thread.ofPlatform().daemon().name("lunar " + device + " ", 0).factory());
+    }
+
+    /** @param factory makes the threads, which are started here */
+    Workers(BlockDevice device, int maxThreads, ThreadFactory factory) {
         this.device = device;
         this.maxThreads = maxThreads;
+        this.factory = factory;
     }
 
     void submit(BlockRequest request) {
-        boolean gone;
-        synchronized (lock) {
-            gone = closed;
-            if (!closed && waiting.size() < MAX_WAITING) {
-                waiting.add(request);
-                if (idle < waiting.size() && threads.size() < maxThreads) {
-                    threads.add(Thread.ofPlatform().daemon()
-                            .name("lunar " + device + " " + threads.size()).start(this::run));
-                } else {
-                    lock.notify();
-                }
-                return;
-            }
+        StorageException refusal = enqueue(request);
+        if (refusal != null) {
+            request.endGuarded(refusal); // its submitter may be a thread that others wait for
         }
-        request.fail(gone
-                ? new DeviceGoneException(request + ": " + device + " is closed")
-                : new BusyException(request + ": " + MAX_WAITING + " requests wait already"));
+    }
+
+    /** Returns why the request was not taken; null where it was. */
+    private @Nullable StorageException enqueue(BlockRequest request) {
+        synchronized (lock) {
+            if (closed) {
+                return new DeviceGoneException(request + ": " + device + " is closed");
+            }
+            if (waiting.size() >= MAX_WAITING) {
+                return new BusyException(
+                        request + ": " + MAX_WAITING + " requests wait already");
+            }
+            if (idle <= waiting.size() && threads.size() < maxThreads) {
+                try {
+                    start();
+                } catch (RuntimeException | Error e) { // OutOfMemoryError at the limit of threads
+                    if (threads.isEmpty()) {
+                        return new BusyException(
+                                request + ": no thread can be started: " + e.getMessage(), e);
+                    }
+                }
+            }
+            waiting.add(request);
+            lock.notify();
+            return null;
+        }
+    }
+
+    private void start() {
+        Thread thread = factory.newThread(this::run);
+        thread.start();
+        threads.add(thread);
     }
 
     private void run() {
@@ -59,23 +88,11 @@ final class Workers implements AutoCloseable {
             try {
                 request.completeOn(device);
             } catch (RuntimeException | Error e) {
-                completionFailed(e);
+                // A completion must not throw; the other requests are not to suffer for it.
+                LOG.log(System.Logger.Level.ERROR, "the completion of a request on " + device
+                        + " failed", e);
             }
         }
-    }
-
-    private void refuse(BlockRequest request) {
-        try {
-            request.fail(new DeviceGoneException(request + ": " + device + " is closed"));
-        } catch (RuntimeException | Error e) {
-            completionFailed(e);
-        }
-    }
-
-    /** It must not throw; the other requests are not to suffer for it. */
-    private void completionFailed(Throwable e) {
-        LOG.log(System.Logger.Level.ERROR, "the completion of a request on " + device + " failed",
-                e);
     }
 
     private @Nullable BlockRequest next() {
@@ -106,7 +123,8 @@ final class Workers implements AutoCloseable {
             lock.notifyAll();
         }
         for (BlockRequest request : rest) {
-            refuse(request);
+            request.endGuarded(
+                    new DeviceGoneException(request + ": " + device + " is closed"));
         }
         for (Thread thread : running) {
             if (!thread.equals(Thread.currentThread())) {

@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import lunar.block.BlockRequest;
 import lunar.block.Capability;
+import lunar.block.DeviceGoneException;
 import lunar.block.DeviceRecords;
 import lunar.block.InvalidRequestException;
 import lunar.block.LostWritesException;
@@ -120,6 +121,23 @@ class AtomicFileTest {
             }
             writer.join();
             assertAll(device, 40);
+        }
+    }
+
+    @Test
+    void shouldLeaveTheLogToAnotherFileThatHasTakenTheName() throws Exception {
+        try (FileDevice lost = FileDevice.open(file, NEW)) {
+            lost.execute(atomic(all(1)));
+            Files.move(file, folder.resolve("other"));
+            try (FileDevice owner = FileDevice.open(file, NEW)) {
+                owner.execute(atomic(all(2)));
+                Thread.currentThread().interrupt(); // which closes the channel
+                assertThatThrownBy(() -> lost.write(0, MemorySegment.ofArray(new byte[512])))
+                        .isInstanceOf(DeviceGoneException.class);
+                assertThat(Thread.interrupted()).isTrue();
+                lost.close();
+                assertThat(log).exists();
+            }
         }
     }
 

@@ -13,10 +13,12 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import lunar.block.BlockRequest;
 import lunar.block.DeviceGoneException;
+import lunar.block.DeviceLabels;
 import lunar.block.StorageException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -90,6 +92,7 @@ class FileLockTest {
         try (FileDevice device = FileDevice.open(file, NEW.io(io))) {
             MemorySegment buffer = aligned();
             device.write(0, buffer);
+            Optional<DeviceLabels> labels = device.labels();
             Files.move(file, folder.resolve("other"));
             Files.write(file, new byte[1 << 20]);
             Thread.currentThread().interrupt();
@@ -104,6 +107,11 @@ class FileLockTest {
             assertThatThrownBy(() -> device.submitRead(0, buffer).get(60, TimeUnit.SECONDS))
                     .hasCauseInstanceOf(DeviceGoneException.class);
             assertThat(device.prefersTransfer(0, 1 << 20)).isFalse();
+            if (labels.isPresent()) {
+                assertThatThrownBy(() -> labels.get().read("any"))
+                        .isInstanceOf(DeviceGoneException.class)
+                        .hasMessageContaining("another file");
+            }
         }
     }
 

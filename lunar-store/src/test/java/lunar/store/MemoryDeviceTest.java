@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import lunar.block.BlockRequest;
 import lunar.block.Extent;
 import lunar.block.NoSpaceException;
 import lunar.block.Usage;
@@ -40,6 +41,14 @@ class MemoryDeviceTest {
             assertThat(device.allocatedBytes()).isZero();
             device.read(device.blockCount() - 1, buffer);
             assertThat(buffer.mismatch(filled(4096, 0))).isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void shouldTakeNoMemoryForAWriteOfNothing() throws IOException {
+        try (MemoryDevice device = MemoryDevice.create(4 * CHUNK_BYTES, 512)) {
+            device.execute(new BlockRequest().asWrite(1, 0, MemorySegment.NULL, false));
+            assertThat(device.allocatedBytes()).isZero();
         }
     }
 

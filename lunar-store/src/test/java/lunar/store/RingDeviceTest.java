@@ -124,6 +124,9 @@ class RingDeviceTest {
         public boolean isDirect(BlockRequest request) { return false; }
 
         @Override
+        public boolean isLost() { return false; }
+
+        @Override
         public long offsetBytes(BlockRequest request) { return 0; }
 
         @Override
@@ -134,15 +137,15 @@ class RingDeviceTest {
 
         @Override
         public void stableWriteFailed(String reason) { throw new AssertionError(reason); }
-
-        @Override
-        public void failed(IOException cause) { throw new AssertionError(cause); }
     }
 
     /** A device whose writes all fail in the ring: its file is opened for reading only. */
     private record Refusing(List<String> told, AloneLock alone) implements RingEngine.Device {
         @Override
         public boolean isDirect(BlockRequest request) { return true; }
+
+        @Override
+        public boolean isLost() { return false; }
 
         @Override
         public long offsetBytes(BlockRequest request) { return 0; }
@@ -152,9 +155,6 @@ class RingDeviceTest {
 
         @Override
         public void stableWriteFailed(String reason) { told.add(reason); }
-
-        @Override
-        public void failed(IOException cause) { throw new AssertionError(cause); }
     }
 
     @Test

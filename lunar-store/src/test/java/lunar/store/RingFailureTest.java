@@ -1,6 +1,7 @@
 package lunar.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
@@ -21,7 +22,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import lunar.block.BlockRequest;
+import lunar.block.BusyException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -70,6 +74,9 @@ class RingFailureTest {
         private volatile int failures;
         /** The wake of the ring, and a request. */
         private final CountDownLatch taken = new CountDownLatch(2);
+        /** Whether the engine waits for the kernel to let go of the ring, and may learn that it has. */
+        private final CountDownLatch awaited = new CountDownLatch(1);
+        private final CountDownLatch letGo = new CountDownLatch(1);
 
         Calls(RingCalls real) {
             assumeTrue(real != null, "no native access to Linux");
@@ -82,11 +89,20 @@ class RingFailureTest {
                         MethodType.methodType(long.class, MemorySegment.class, long.class,
                                 long.class, long.class, long.class, long.class, long.class,
                                 long.class));
+                MethodHandle read = MethodHandles.lookup().bind(this, "read",
+                        real.readHandle().type());
                 return new RingCalls(handle, real.mmapHandle(), real.munmapHandle(),
-                        real.eventfdHandle(), real.writeHandle(), real.closeHandle());
+                        real.eventfdHandle(), real.pipeHandle(), read, real.writeHandle(),
+                        real.closeHandle());
             } catch (ReflectiveOperationException e) {
                 throw new AssertionError(e);
             }
+        }
+
+        long read(MemorySegment state, int descriptor, long into, long bytes) throws Throwable {
+            awaited.countDown();
+            letGo.await();
+            return (long) real.readHandle().invokeExact(state, descriptor, into, bytes);
         }
 
         long call(MemorySegment state, long call, long ring, long submit, long ends, long flags,
@@ -118,11 +134,16 @@ class RingFailureTest {
 
     private static final class Device implements RingEngine.Device {
         private final AloneLock alone = new AloneLock();
+        private volatile boolean lost;
         private final List<BlockRequest> handedOver = new CopyOnWriteArrayList<>();
-        private final CompletableFuture<IOException> failure = new CompletableFuture<>();
+        private final AtomicReference<Consumer<BlockRequest>> workers = new AtomicReference<>(
+                BlockRequest::succeed);
 
         @Override
         public boolean isDirect(BlockRequest request) { return true; }
+
+        @Override
+        public boolean isLost() { return lost; }
 
         @Override
         public long offsetBytes(BlockRequest request) { return 0; }
@@ -133,14 +154,11 @@ class RingFailureTest {
         @Override
         public void submitToWorkers(BlockRequest request) {
             handedOver.add(request);
-            request.succeed();
+            workers.get().accept(request);
         }
 
         @Override
         public void stableWriteFailed(String reason) { throw new AssertionError(reason); }
-
-        @Override
-        public void failed(IOException cause) { failure.complete(cause); }
     }
 
     private static final class Read {
@@ -175,13 +193,75 @@ class RingFailureTest {
     @Test
     void shouldNeitherEndNorRepeatWhatTheKernelMayStillExecute() throws Exception {
         Read first = reads(Integer.MAX_VALUE)[0];
-        ring.close();
+        assertThat(calls.awaited.await(60, TimeUnit.SECONDS)).isTrue();
         assertThat(device.handedOver).doesNotContain(first.request);
         assertThat(first.end).isNotDone();
-        assertThat(device.failure.get(60, TimeUnit.SECONDS)).hasMessageContaining("io_uring");
         assertThat(ring.submit(new Read(2).request)).isFalse();
-        // Who waits to be alone learns it, and does not wait for ever.
+        calls.letGo.countDown();
+        first.end.get(60, TimeUnit.SECONDS);
+        assertThat(device.handedOver).contains(first.request);
+        ring.close();
         device.alone.unlockWrite(device.alone.writeLock());
+        requireNotRead(first);
+    }
+
+    /** The kernel has cancelled the read, and takes nothing from the FIFO. */
+    private void requireNotRead(Read read) throws IOException {
+        try (FileChannel both = FileChannel.open(fifo, StandardOpenOption.READ,
+                StandardOpenOption.WRITE)) {
+            assertThat(both.write(ByteBuffer.allocate(BLOCK).put(0, (byte) 7))).isEqualTo(BLOCK);
+            ByteBuffer back = ByteBuffer.allocate(BLOCK);
+            assertThat(both.read(back)).isEqualTo(BLOCK);
+            assertThat(back.get(0)).isEqualTo((byte) 7);
+        }
+        assertThat(read.request.buffer().get(ValueLayout.JAVA_BYTE, 0)).isZero();
+    }
+
+    @Test
+    void shouldEndEachRequestWhereNoWorkerTakesIt() throws Exception {
+        device.workers.set(_ -> {
+            throw new OutOfMemoryError("unable to create native thread");
+        });
+        calls.letGo.countDown();
+        var first = new Read(0);
+        var second = new Read(1);
+        calls.failures = Integer.MAX_VALUE;
+        assertThat(ring.submit(first.request)).isTrue();
+        assertThat(calls.taken.await(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(ring.submit(second.request)).isTrue();
+        for (Read read : List.of(first, second)) {
+            assertThatThrownBy(() -> read.end.get(60, TimeUnit.SECONDS))
+                    .hasCauseInstanceOf(BusyException.class);
+        }
+        ring.close();
+        device.alone.unlockWrite(device.alone.writeLock());
+    }
+
+    @Test
+    void shouldEndEachRequestWhereACompletionClosesTheRingThatFails() throws Exception {
+        var threads = new AtomicReference<Thread>();
+        device.workers.set(request -> {
+            if (threads.compareAndSet(null, Thread.currentThread())) {
+                ring.close();
+            }
+            request.succeed();
+        });
+        calls.letGo.countDown();
+        Read[] both = reads(Integer.MAX_VALUE);
+        both[0].end.get(60, TimeUnit.SECONDS);
+        ring.close();
+        assertThat(device.handedOver).containsExactlyInAnyOrder(both[0].request, both[1].request);
+        device.alone.unlockWrite(device.alone.writeLock());
+    }
+
+    /** It may have been lost after the request was submitted. */
+    @Test
+    void shouldPutNothingIntoTheRingOnceTheFileIsLost() throws Exception {
+        device.lost = true;
+        var read = new Read(0);
+        assertThat(ring.submit(read.request)).isTrue();
+        read.end.get(60, TimeUnit.SECONDS);
+        assertThat(device.handedOver).containsExactly(read.request);
     }
 
     @Test
@@ -196,7 +276,6 @@ class RingFailureTest {
                 .isEqualTo((byte) 7);
         ring.close();
         assertThat(device.handedOver).doesNotContain(first.request);
-        assertThat(device.failure).isNotDone();
         device.alone.unlockWrite(device.alone.writeLock());
     }
 }
