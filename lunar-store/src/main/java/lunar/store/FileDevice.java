@@ -292,9 +292,7 @@ public final class FileDevice implements BlockDevice {
             }
         }
 
-        private boolean hasLostWrites() {
-            return durability != null && durability.isLost();
-        }
+        private boolean hasLostWrites() { return durability != null && durability.isLost(); }
 
         @Override
         public String toString() { return name; }

@@ -20,6 +20,7 @@ import java.util.HashSet;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
 import lunar.block.BusyException;
 import lunar.block.DeviceGoneException;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +42,8 @@ final class FileHandle implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(FileHandle.class.getName());
     /** Java copies heap buffers to native ones of the same size and keeps these; larger pieces only cost memory. */
     private static final int MAX_HEAP_PIECE_BYTES = 1 << 20;
+    private static final int LOCK_TRIES = 50;
+    private static final long LOCK_PAUSE_NANOS = 20_000_000;
 
     /**
      * Files that this process holds. Where their locks are POSIX locks, to open one again only to find it locked would
@@ -325,9 +328,17 @@ final class FileHandle implements AutoCloseable {
         return Files.readAttributes(path, BasicFileAttributes.class, new LinkOption[0]).fileKey();
     }
 
-    /** Locks by our own descriptor; false where that cannot be. */
+    /**
+     * Locks by our own descriptor; false where that cannot be. Waits a moment for a process that was killed: the kernel
+     * ends what its io_uring executes after the process itself.
+     */
     private boolean lock(LinuxFile file) throws IOException {
-        return switch (DescriptionLock.take(file, writable)) {
+        DescriptionLock.Answer answer = DescriptionLock.take(file, writable);
+        for (int i = 0; i < LOCK_TRIES && answer == DescriptionLock.Answer.BUSY; i++) {
+            LockSupport.parkNanos(LOCK_PAUSE_NANOS);
+            answer = DescriptionLock.take(file, writable);
+        }
+        return switch (answer) {
             case LOCKED -> true;
             case BUSY -> throw new BusyException(path + " is in use by another process");
             case NOT_SUPPORTED -> false;
