@@ -1,5 +1,6 @@
 package lunar.raid;
 
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.function.LongSupplier;
 import lunar.raid.layout.Code;
@@ -7,7 +8,8 @@ import lunar.raid.layout.Layout;
 
 /**
  * Blocks of a volume of which more was lost than its level survives: reading them may fail, until they are written
- * again, but never returns anything else than their content. Computed from what is bad on the members, row by row.
+ * again, but never returns anything else than their content. Changes in their stripes may fail, too, and a crash may
+ * take what was written to them, until a flush has followed. Computed from what is bad on the members, row by row.
  */
 final class BeyondPromise {
     private final SimWorld world;
@@ -15,6 +17,10 @@ final class BeyondPromise {
     private final BitSet blocks = new BitSet();
     /** When each block was among them the last time. */
     private final long[] lastSeen;
+    /** Those, and what was written to them without a flush since. */
+    private final BitSet unflushed = new BitSet();
+    /** When each block was written so that it is not among them any more. */
+    private final long[] writtenAt;
     private long now = 1;
     private int lossesSeen;
     /** When a member has lost something the last time. */
@@ -25,6 +31,7 @@ final class BeyondPromise {
         this.world = world;
         this.incomplete = incomplete;
         lastSeen = new long[(int) world.layout.volumeBlocks()];
+        writtenAt = new long[lastSeen.length];
     }
 
     /** A moment, for {@link #hasBeenIn}. */
@@ -49,6 +56,7 @@ final class BeyondPromise {
             }
         }
         blocks.stream().forEach(block -> lastSeen[block] = now);
+        unflushed.or(blocks);
     }
 
     private long bad(Layout layout, long stripe, int row) {
@@ -80,7 +88,24 @@ final class BeyondPromise {
         update();
         if (lastLoss <= since) {
             blocks.clear(from, from + count);
+            Arrays.fill(writtenAt, from, from + count, now);
         }
+    }
+
+    /** A flush that began at some moment has ended well: what was written before is stable. */
+    void flushed(long since) {
+        update();
+        for (int block = unflushed.nextSetBit(0); block >= 0; block = unflushed
+                .nextSetBit(block + 1)) {
+            if (!blocks.get(block) && writtenAt[block] <= since) {
+                unflushed.clear(block);
+            }
+        }
+    }
+
+    /** Whether a crash may leave a block without content. */
+    boolean mayHaveNoContent(int block) {
+        return unflushed.get(block);
     }
 
     /** Whether one of some blocks was among them at some time since a moment. */

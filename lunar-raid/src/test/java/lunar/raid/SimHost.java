@@ -196,9 +196,11 @@ final class SimHost {
 
     void flush() {
         Expectation.Access access = expected.beginFlush();
+        long since = beyond.now();
         submit('F', new BlockRequest().asFlush(), failure -> {
             if (isGood("a flush", failure)) {
                 expected.endFlush(access);
+                beyond.flushed(since);
             } else {
                 expected.dropRead(access);
             }
@@ -234,7 +236,7 @@ final class SimHost {
         unreadable.clear();
         for (int block = 0; block < blocks; block++) {
             if (sim.hasNoContent(block)) {
-                world.require(expected.isUnsettled(block) || beyond.hasBeenIn(block, 1, 1),
+                world.require(expected.isUnsettled(block) || beyond.mayHaveNoContent(block),
                         "block " + block + " was stable, and has lost its content");
                 unreadable.set(block);
             }

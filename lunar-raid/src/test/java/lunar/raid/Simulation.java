@@ -11,7 +11,8 @@ import lunar.raid.meta.VolumeMetadata;
  * A volume on faulty members, in one thread, without a clock: a seed says what is asked of it, in which order members
  * have their effects, and what goes wrong with them, within what the level promises. Whatever was acknowledged must read
  * back, nothing may fail, and in the end all redundancy must be true. The same seed does the same again. Where the faults
- * say so, more blocks become unreadable than the level survives: reads of these may fail, and of no others.
+ * say so, more blocks become unreadable than the level survives: reads of these may fail, and of no others, and so may
+ * changes in their stripes, which may have to read them ({@link BeyondPromise}).
  *
  * <p>With metadata a crash may come while members are lost or rebuilt, or take one along; what a crash has torn and then
  * cannot be known is listed, and the host writes it again. Without, the volume's state is kept, and all else compared.
