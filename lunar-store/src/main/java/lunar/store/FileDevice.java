@@ -253,9 +253,9 @@ public final class FileDevice implements BlockDevice {
         public boolean isDirect(BlockRequest request) {
             switch (request.operation()) {
                 case READ, WRITE -> {
-                    if (request.blockCount() <= 0 || request.atomic() || blocks.isLost()
+                    if (request.blockCount() <= 0 || request.atomic() || isLost()
                             || !blocks.isDirectlyUsable(offsetBytes(request), request.buffer())
-                            || (request.fua() && isLost())) {
+                            || (request.fua() && hasLostWrites())) {
                         return false;
                     }
                 }
@@ -270,6 +270,9 @@ public final class FileDevice implements BlockDevice {
                 return false; // a worker tells it
             }
         }
+
+        @Override
+        public boolean isLost() { return blocks.isLost(); }
 
         @Override
         public long offsetBytes(BlockRequest request) {
@@ -289,7 +292,7 @@ public final class FileDevice implements BlockDevice {
             }
         }
 
-        private boolean isLost() { return durability != null && durability.isLost(); }
+        private boolean hasLostWrites() { return durability != null && durability.isLost(); }
 
         @Override
         public String toString() { return name; }

@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  * <p>What does not succeed entirely goes to the device's workers, who do all of it once more and find the words for
  * what is wrong: a read or a write may be done twice. But never before the kernel has ended it: a read that is executed
  * late would fill a buffer that is used for something else, a write overwrite newer data. If the ring fails, so that
- * this cannot be seen, it is closed: the kernel tells when it has let go of all its requests, though not how they ended.
+ * this cannot be seen, it is closed: the kernel tells when it has let go of all its requests, though not how they have
+ * ended.
  */
 final class RingEngine implements Shortcut {
     /** Requests that may wait before submit refuses more with {@link BusyException}. */
@@ -49,6 +50,9 @@ final class RingEngine implements Shortcut {
     interface Device {
         /** Whether the request is a read or write of this device that needs no copy. */
         boolean isDirect(BlockRequest request);
+
+        /** Whether the file must not be used any more. May come true at any time, for good. */
+        boolean isLost();
 
         /** The place of its first byte. */
         long offsetBytes(BlockRequest request);
@@ -208,10 +212,10 @@ final class RingEngine implements Shortcut {
             }
             if (closed) {
                 end(request, new DeviceGoneException(request + ": " + device + " is closed"));
-            } else if (mayBegin()) {
+            } else if (!device.isLost() && mayBegin()) {
                 put(request);
             } else {
-                handOver(request); // to where it can wait
+                handOver(request); // to where it can wait, or fail
             }
         }
     }

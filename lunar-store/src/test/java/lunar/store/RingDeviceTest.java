@@ -124,6 +124,9 @@ class RingDeviceTest {
         public boolean isDirect(BlockRequest request) { return false; }
 
         @Override
+        public boolean isLost() { return false; }
+
+        @Override
         public long offsetBytes(BlockRequest request) { return 0; }
 
         @Override
@@ -140,6 +143,9 @@ class RingDeviceTest {
     private record Refusing(List<String> told, AloneLock alone) implements RingEngine.Device {
         @Override
         public boolean isDirect(BlockRequest request) { return true; }
+
+        @Override
+        public boolean isLost() { return false; }
 
         @Override
         public long offsetBytes(BlockRequest request) { return 0; }

@@ -134,12 +134,16 @@ class RingFailureTest {
 
     private static final class Device implements RingEngine.Device {
         private final AloneLock alone = new AloneLock();
+        private volatile boolean lost;
         private final List<BlockRequest> handedOver = new CopyOnWriteArrayList<>();
         private final AtomicReference<Consumer<BlockRequest>> workers = new AtomicReference<>(
                 BlockRequest::succeed);
 
         @Override
         public boolean isDirect(BlockRequest request) { return true; }
+
+        @Override
+        public boolean isLost() { return lost; }
 
         @Override
         public long offsetBytes(BlockRequest request) { return 0; }
@@ -248,6 +252,16 @@ class RingFailureTest {
         ring.close();
         assertThat(device.handedOver).containsExactlyInAnyOrder(both[0].request, both[1].request);
         device.alone.unlockWrite(device.alone.writeLock());
+    }
+
+    /** It may have been lost after the request was submitted. */
+    @Test
+    void shouldPutNothingIntoTheRingOnceTheFileIsLost() throws Exception {
+        device.lost = true;
+        var read = new Read(0);
+        assertThat(ring.submit(read.request)).isTrue();
+        read.end.get(60, TimeUnit.SECONDS);
+        assertThat(device.handedOver).containsExactly(read.request);
     }
 
     @Test
