@@ -43,8 +43,8 @@ final class FileHandle implements AutoCloseable {
     private static final int MAX_HEAP_PIECE_BYTES = 1 << 20;
 
     /**
-     * Files that this process holds. To open one again only to find it locked would be fatal: closing that second
-     * descriptor gives up the lock of the first. A lock is the process's, and so is this set.
+     * Files that this process holds. Where their locks are POSIX locks, to open one again only to find it locked would
+     * be fatal: closing that second descriptor gives up the lock of the first.
      */
     private static final Set<Object> HELD = ConcurrentHashMap.newKeySet();
 
@@ -79,7 +79,7 @@ final class FileHandle implements AutoCloseable {
         }
         FileChannel opened = null;
         LinuxFile kept = null;
-        boolean locked = false;
+        boolean complete = false;
         try {
             opened = FileChannel.open(path, openOptions);
             kept = portably ? null : openOwn(direct);
@@ -87,16 +87,28 @@ final class FileHandle implements AutoCloseable {
             if (!ownHasLock) {
                 lock(opened);
             }
-            locked = true;
+            complete = true;
         } finally {
-            if (!locked) {
-                try (var _ = kept; var _ = opened) {
-                    HELD.remove(claim());
-                }
+            if (!complete) {
+                giveUp(kept, opened);
             }
         }
         this.channel = opened;
         this.own = kept;
+    }
+
+    /** Closes first: where locks are the process's, a close gives up also what another thread has locked meanwhile. */
+    private void giveUp(@Nullable LinuxFile kept, @Nullable FileChannel opened) throws IOException {
+        try {
+            if (kept != null) {
+                kept.close();
+            }
+            if (opened != null) {
+                opened.close();
+            }
+        } finally {
+            HELD.remove(claim());
+        }
     }
 
     /**
