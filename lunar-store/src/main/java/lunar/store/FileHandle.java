@@ -87,6 +87,9 @@ final class FileHandle implements AutoCloseable {
             if (!ownHasLock) {
                 lock(opened);
             }
+            if (!Objects.equals(fileKey, fileKey())) { // the two may be of different files
+                throw new BusyException(path + " was replaced while it was opened");
+            }
             complete = true;
         } finally {
             if (!complete) {
