@@ -238,7 +238,7 @@ public final class LogicalUnit {
         return flushed;
     }
 
-    /** Flushes for no command. A reset cannot fail: the next command that vouches for stable data tells of a failure. */
+    /** Flushes for no command. A reset cannot fail: the next command that vouches for stable data tells of it. */
     private CompletableFuture<Void> flush() {
         var done = new CompletableFuture<Void>();
         device.submit(new BlockRequest().asFlush().onCompletion((_, failure) -> {
