@@ -250,9 +250,9 @@ final class BlockCommands {
     }
 
     /**
-     * How a command ends whose first change is about to be submitted. With the write cache off the change is made stable
-     * by a flush, the failure of which says nothing of its blocks. The cache may also be switched off before the change
-     * ends, and too late for the flush that goes with that.
+     * How a command ends whose first change is about to be submitted. With the write cache off the change is made
+     * stable by a flush, the failure of which says nothing of its blocks. The cache may also be switched off before the
+     * change ends, and too late for the flush that goes with that.
      */
     ScsiTask.Ending changeEnding() {
         return modes.writeThrough() ? flushingEnding : cachedChangeEnded;

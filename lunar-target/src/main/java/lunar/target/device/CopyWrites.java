@@ -93,7 +93,7 @@ final class CopyWrites {
 
         private synchronized CompletableFuture<Void> stop() {
             operation.cancel();
-            if (underWay == null) {
+            if (underWay == null || fence != null) {
                 return CompletableFuture.completedFuture(null);
             }
             CompletableFuture<Void> gone = idle.copy();

@@ -15,9 +15,9 @@ import lunar.target.unit.UnitSpec;
 
 /**
  * The device of a logical unit as its commands see it: counts what they read and write, and looks at the thresholds
- * after each change. While the write cache is off (WCE 0, SBC-4 section 6.5.6), a change that is executed here is stable
- * when it ends; a command that submits one makes it stable itself ({@link BlockCommands#changeEnding}). That of a thick
- * unit knows no holes and makes none.
+ * after each change. While the write cache is off (WCE 0, SBC-4 section 6.5.6), a change that is executed here is
+ * stable when it ends; a command that submits one makes it stable itself ({@link BlockCommands#changeEnding}). That of
+ * a thick unit knows no holes and makes none.
  */
 final class UnitDevice extends ForwardingDevice {
     private final Set<Capability> thickCapabilities;

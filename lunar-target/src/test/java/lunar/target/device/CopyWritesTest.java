@@ -67,6 +67,7 @@ class CopyWritesTest {
                 });
                 device.arrived.await();
                 writes.stop(nexus::equals).get(30, TimeUnit.SECONDS);
+                assertThat(writes.stop(nexus::equals)).as("it is fenced already").isDone();
                 assertThatThrownBy(() -> fenced.execute(request().asRead(5, 1, block())))
                         .isInstanceOf(BusyException.class);
                 fenced.execute(request().asRead(6, 1, block()));
