@@ -480,8 +480,8 @@ final class FullFeature implements Connection.Phase {
     }
 
     /**
-     * Sends the SNACKs that were queued, unless the target gives cause for ever more of them and takes none. Without the
-     * lock: what the network takes of other requests meanwhile may end them.
+     * Sends the SNACKs that were queued, unless the target gives cause for ever more of them and takes none. Without
+     * the lock: what the network takes of other requests meanwhile may end them.
      */
     private void sendSnacks() throws ProtocolException {
         if (!hasSnacks) {

@@ -35,8 +35,8 @@ abstract class Question {
     abstract boolean answered(TargetPdu pdu, MemorySegment data) throws ProtocolException;
 
     /**
-     * Whether the target, when it does what is asked, ends tasks of a unit: those before {@link #beforeCmdSn}. It may tell
-     * of that before it answers (RFC 7143 section 11.9.1, AsyncEvent 5).
+     * Whether the target, when it does what is asked, ends tasks of a unit: those before {@link #beforeCmdSn}. It may
+     * tell of that before it answers (RFC 7143 section 11.9.1, AsyncEvent 5).
      */
     boolean endsTasksOf(Lun lun) { return false; }
 

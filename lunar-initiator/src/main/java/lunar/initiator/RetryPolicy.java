@@ -21,9 +21,9 @@ import lunar.scsi.Bytes;
  * </table>
  *
  * <p>In each of these cases the target has ended the command before it is sent again, and its caller has not been told
- * of an end. So no earlier copy is performed after a later write of the same caller that waited for the first. Nothing is
- * promised to others: a write that another host's reset has ended may be performed after that reset. Hosts that share a
- * unit fence each other by reservations, not by a reset.
+ * of an end. So no earlier copy is performed after a later write of the same caller that waited for the first. Nothing
+ * is promised to others: a write that another host's reset has ended may be performed after that reset. Hosts that
+ * share a unit fence each other by reservations, not by a reset.
  * What was sent by a session that is lost is not for this class, but for {@link lunar.initiator.path}.
  *
  * <p>Not thread-safe. Allocates nothing.
