@@ -133,7 +133,7 @@ class LenientLoginTest {
 
     @Test
     void shouldAnswerLoginThatTakesTooLong() throws Exception {
-        try (var target = new TargetFixture(TargetFixture.limits(200, 60_000, 60_000));
+        try (var target = new TargetFixture(TargetFixture.limits(1_500, 60_000, 60_000));
                 var initiator = new RawInitiator(target.server)) {
             initiator.sendBytes(login(initiator, LoginStage.OPERATIONAL, false, names()));
             assertThat(initiator.loginAnswer().status()).isZero();

@@ -51,7 +51,7 @@ class RecoveryLevelOneTest {
 
     @Test
     void shouldAskAgainWhenTheLastDataOutDoesNotCome() throws Exception { // section 7.5, timeout
-        try (var target = new TargetFixture(TargetFixture.limits(15_000, 300, 5_000));
+        try (var target = new TargetFixture(TargetFixture.limits(15_000, 1_000, 5_000));
                 var peer = WirePeer.loggedIn(target.server, 1, SOLICITED)) {
             byte[] data = data(4);
             int write = peer.write(8, 4);

@@ -116,7 +116,7 @@ class TargetIsolationTest {
 
     @Test
     void shouldGiveUpWriteWhoseDataDoNotCome() throws Exception {
-        try (var target = new TargetFixture(TargetFixture.limits(15_000, 100, 100));
+        try (var target = new TargetFixture(TargetFixture.limits(15_000, 500, 100));
                 var initiator = target.ready(1, "ImmediateData=No", "InitialR2T=Yes")) {
             int write = initiator.write(initiator.newTag(), initiator.useCmdSn(),
                     RawInitiator.writeCdb(0, 2), new byte[0], 1024, true);
@@ -136,7 +136,7 @@ class TargetIsolationTest {
 
     @Test
     void shouldForgetPeerThatTakesNoAnswers() throws Exception {
-        try (var target = new TargetFixture(TargetFixture.limits(15_000, 300, 100));
+        try (var target = new TargetFixture(TargetFixture.limits(15_000, 3_000, 100));
                 var dead = target.ready(1)) {
             int bytes = 512 << 10; // times all commands: more than the kernel's socket buffers take
             for (int i = 1; i < ServerLimits.DEFAULT.commandsPerSession(); i++) {

@@ -182,7 +182,7 @@ class TargetServerTest {
 
     @Test
     void shouldPingSilentInitiatorAndDropItWhenItDoesNotAnswer() throws Exception {
-        try (var target = new TargetFixture(TargetFixture.limits(15_000, 500, 5_000));
+        try (var target = new TargetFixture(TargetFixture.limits(15_000, 1_000, 5_000));
                 var initiator = target.ready(1)) {
             for (int i = 0; i < 2; i++) {
                 RawInitiator.Received ping = initiator.receive();
