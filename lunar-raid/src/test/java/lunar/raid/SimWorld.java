@@ -9,6 +9,7 @@ import lunar.raid.Tally.Event;
 import lunar.raid.layout.Layout;
 import lunar.raid.layout.Level;
 import lunar.raid.layout.Shape;
+import org.jspecify.annotations.Nullable;
 
 /** What the parts of a simulation share: its seed and all that follows from it, its members, and what is yet to happen. */
 final class SimWorld {
@@ -49,6 +50,8 @@ final class SimWorld {
     /** Whether checksums are looked at when the host reads. */
     final boolean verifies;
     private int made;
+    /** The first failure, which is lost where a completion throws it. */
+    private @Nullable AssertionError failure;
 
     SimWorld(Level level, long seed, Faults faults) {
         this.seed = seed;
@@ -109,6 +112,7 @@ final class SimWorld {
         if (choice >= able) {
             if (choice < able + events.size()) {
                 events.remove(choice - able).run();
+                check();
             }
             return;
         }
@@ -116,6 +120,7 @@ final class SimWorld {
             if (member.hasPending() && choice-- == 0) {
                 tally.count(Event.MEMBER_REQUEST);
                 member.proceed();
+                check();
                 return;
             }
         }
@@ -132,10 +137,26 @@ final class SimWorld {
         events.clear();
     }
 
-    AssertionError failure(String message) { return new AssertionError(this + ": " + message); }
+    AssertionError failure(String message) {
+        return note(new AssertionError(this + ": " + message));
+    }
 
     AssertionError failure(String message, Throwable cause) {
-        return new AssertionError(this + ": " + message + ": " + cause, cause);
+        return note(new AssertionError(this + ": " + message + ": " + cause, cause));
+    }
+
+    private AssertionError note(AssertionError noted) {
+        if (failure == null) {
+            failure = noted;
+        }
+        return noted;
+    }
+
+    /** Throws the first failure: what a completion throws, nothing else sees ({@code BlockRequest.endGuarded}). */
+    void check() {
+        if (failure != null) {
+            throw failure;
+        }
     }
 
     void require(boolean holds, String otherwise) {

@@ -132,12 +132,14 @@ final class Simulation {
     String run(int steps) {
         for (int step = 0; step < steps; step++) {
             step(world.random.nextInt(1000));
+            world.check();
             beyond.update();
         }
         if (world.faults.losses() && faults.mayCollapse()) {
             collapse();
         }
         finish();
+        world.check();
         world.tally.count(Event.RUN);
         return world.log.toString();
     }
