@@ -5,7 +5,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.Sense;
@@ -30,6 +32,8 @@ final class CopyOperations {
     private final Map<Long, CopyOperation> operations = new LinkedHashMap<>();
     /** Those that go on without a command, and who works at them. */
     private final Map<CopyOperation, Worker> background = new HashMap<>();
+    /** Of these, the ones that hang in a device, with fences around what they use. */
+    private final Set<CopyOperation> leftBehind = ConcurrentHashMap.newKeySet();
 
     /** Begins an operation. */
     synchronized void begin(long identifier, CopyOperation operation) throws CopyException {
@@ -72,18 +76,31 @@ final class CopyOperations {
     }
 
     /** One that hangs in a device is left behind, with a fence around what it uses, as a command is. */
-    private static CompletableFuture<Void> cancel(CopyOperation operation, Worker worker) {
+    private CompletableFuture<Void> cancel(CopyOperation operation, Worker worker) {
         operation.cancel();
+        if (leftBehind.contains(operation)) {
+            return CompletableFuture.completedFuture(null);
+        }
         CompletableFuture<Void> gone = operation.ended().copy();
         CompletableFuture.delayedExecutor(PATIENCE_MS, TimeUnit.MILLISECONDS).execute(() -> {
-            List<FencedDevice.Confined> fences = operation.hasEnded() ? null : worker.leaveBehind();
-            if (fences != null) {
-                var _ = operation.ended()
-                        .thenRun(() -> fences.forEach(FencedDevice.Confined::lift));
+            if (leftBehind.contains(operation) || leaveBehind(operation, worker)) {
                 gone.complete(null);
             }
         });
         return gone;
+    }
+
+    private boolean leaveBehind(CopyOperation operation, Worker worker) {
+        List<FencedDevice.Confined> fences = operation.hasEnded() ? null : worker.leaveBehind();
+        if (fences == null) {
+            return false;
+        }
+        leftBehind.add(operation);
+        var _ = operation.ended().thenRun(() -> {
+            fences.forEach(FencedDevice.Confined::lift);
+            leftBehind.remove(operation);
+        });
+        return true;
     }
 
     synchronized Optional<CopyOperation> find(long identifier) {
