@@ -117,6 +117,7 @@ lio_file() {
 # lio_debug_disk NAME N: the disk of the Nth host of scsi_debug, whose commands are passed through (pscsi_0/NAME).
 lio_debug_disk() {
     local glob="/sys/devices/pseudo_0/adapter$2/host*/target*/*:0/block/*" disk host
+    modprobe sd_mod
     wait_for 30 compgen -G "$glob" >/dev/null
     disk=$(compgen -G "$glob" | head -n 1)
     host=${disk#*/host}

@@ -1,8 +1,8 @@
 #!/bin/bash
 # check: lio
 # Disks of scsi_debug that unmap whole granules of eight blocks only and have no WRITE SAME with UNMAP (LBPU 1, LBPWS 0,
-# LBPRZ 1), passed through by LIO: UNMAP leaves the ends of a range as they were. A gateway over such a disk, and one
-# over a RAID 5 of them, zero each block of a WRITE SAME with UNMAP all the same, and the volume's parity stays true.
+# LBPRZ 1), passed through by LIO: UNMAP leaves the ends of a range as they were. A gateway over such a disk zeroes each
+# block of a WRITE SAME with UNMAP all the same. A RAID 5 of such disks has no UNMAP, and its parity stays true.
 set -euo pipefail
 : "${scratch:?}"
 iqn=$1 port=$2
@@ -27,7 +27,8 @@ cat "$scratch/info"
 grep -q '"unmap"' "$scratch/info" || die "the disk has no UNMAP: is it as it should be?"
 ! grep -q unmap-zeroes "$scratch/info" || die "UNMAP is taken for zeroing"
 
-# zeroes NAME DEVICE: serves a device; the guest fills 8 MiB of it, unmaps what is no whole granule by WRITE SAME, and reads.
+# zeroes NAME DEVICE [--unmap]: serves a device; the guest fills 8 MiB of it, zeroes by WRITE SAME what is no whole
+# granule, and reads.
 zeroes() {
     local gateway
     step "$1"
@@ -36,12 +37,11 @@ zeroes() {
     guest "
         iscsi_login $iqn.$1 10.0.2.2:$gateway
         disk=\$(iscsi_disk 0)
-        describe \$disk
         head -c 8M /dev/urandom >/tmp/expected
         dd if=/tmp/expected of=\$disk bs=1M oflag=direct status=none
         for range in '3 9' '21 4000' '4099 6003'; do
             set -- \$range
-            sg_write_same --16 --unmap --lba=\$1 --num=\$2 --in=/dev/zero --xferlen=512 \$disk
+            sg_write_same --16 ${3-} --lba=\$1 --num=\$2 --in=/dev/zero --xferlen=512 \$disk
             dd if=/dev/zero of=/tmp/expected bs=512 seek=\$1 count=\$2 conv=notrunc status=none
         done
         echo 3 >/proc/sys/vm/drop_caches
@@ -49,7 +49,7 @@ zeroes() {
         iscsi_logout $iqn.$1 10.0.2.2:$gateway"
 }
 
-zeroes gateway "$(uri 0)"
+zeroes gateway "$(uri 0)" --unmap
 stop gateway
 
 volume=raid5:granules
