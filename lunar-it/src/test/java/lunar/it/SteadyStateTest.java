@@ -31,6 +31,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class SteadyStateTest {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final int COMMANDS = 100_000;
+    private static final int RUNS = 3;
     private static final int DEPTH = 16;
     private static final int BYTES = 4096;
 
@@ -53,9 +54,13 @@ class SteadyStateTest {
                 BlockDevice lun = Devices.open(target.url(0, 0) + options)) {
             run(lun, write);
             run(lun, write);
-            long before = THREADS.getTotalThreadAllocatedBytes();
-            run(lun, write);
-            assertThat(THREADS.getTotalThreadAllocatedBytes() - before).isLessThan(CONSTANT_BYTES);
+            long least = Long.MAX_VALUE; // garbage of commands is in each run, other garbage of the process is not
+            for (int i = 0; i < RUNS && least >= CONSTANT_BYTES; i++) {
+                long before = THREADS.getTotalThreadAllocatedBytes();
+                run(lun, write);
+                least = Math.min(least, THREADS.getTotalThreadAllocatedBytes() - before);
+            }
+            assertThat(least).isLessThan(CONSTANT_BYTES);
         }
     }
 
