@@ -172,7 +172,7 @@ public final class BlockRequest {
         try {
             completion.completed(this, failure);
         } catch (RuntimeException | Error e) {
-            LOG.log(System.Logger.Level.ERROR, "the completion of a request has failed", e);
+            LOG.log(System.Logger.Level.ERROR, "the completion of " + this + " has failed", e);
         }
     }
 

@@ -20,7 +20,7 @@ final class CachedBlocks {
     private final int pageBytes;
     private final int blocksPerPage;
     private final long maxKeptPages;
-    /** Shared by whoever copies from or to pages, exclusive to the end. */
+    /** Held shared while blocks are copied from or to pages; exclusive for the close. */
     private final StampedLock gate = new StampedLock();
     /** Guards all that follows. */
     private final ReentrantLock lock = new ReentrantLock();

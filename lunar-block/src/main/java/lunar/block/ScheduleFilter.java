@@ -282,7 +282,7 @@ public final class ScheduleFilter extends Filter {
         }
     }
 
-    /** What could not be done together waits again, each part for itself. Whoever calls dispatches. */
+    /** Requests that could not be done together wait again, each by itself. The caller dispatches them. */
     private void split(Merging.Batch batch) {
         List<ScheduledRequest> late = List.of();
         lock.lock();

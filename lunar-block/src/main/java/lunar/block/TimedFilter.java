@@ -75,7 +75,7 @@ abstract sealed class TimedFilter extends Filter permits DelayFilter, ThrottleFi
         }
     }
 
-    /** On the timer's thread. Whoever takes the request out of the map ends it. */
+    /** Runs on the timer's thread. The thread that takes the request out of the map ends it. */
     private void pass(BlockRequest request) {
         if (passing.register() < 0) {
             return; // closed, and so every request that waited has ended

@@ -265,7 +265,7 @@ final class Command implements Transport.Release, BooleanSupplier {
         return offset == 0 && length == buffer.byteSize() ? buffer : buffer.asSlice(offset, length);
     }
 
-    /** Wakes whoever waits in {@link #await}. */
+    /** Wakes the thread that waits in {@link #await}. */
     void wake() {
         Thread sleeper = waiter;
         done = true;

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A lost connection is first made to end at the target: by a Logout over another connection, or, where there is
  * none, by a login in its place, which only ErrorRecoveryLevel 2 allows. Then what the target had not received is sent
- * again over the other, and at level 2 what it had received is reassigned; below, that ends, and whoever asked for it
+ * again over the other, and at level 2 what it had received is reassigned; below, those tasks fail, and their caller
  * decides.
  */
 final class Connections {
@@ -278,7 +278,7 @@ final class Connections {
 
     /**
      * The target says that it drops a connection, and how long it wants to be left alone. That may be one which was
-     * lost and replaced before the message came, as LIO does it: whoever is there now is only asked for a sign.
+     * lost and replaced before the message came, as LIO does it: its replacement is only asked for a sign.
      */
     void dropped(int cid, int waitSeconds, int retainSeconds) {
         be(new Patience(cid, 1000L * waitSeconds, 1000L * retainSeconds));

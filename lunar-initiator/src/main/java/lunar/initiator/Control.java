@@ -224,7 +224,8 @@ final class Control {
         switch (pdu) {
             case NopIn nop when nop.itt() == Bhs.NO_TAG -> {
                 if (nop.isPing()) {
-                    pong(by, nop, MemorySegment.ofArray(data.toArray(ValueLayout.JAVA_BYTE)));
+                    answer(by, nop.lun(), nop.ttt(),
+                            MemorySegment.ofArray(data.toArray(ValueLayout.JAVA_BYTE)));
                 }
             }
             case AsyncMessage message -> message(by, message, data);
@@ -232,11 +233,7 @@ final class Control {
         }
     }
 
-    /** Answers a ping of the target, unless that asks for ever more answers and takes none. */
-    private void pong(Connection by, NopIn nop, MemorySegment echo) throws ProtocolException {
-        answer(by, nop.lun(), nop.ttt(), echo);
-    }
-
+    /** Sends a NOP-Out that the target asks for, unless that asks for ever more of them and takes none. */
     private void answer(Connection by, Lun lun, int ttt, MemorySegment echo)
             throws ProtocolException {
         if (!canPong(by)) {

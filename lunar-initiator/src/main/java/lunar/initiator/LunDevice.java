@@ -331,7 +331,7 @@ public final class LunDevice implements BlockDevice {
         return isLost ? writes.failure(tasks.describe(command)) : null;
     }
 
-    /** The same for a command that was passed through: a flush of some blocks makes nothing known to be stable. */
+    /** Accounts for a command that was passed through: a flush of some blocks makes nothing known to be stable. */
     private void vouch(byte opcode, long lossesBefore, long reportedBefore)
             throws LostWritesException {
         if (BlockCommands.changesBlocks(opcode)) {

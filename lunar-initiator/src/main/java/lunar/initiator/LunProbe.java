@@ -298,7 +298,7 @@ final class LunProbe {
         return Optional.empty();
     }
 
-    /** The same as {@link #ask}, where each answer is to come within the short time of what is optional. */
+    /** Asks as {@link #ask} does, but allows each answer only the short time of an optional question. */
     MemorySegment askBriefly(Cdb cdb, int maxBytes) throws StorageException {
         return ask(cdb, maxBytes, false, true);
     }

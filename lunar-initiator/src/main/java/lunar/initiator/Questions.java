@@ -66,7 +66,7 @@ final class Questions {
         LOG.log(System.Logger.Level.DEBUG, "{0} answers nothing that was asked", pdu.describe());
     }
 
-    /** Those by which this session has asked for the end of tasks of a unit. */
+    /** Returns the questions by which this session has asked for the end of tasks of a unit. */
     List<Question> endingTasksOf(Lun lun) {
         return open.stream().filter(question -> question.endsTasksOf(lun)).toList();
     }

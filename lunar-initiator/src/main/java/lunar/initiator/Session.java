@@ -41,7 +41,7 @@ import lunar.scsi.ReportLuns;
  * What the loss of one means, the ErrorRecoveryLevel says that was agreed (section 7.1.5): at 2 its tasks go on over
  * another, or over one that is made anew, where all are lost. Below, tasks that the target had received end there, and
  * reads and writes of a {@link LunDevice} are sent again as long as the session has a connection; without one it has
- * ended, and whoever wants another logs in again.
+ * ended, and its user logs in again for another.
  *
  * <p>Closing it logs out. Commands that are then still at the target end with {@link DeviceGoneException}, as does
  * everything afterwards.
@@ -341,7 +341,7 @@ public final class Session implements AutoCloseable {
     }
 
     /**
-     * The same with a time of its own.
+     * Executes a command with a time limit of its own.
      *
      * @param saysWrite whether the PDU has the W bit without any data-out, which RFC 7143 section 11.3.1 allows
      */

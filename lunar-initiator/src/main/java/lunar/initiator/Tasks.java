@@ -80,7 +80,7 @@ final class Tasks {
 
     boolean isLocked() { return lock.isHeldByCurrentThread(); }
 
-    /** Those who hear how commands end. */
+    /** Hears how commands end. */
     Audience audience() { return audience; }
 
     /** Sees all unit attentions. */

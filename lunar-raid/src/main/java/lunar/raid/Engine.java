@@ -62,9 +62,7 @@ final class Engine {
             LongPredicate promise, @Nullable Engine before) {
         this(layout, planner, new Membership(promise,
                 Slots.of(members, options.stale(), layout, promise), options), options,
-                engine -> before == null
-                        ? new LossCheck(engine)
-                        : new LossCheck(engine, before.lossCheck));
+                engine -> new LossCheck(engine, before == null ? null : before.lossCheck));
         if (before != null) {
             slots().goOnFrom(before.slots());
         }

@@ -45,15 +45,12 @@ final class LossCheck implements MemberIo.Owner {
      */
     private record Tally(AtomicLong losses, AtomicLong reported) {}
 
-    LossCheck(Engine engine) {
+    /** @param before of the volume until it has grown: what it still decides counts here, too; null where it is new */
+    LossCheck(Engine engine, @Nullable LossCheck before) {
         this.engine = engine;
-        tally = new Tally(new AtomicLong(), new AtomicLong());
-    }
-
-    /** Goes on for a volume that has grown. What the check before still decides counts here, too. */
-    LossCheck(Engine engine, LossCheck before) {
-        this.engine = engine;
-        tally = before.tally;
+        tally = before == null
+                ? new Tally(new AtomicLong(), new AtomicLong())
+                : before.tally;
     }
 
     // --- what the volume's own users are told ---

@@ -9,7 +9,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
-import java.lang.invoke.VarHandle;
 
 /**
  * Locks a whole file on behalf of an open file description (fcntl(2), F_OFD_SETLK). A POSIX lock is the process's and
@@ -40,9 +39,6 @@ final class DescriptionLock {
             MemoryLayout.paddingLayout(4), ValueLayout.JAVA_LONG.withName("l_start"),
             ValueLayout.JAVA_LONG.withName("l_len"), ValueLayout.JAVA_INT.withName("l_pid"),
             MemoryLayout.paddingLayout(4));
-    private static final MemoryLayout STATE = Linker.Option.captureStateLayout();
-    private static final VarHandle ERRNO = STATE
-            .varHandle(MemoryLayout.PathElement.groupElement("errno"));
 
     private DescriptionLock() {}
 
@@ -66,14 +62,14 @@ final class DescriptionLock {
     /** Returns an errno; 0 where it succeeded. */
     private static int set(LinuxFile file, short type) {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(STATE);
+            MemorySegment state = arena.allocate(Errno.STATE);
             MemorySegment lock = arena.allocate(FLOCK);
             lock.set(ValueLayout.JAVA_SHORT, 0, type); // the rest is 0: from the beginning of the file
             int errno;
             do {
                 int returned = (int) Calls.FCNTL.invokeExact(state, file.descriptor(), F_OFD_SETLK,
                         lock);
-                errno = returned == 0 ? 0 : (int) ERRNO.get(state, 0L);
+                errno = returned == 0 ? 0 : Errno.in(state);
             } while (errno == Errno.EINTR);
             return errno;
         } catch (RuntimeException | Error e) {

@@ -1,5 +1,10 @@
 package lunar.store;
 
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+
 /** Error numbers of Linux, which are the same on every processor that is supported. */
 final class Errno {
     static final int EPERM = 1;
@@ -19,7 +24,17 @@ final class Errno {
     static final int EDQUOT = 122;
     static final int ECANCELED = 125;
 
+    /** Where a call that was linked with {@code captureCallState("errno")} leaves it. */
+    static final MemoryLayout STATE = Linker.Option.captureStateLayout();
+    private static final VarHandle ERRNO = STATE
+            .varHandle(MemoryLayout.PathElement.groupElement("errno"));
+
     private Errno() {}
+
+    /** The error number of the call that was last given this state, if it has failed. */
+    static int in(MemorySegment state) {
+        return (int) ERRNO.get(state, 0L);
+    }
 
     /** In the words of strerror(3), by which {@link IoFailure} knows them. */
     static String text(int errno) {

@@ -4,12 +4,10 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
-import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
-import java.lang.invoke.VarHandle;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import lunar.block.DeviceLabels;
@@ -52,7 +50,7 @@ record FileLabels(LinuxFile file) implements DeviceLabels {
     public Optional<String> read(String name) throws IOException {
         Calls calls = Calls.LOOKUP.orElseThrow();
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(Calls.STATE);
+            MemorySegment state = arena.allocate(Errno.STATE);
             MemorySegment room = arena.allocate(MAX_BYTES);
             long length = calls.get(state, file.descriptor(), arena.allocateFrom(PREFIX + name),
                     room);
@@ -60,11 +58,11 @@ record FileLabels(LinuxFile file) implements DeviceLabels {
                 byte[] bytes = room.asSlice(0, length).toArray(ValueLayout.JAVA_BYTE);
                 return Optional.of(new String(bytes, StandardCharsets.US_ASCII));
             }
-            return switch (Calls.errno(state)) {
+            return switch (Errno.in(state)) {
                 case ENODATA -> Optional.empty();
                 case EOPNOTSUPP -> throw new Unsupported();
                 default -> throw new IOException("attribute " + PREFIX + name
-                        + " cannot be read: error " + Calls.errno(state));
+                        + " cannot be read: error " + Errno.in(state));
             };
         }
     }
@@ -78,10 +76,10 @@ record FileLabels(LinuxFile file) implements DeviceLabels {
             throw new IllegalArgumentException("label of " + bytes.length + " bytes");
         }
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(Calls.STATE);
+            MemorySegment state = arena.allocate(Errno.STATE);
             if (calls.set(state, file.descriptor(), arena.allocateFrom(PREFIX + name),
                     arena.allocateFrom(ValueLayout.JAVA_BYTE, bytes)) != 0) {
-                int errno = Calls.errno(state);
+                int errno = Errno.in(state);
                 throw errno == EOPNOTSUPP
                         ? new Unsupported()
                         : new IOException("attribute " + PREFIX + name
@@ -89,17 +87,14 @@ record FileLabels(LinuxFile file) implements DeviceLabels {
             }
             if (calls.sync(state, file.descriptor()) != 0) {
                 throw new IOException("attribute " + PREFIX + name
-                        + " cannot be made stable: error " + Calls.errno(state));
+                        + " cannot be made stable: error " + Errno.in(state));
             }
         }
     }
 
     /** One handle per function, found once. */
     private record Calls(MethodHandle getHandle, MethodHandle setHandle, MethodHandle syncHandle) {
-        static final MemoryLayout STATE = Linker.Option.captureStateLayout();
         static final Optional<Calls> LOOKUP = LinuxFile.isAvailable() ? lookup() : Optional.empty();
-        private static final VarHandle ERRNO = STATE
-                .varHandle(MemoryLayout.PathElement.groupElement("errno"));
 
         @SuppressWarnings("restricted")
         private static Optional<Calls> lookup() {
@@ -127,8 +122,6 @@ record FileLabels(LinuxFile file) implements DeviceLabels {
                             FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT),
                             errno)));
         }
-
-        static int errno(MemorySegment state) { return (int) ERRNO.get(state, 0L); }
 
         long get(MemorySegment state, int descriptor, MemorySegment name, MemorySegment into) {
             try {

@@ -4,12 +4,10 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
-import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
-import java.lang.invoke.VarHandle;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -86,13 +84,13 @@ final class LinuxFile implements AutoCloseable {
         Calls calls = Calls.LOOKUP.orElseThrow();
         int flags = O_CLOEXEC | how;
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(Calls.STATE);
+            MemorySegment state = arena.allocate(Errno.STATE);
             int descriptor;
             do {
                 descriptor = calls.open(state, arena.allocateFrom(path.toString()), flags);
-            } while (descriptor < 0 && Calls.errno(state) == Errno.EINTR);
+            } while (descriptor < 0 && Errno.in(state) == Errno.EINTR);
             if (descriptor < 0) {
-                int errno = Calls.errno(state);
+                int errno = Errno.in(state);
                 throw errno == Errno.EBUSY ? new BusyDisk(path) : failure("open of " + path, errno);
             }
             return Optional.of(new LinuxFile(calls, descriptor));
@@ -107,9 +105,9 @@ final class LinuxFile implements AutoCloseable {
     /** fallocate(2); false where the file system or disk has no such operation. */
     boolean allocate(int mode, long offsetBytes, long countBytes) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(Calls.STATE);
+            MemorySegment state = arena.allocate(Errno.STATE);
             while (calls.fallocate(state, descriptor, mode, offsetBytes, countBytes) != 0) {
-                int errno = Calls.errno(state);
+                int errno = Errno.in(state);
                 if (errno == Errno.EOPNOTSUPP || errno == Errno.ENOSYS) {
                     return false;
                 }
@@ -168,22 +166,22 @@ final class LinuxFile implements AutoCloseable {
 
     /** Returns the mask of what the system has told; 0 where it tells nothing. */
     private int statx(Arena arena, int wanted, MemorySegment found) {
-        boolean failed = calls.statxHandle().isEmpty() || calls.statx(arena.allocate(Calls.STATE),
+        boolean failed = calls.statxHandle().isEmpty() || calls.statx(arena.allocate(Errno.STATE),
                 descriptor, arena.allocateFrom(""), wanted, found) != 0;
         return failed ? 0 : found.get(ValueLayout.JAVA_INT, 0);
     }
 
     private OptionalLong seek(long offsetBytes, int whence) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(Calls.STATE);
+            MemorySegment state = arena.allocate(Errno.STATE);
             long found = calls.lseek(state, descriptor, offsetBytes, whence);
             if (found >= 0) {
                 return OptionalLong.of(found);
             }
-            return switch (Calls.errno(state)) {
+            return switch (Errno.in(state)) {
                 case Errno.ENXIO -> OptionalLong.of(calls.lseek(state, descriptor, 0, SEEK_END));
                 case Errno.EINVAL, Errno.EOPNOTSUPP, Errno.ENOSYS -> OptionalLong.empty();
-                default -> throw failure("lseek", Calls.errno(state));
+                default -> throw failure("lseek", Errno.in(state));
             };
         }
     }
@@ -191,7 +189,7 @@ final class LinuxFile implements AutoCloseable {
     @Override
     public void close() {
         try (Arena arena = Arena.ofConfined()) {
-            calls.close(arena.allocate(Calls.STATE), descriptor);
+            calls.close(arena.allocate(Errno.STATE), descriptor);
         }
     }
 
@@ -208,10 +206,7 @@ final class LinuxFile implements AutoCloseable {
     private record Calls(MethodHandle openHandle, MethodHandle fallocateHandle,
             MethodHandle seekHandle, MethodHandle closeHandle,
             Optional<MethodHandle> statxHandle, Optional<MethodHandle> adviseHandle) {
-        static final MemoryLayout STATE = Linker.Option.captureStateLayout();
         static final Optional<Calls> LOOKUP = lookup();
-        private static final VarHandle ERRNO = STATE
-                .varHandle(MemoryLayout.PathElement.groupElement("errno"));
 
         @SuppressWarnings("restricted")
         private static Optional<Calls> lookup() {
@@ -257,8 +252,6 @@ final class LinuxFile implements AutoCloseable {
                                     ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG,
                                     ValueLayout.JAVA_INT)))));
         }
-
-        static int errno(MemorySegment state) { return (int) ERRNO.get(state, 0L); }
 
         int open(MemorySegment state, MemorySegment path, int flags) {
             try {

@@ -124,7 +124,7 @@ final class Ring implements AutoCloseable {
     private Ring(RingCalls calls, int entries) throws IOException {
         this.calls = calls;
         Arena arena = Arena.ofAuto();
-        this.state = arena.allocate(RingCalls.STATE);
+        this.state = arena.allocate(Errno.STATE);
         this.one = arena.allocateFrom(ValueLayout.JAVA_LONG, 1);
         this.wakes = arena.allocate(ValueLayout.JAVA_LONG);
         this.time = arena.allocate(TIME_BYTES, Long.BYTES);
@@ -136,7 +136,7 @@ final class Ring implements AutoCloseable {
                 | SETUP_SINGLE_ISSUER | SETUP_DEFER_TASKRUN);
         int opened = calls.setup(state, entries, params);
         this.deferred = opened >= 0;
-        if (opened < 0 && RingCalls.errno(state) == EINVAL) {
+        if (opened < 0 && Errno.in(state) == EINVAL) {
             params.fill((byte) 0);
             opened = calls.setup(state, entries, params);
         }
@@ -209,7 +209,7 @@ final class Ring implements AutoCloseable {
 
     private int require(String call, int returned) throws IOException {
         if (returned < 0) {
-            int errno = RingCalls.errno(state);
+            int errno = Errno.in(state);
             throw new IOException(call + ": " + switch (errno) {
                 case ENOSYS -> "this kernel has no such call";
                 case EPERM -> "not permitted to this process";
@@ -337,7 +337,7 @@ final class Ring implements AutoCloseable {
             pending -= taken;
             return;
         }
-        switch (RingCalls.errno(state)) {
+        switch (Errno.in(state)) {
             case EINTR, EBUSY, EAGAIN, ETIME -> {
                 // Nothing was taken: a signal, ends that are to be read first, no memory in the kernel now; or the time
                 // is over, and there was nothing to take.
@@ -393,7 +393,7 @@ final class Ring implements AutoCloseable {
         long count;
         do {
             count = calls.read(state, lifetime, wakes);
-        } while (count < 0 && RingCalls.errno(state) == EINTR);
+        } while (count < 0 && Errno.in(state) == EINTR);
         if (count != 0) {
             throw new AssertionError("read(2) of a ring's lifetime: " + count);
         }

@@ -2,12 +2,10 @@ package lunar.store;
 
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
-import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
-import java.lang.invoke.VarHandle;
 import java.util.Optional;
 
 /**
@@ -17,11 +15,8 @@ import java.util.Optional;
 record RingCalls(MethodHandle syscallHandle, MethodHandle mmapHandle, MethodHandle munmapHandle,
         MethodHandle eventfdHandle, MethodHandle pipeHandle, MethodHandle readHandle,
         MethodHandle writeHandle, MethodHandle closeHandle) {
-    static final MemoryLayout STATE = Linker.Option.captureStateLayout();
     static final Optional<RingCalls> LOOKUP = lookup();
 
-    private static final VarHandle ERRNO = STATE
-            .varHandle(MemoryLayout.PathElement.groupElement("errno"));
     /** The numbers of these are the same on every processor but Alpha. */
     private static final long SETUP = 425;
     private static final long ENTER = 426;
@@ -71,8 +66,6 @@ record RingCalls(MethodHandle syscallHandle, MethodHandle mmapHandle, MethodHand
                         FunctionDescriptor.of(word, number, word, word)),
                 linker.downcallHandle(close.get(), FunctionDescriptor.of(number, number))));
     }
-
-    static int errno(MemorySegment state) { return (int) ERRNO.get(state, 0L); }
 
     /** io_uring_setup(2): a descriptor, or negative. */
     int setup(MemorySegment state, int entries, MemorySegment params) {

@@ -211,7 +211,7 @@ final class RingEngine implements Shortcut {
                 return;
             }
             if (closed) {
-                end(request, new DeviceGoneException(request + ": " + device + " is closed"));
+                request.endGuarded(new DeviceGoneException(request + ": " + device + " is closed"));
             } else if (!device.isLost() && mayBegin()) {
                 put(request);
             } else {
@@ -293,7 +293,7 @@ final class RingEngine implements Shortcut {
             throw new AssertionError("an end of nothing at " + place);
         }
         if (result == request.buffer().byteSize()) {
-            end(request, null);
+            request.endGuarded(null);
         } else {
             repeat(request, Errno.mayHaveLostWrites(-result)
                     ? "a write with FUA ended with " + Errno.text(-result)
@@ -311,7 +311,8 @@ final class RingEngine implements Shortcut {
             try {
                 device.stableWriteFailed(loss);
             } catch (RuntimeException | Error e) { // nothing remembers the loss but this answer
-                end(request, new LostWritesException(request + " on " + device + ": " + loss, e));
+                request.endGuarded(
+                        new LostWritesException(request + " on " + device + ": " + loss, e));
                 return;
             }
         }
@@ -322,7 +323,8 @@ final class RingEngine implements Shortcut {
         try {
             device.submitToWorkers(request);
         } catch (RuntimeException | Error e) {
-            end(request, new BusyException(request + ": no worker of " + device + " takes it", e));
+            request.endGuarded(
+                    new BusyException(request + ": no worker of " + device + " takes it", e));
         }
     }
 
@@ -342,16 +344,6 @@ final class RingEngine implements Shortcut {
         if (share != 0) {
             device.alone().unlock(share);
             share = 0;
-        }
-    }
-
-    private void end(BlockRequest request, @Nullable StorageException failure) {
-        try {
-            request.end(failure);
-        } catch (RuntimeException | Error e) {
-            // A completion must not throw; the other requests are not to suffer for it.
-            LOG.log(System.Logger.Level.ERROR, "the completion of a request on " + device
-                    + " failed", e);
         }
     }
 

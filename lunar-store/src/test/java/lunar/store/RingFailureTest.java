@@ -67,7 +67,7 @@ class RingFailureTest {
     static final class Calls {
         private static final long ENTER = 426;
         private static final int GETEVENTS = 1;
-        private static final VarHandle ERRNO = RingCalls.STATE
+        private static final VarHandle ERRNO = Errno.STATE
                 .varHandle(MemoryLayout.PathElement.groupElement("errno"));
 
         private final RingCalls real;

@@ -187,7 +187,7 @@ public final class RunningVolume extends ForwardingDevice {
     /** A slot is whole again. */
     void rebuilt(int slot) { caretaker.whole(slot); }
 
-    /** Before the failure is noted: together with it is noted who stays out until a person wants it back. */
+    /** Called before the failure is noted; a member out for medium errors is noted with it, and stays out. */
     void slotFailed(int slot, StorageException cause) {
         if (cause instanceof ReservationConflictException) {
             lease.doubt();
