@@ -96,6 +96,19 @@ public final class MemberSet {
         }
     }
 
+    /** The slot of the member whose blocking request ended with this; -1 where it was none of them. */
+    int slotOf(StorageException failure) {
+        for (int slot = 0; slot < devices.length; slot++) {
+            RetryingDevice device = at(slot);
+            if (device != null && device.hasFailedWith(failure)) {
+                return slot;
+            }
+        }
+        return -1;
+    }
+
+    private synchronized @Nullable RetryingDevice at(int slot) { return devices[slot]; }
+
     /** The slots that are written to, as bits. */
     public synchronized long active() {
         return active;
@@ -107,13 +120,13 @@ public final class MemberSet {
     }
 
     /** The member of a slot, which is asked again where that may help; null where there has been none. */
-    synchronized @Nullable BlockDevice device(int slot) {
-        return devices[slot];
-    }
+    @Nullable
+    BlockDevice device(int slot) { return at(slot); }
 
     /** The member of a slot as it was given. */
-    synchronized @Nullable BlockDevice given(int slot) {
-        RetryingDevice device = devices[slot];
+    @Nullable
+    BlockDevice given(int slot) {
+        RetryingDevice device = at(slot);
         return device == null ? null : device.device();
     }
 

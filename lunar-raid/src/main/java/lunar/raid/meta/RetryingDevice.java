@@ -10,6 +10,7 @@ import lunar.block.Geometry;
 import lunar.block.Identity;
 import lunar.block.Limits;
 import lunar.block.StorageException;
+import org.jspecify.annotations.Nullable;
 
 /** A member that is asked again where that may help, after a pause where it is busy; submitted requests go through. */
 final class RetryingDevice implements BlockDevice {
@@ -19,6 +20,8 @@ final class RetryingDevice implements BlockDevice {
 
     private final BlockDevice device;
     private final int retries;
+    /** What the last request that {@link #execute} could not do ended with. */
+    private volatile @Nullable StorageException failure;
 
     RetryingDevice(BlockDevice device, int retries) {
         this.device = device;
@@ -27,6 +30,11 @@ final class RetryingDevice implements BlockDevice {
 
     /** The member itself. */
     BlockDevice device() { return device; }
+
+    /** Whether this is what {@link #execute} ended with, and no failure of another device. */
+    boolean hasFailedWith(StorageException why) {
+        return why == failure; // the object itself tells whose it is
+    }
 
     @Override
     public Geometry geometry() { return device.geometry(); }
@@ -56,11 +64,13 @@ final class RetryingDevice implements BlockDevice {
                 return;
             } catch (BusyException e) {
                 if (pauses == MAX_PAUSES) {
+                    failure = e;
                     throw e;
                 }
                 LockSupport.parkNanos(FIRST_PAUSE_NS << pauses++);
             } catch (StorageException e) {
                 if (left-- == 0 || !e.retryable()) {
+                    failure = e;
                     throw e;
                 }
             }

@@ -102,7 +102,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     /**
      * Makes a volume ready. After a crash this is where entries of the journal are written in place. Blocks.
      *
-     * @param faults told of members that do not take metadata: the volume is to fail them ({@code RaidVolume.fail})
+     * @param faults told of members that fail: the volume, or the next opening, does without ({@code RaidVolume.fail})
      * @throws InvalidRequestException where a person must decide first; one line
      * @throws StorageException where a member fails, which is to be left out then
      */
@@ -110,7 +110,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
             OpenOptions options, MemberSet.Faults faults) throws StorageException {
         var told = new ArrivalFaults(faults);
         var metadata = new VolumeMetadata(
-                new VolumeOpening(composition, devices, options, told), options, faults);
+                VolumeOpening.of(composition, devices, options, told), options, faults);
         told.metadata = metadata;
         List<MemberRecord> table = composition.volume().spares();
         for (int i = 0; i < table.size(); i++) {

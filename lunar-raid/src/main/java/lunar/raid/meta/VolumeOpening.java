@@ -5,6 +5,8 @@ import java.util.UUID;
 import lunar.block.BlockDevice;
 import lunar.block.InvalidRequestException;
 import lunar.block.LostWritesException;
+import lunar.block.NoSpaceException;
+import lunar.block.ReservationConflictException;
 import lunar.block.StorageException;
 import lunar.raid.SlotState;
 import lunar.raid.StripeSet;
@@ -34,16 +36,39 @@ final class VolumeOpening {
     /** A write could not be completed, as members had no space: all redundancy is to be compared. */
     private boolean lacksSpace;
 
-    VolumeOpening(Composition composition, VolumeDevices devices, OpenOptions options,
+    /**
+     * Opens the volume.
+     *
+     * @param faults also told of the member whose failure ends the opening, so that the next one can do without it. A
+     *        lack of space and another owner's reservation are no failures of a member
+     */
+    static VolumeOpening of(Composition composition, VolumeDevices devices, OpenOptions options,
             ArrivalFaults faults) throws StorageException {
+        var members = new MemberSet(composition.volume().description().slots(), options.policy(),
+                faults);
+        try {
+            return new VolumeOpening(composition, devices, options, faults, members);
+        } catch (NoSpaceException | ReservationConflictException e) {
+            throw e;
+        } catch (StorageException e) {
+            int slot = members.slotOf(e);
+            if (slot >= 0 && composition.slots().get(slot).candidate() != Composition.NONE) {
+                faults.failed(slot, e);
+            }
+            throw e;
+        }
+    }
+
+    private VolumeOpening(Composition composition, VolumeDevices devices, OpenOptions options,
+            ArrivalFaults faults, MemberSet members) throws StorageException {
         this.composition = composition;
+        this.members = members;
         volume = composition.volume();
         JournalReset reset = options.journalReset();
         what = described(volume.description(), reset);
         BlockDevice journalDevice = journalDevice(devices, reset);
         Resync due = reset == null || volume.clean() ? composition.resync() : Resync.WHOLE;
         sums = new Sums(volume, options);
-        members = new MemberSet(what.slots(), options.policy(), faults);
         var superblockFaults = new SuperblockFaults(faults);
         superblockMembers = new MemberSet(Superblock.MAX_MEMBERS, options.policy(),
                 superblockFaults);
@@ -51,7 +76,7 @@ final class VolumeOpening {
             Use use = composition.slots().get(slot).use();
             BlockDevice device = devices.slots().get(slot);
             if (device != null && (use == Use.IN_SYNC || use == Use.REBUILDING)) {
-                BlockDevice member = sums.over(device);
+                RetryingDevice member = members.retrying(sums.over(device));
                 members.add(slot, member);
                 superblockMembers.add(slot, member);
             }

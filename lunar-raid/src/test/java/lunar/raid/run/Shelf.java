@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import lunar.block.BlockRequest;
@@ -32,11 +33,13 @@ final class Shelf implements MemberOpener {
 
     private final Map<String, Disk> disks = new ConcurrentHashMap<>();
     private final Random random;
+    private final AtomicBoolean isPowered = new AtomicBoolean(true);
 
     Shelf(Random random) { this.random = random; }
 
     /** One of them. */
     static final class Disk {
+        private final AtomicBoolean isPowered;
         private volatile PowerCutDevice content;
         private volatile boolean isPulled;
         private volatile boolean isWorn;
@@ -46,18 +49,23 @@ final class Shelf implements MemberOpener {
         private final AtomicInteger reportsLeft = new AtomicInteger();
         private final AtomicLong losses = new AtomicLong();
         private final AtomicInteger changesLeft = new AtomicInteger(Integer.MAX_VALUE);
+        private final AtomicInteger requestsLeft = new AtomicInteger(Integer.MAX_VALUE);
         private volatile boolean isLastDone;
         private boolean isShut;
         private boolean isWaitedFor;
         private Handle open;
         private final List<BlockRequest> hanging = new ArrayList<>();
 
-        Disk(PowerCutDevice content) { this.content = content; }
+        Disk(PowerCutDevice content, AtomicBoolean isPowered) {
+            this.content = content;
+            this.isPowered = isPowered;
+        }
 
         void pull() { isPulled = true; }
 
         void putBack() {
             changesLeft.set(Integer.MAX_VALUE);
+            requestsLeft.set(Integer.MAX_VALUE);
             isWorn = false;
             isPulled = false;
         }
@@ -72,7 +80,15 @@ final class Shelf implements MemberOpener {
             changesLeft.set(changes);
         }
 
+        /** Pulled by itself at a request, of which so many are done before. */
+        void pullAtRequest(int before) {
+            requestsLeft.set(before);
+        }
+
         private void count(BlockRequest request) throws StorageException {
+            if (requestsLeft.getAndDecrement() == 0) {
+                isPulled = true;
+            }
             boolean counts = request.operation() != Operation.READ
                     && request.lba() * content.blockSize() < METADATA_BYTES;
             if (counts && changesLeft.getAndDecrement() == 0) {
@@ -82,6 +98,8 @@ final class Shelf implements MemberOpener {
                 }
             }
         }
+
+        boolean isPulled() { return isPulled; }
 
         /** It can be read, and no more. */
         void wear() { isWorn = true; }
@@ -152,7 +170,7 @@ final class Shelf implements MemberOpener {
             if (!disk.isPulled) {
                 disk.count(request);
             }
-            if (isClosed || disk.isPulled) {
+            if (isClosed || disk.isPulled || !disk.isPowered.get()) {
                 throw new DeviceGoneException(request + ": gone");
             }
             if (disk.isWorn && request.operation() == Operation.WRITE) {
@@ -211,7 +229,7 @@ final class Shelf implements MemberOpener {
     Disk disk(String uri) { return disks.get(uri); }
 
     void add(String uri, int bytes) {
-        disks.put(uri, new Disk(PowerCutDevice.create(bytes, random)));
+        disks.put(uri, new Disk(PowerCutDevice.create(bytes, random), isPowered));
     }
 
     /** All power is cut, and comes back. */
@@ -226,11 +244,12 @@ final class Shelf implements MemberOpener {
                 disk.hangs = false;
             }
         });
+        isPowered.set(true);
     }
 
-    /** Nothing is heard of any disk any more, as if this process were cut off. */
+    /** Nothing is heard of any disk any more until {@link #cut}, from one moment on, as if this process were cut off. */
     void pullAll() {
-        disks.values().forEach(Disk::pull);
+        isPowered.set(false);
     }
 
     int openCount() {
