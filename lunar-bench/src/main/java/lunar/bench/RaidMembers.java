@@ -8,7 +8,7 @@ import lunar.block.DeviceGoneException;
 import lunar.block.Devices;
 import lunar.block.StorageException;
 import lunar.raid.RaidVolume;
-import lunar.raid.WalkOptions;
+import lunar.raid.ScanOptions;
 import lunar.raid.layout.Level;
 import lunar.raid.meta.Consistency;
 
@@ -35,7 +35,7 @@ record RaidMembers(FreshVolume fresh) implements AutoCloseable {
     }
 
     /** Another device takes its place. */
-    void replace(BlockDevice spare, WalkOptions how) {
+    void replace(BlockDevice spare, ScanOptions how) {
         try {
             fresh.metadata().admit(LOST_SLOT, spare, UUID.randomUUID(), true);
         } catch (StorageException e) {

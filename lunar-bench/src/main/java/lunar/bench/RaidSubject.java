@@ -15,7 +15,7 @@ import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.Devices;
 import lunar.block.StorageException;
-import lunar.raid.WalkOptions;
+import lunar.raid.ScanOptions;
 import lunar.raid.meta.Consistency;
 import org.jspecify.annotations.Nullable;
 
@@ -179,8 +179,8 @@ final class RaidSubject implements AutoCloseable {
         fill(spare);
         members.lose();
         var ended = new CountDownLatch(1);
-        WalkOptions how = WalkOptions.DEFAULT.withOnEnd(walk -> {
-            failed = walk.failure();
+        ScanOptions how = ScanOptions.DEFAULT.withOnEnd(scan -> {
+            failed = scan.failure();
             ended.countDown();
         });
         timed(() -> {

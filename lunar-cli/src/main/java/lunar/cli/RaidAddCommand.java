@@ -41,7 +41,7 @@ final class RaidAddCommand extends RaidVolumeCommand {
                 tell(volume.status(), DeviceUri.withoutSecret(name) + " is a spare of "
                         + spec.title());
             } else if (!volume.isElsewhere() || wait) {
-                JsonNode status = new WalkWait(console(), volume).forRedundancy();
+                JsonNode status = new ScanWait(console(), volume).forRedundancy();
                 tell(status, "slot " + slot + " is back, and " + spec.title() + " is "
                         + status.path("state").asString(""));
             } else {

@@ -96,7 +96,7 @@ final class RaidAssembleCommand extends DeviceCommand {
             return 0;
         }
         try (var running = LocalVolume.open(spec)) {
-            JsonNode status = new WalkWait(console(), running).forRedundancy();
+            JsonNode status = new ScanWait(console(), running).forRedundancy();
             if (!noConfig && config.volumes().table(spec.name()).isEmpty()) {
                 new VolumeTableFile(config.volumes().file()).append(spec,
                         volume.description().uuid());

@@ -221,7 +221,7 @@ final class RaidCreateCommand extends RaidVolumeCommand {
             console().out().flush();
         }
         try (var volume = LocalVolume.open(spec)) {
-            JsonNode status = new WalkWait(console(), volume).forRedundancy();
+            JsonNode status = new ScanWait(console(), volume).forRedundancy();
             tell(status, spec.title() + " is " + status.path("state").asString("")
                     + ": 'lunar serve " + spec.title() + "'");
         }

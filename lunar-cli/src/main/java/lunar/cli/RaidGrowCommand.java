@@ -43,7 +43,7 @@ final class RaidGrowCommand extends RaidVolumeCommand {
             keepNamed(spec, volume.status(), "", uri);
             boolean isWaiting = !volume.isElsewhere() || wait;
             JsonNode status = isWaiting
-                    ? new WalkWait(console(), volume).forRedundancy()
+                    ? new ScanWait(console(), volume).forRedundancy()
                     : volume.status();
             tell(status, "slot " + slot + " of " + spec.title() + " is "
                     + DeviceUri.withoutSecret(uri) + ", and it is "

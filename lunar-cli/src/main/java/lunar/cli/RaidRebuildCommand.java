@@ -18,7 +18,7 @@ final class RaidRebuildCommand extends RaidVolumeCommand {
         logWarningsOnly();
         VolumeSpec spec = spec();
         try (VolumeControl volume = reach(spec)) {
-            JsonNode status = new WalkWait(console(), volume).forRedundancy();
+            JsonNode status = new ScanWait(console(), volume).forRedundancy();
             String state = status.path("state").asString("");
             tell(status, spec.title() + " is " + state + (state.equals("degraded")
                     ? "; put a device in the place of what is missing with 'lunar raid replace "

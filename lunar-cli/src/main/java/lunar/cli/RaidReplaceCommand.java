@@ -50,7 +50,7 @@ final class RaidReplaceCommand extends RaidVolumeCommand {
             keepNamed(spec, volume.status(),
                     before.path("slots").path(number).path("uri").asString(""), uri);
             if (!volume.isElsewhere() || wait) {
-                JsonNode status = new WalkWait(console(), volume).forRedundancy();
+                JsonNode status = new ScanWait(console(), volume).forRedundancy();
                 tell(status, "slot " + number + " has " + DeviceUri.withoutSecret(uri) + ", and "
                         + spec.title() + " is " + status.path("state").asString(""));
             } else {

@@ -30,7 +30,7 @@ final class RaidScrubCommand extends RaidVolumeCommand {
         }
         try (VolumeControl volume = reach(spec)) {
             volume.scrub(repair);
-            JsonNode status = new WalkWait(console(), volume).forScrub();
+            JsonNode status = new ScanWait(console(), volume).forScrub();
             JsonNode scrub = status.path("lastScrub");
             if (!scrub.isObject()) { // it is just being stopped, or grows
                 throw new Failure(spec.title() + " takes no scrub now: try again");

@@ -102,10 +102,10 @@ final class ServeCommand extends DeviceCommand {
         try (var running = RunningServer.start(plan, console())) {
             var end = EndSignal.closing(console(), running);
             announce(running);
-            Optional<HangUp> hangUp = config == null
+            Optional<SighupHandler> sighupHandler = config == null
                     ? Optional.empty()
-                    : HangUp.at(() -> reload(running));
-            if (config != null && hangUp.isEmpty()) {
+                    : SighupHandler.at(() -> reload(running));
+            if (config != null && sighupHandler.isEmpty()) {
                 console().remark("SIGHUP is ignored here, as under nohup: " + config
                         + " is read at the start only");
             }
@@ -114,7 +114,7 @@ final class ServeCommand extends DeviceCommand {
                         + "; --iqn gives it another");
             }
             end.await();
-            hangUp.ifPresent(HangUp::close);
+            sighupHandler.ifPresent(SighupHandler::close);
         }
         return 0;
     }

@@ -258,7 +258,7 @@ final class Command implements Transport.Release, BooleanSupplier {
         return (int) (writes() ? dataOut.byteSize() : dataIn.byteSize());
     }
 
-    void end() { tasks.audience().tell(this, ending); }
+    void end() { tasks.dispatcher().tell(this, ending); }
 
     /** A part of a buffer, without another object where it is all of it. */
     static MemorySegment slice(MemorySegment buffer, int offset, int length) {

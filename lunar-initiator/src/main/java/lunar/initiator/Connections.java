@@ -68,7 +68,7 @@ final class Connections {
 
     private final EventLoop loop;
     private final Tasks tasks;
-    private final Questions questions;
+    private final PendingRequests pendingRequests;
     private final LoginResult login;
     private final Timeouts timeouts;
     private final String target;
@@ -92,12 +92,12 @@ final class Connections {
     private volatile boolean isOver;
     private volatile long waitMs;
 
-    Connections(EventLoop loop, Tasks tasks, Questions questions, LoginResult login,
+    Connections(EventLoop loop, Tasks tasks, PendingRequests pendingRequests, LoginResult login,
             Timeouts timeouts, String target, List<TargetAddress> places, Joiner joiner,
             Consumer<SessionNotice> listener) {
         this.loop = loop;
         this.tasks = tasks;
-        this.questions = questions;
+        this.pendingRequests = pendingRequests;
         this.login = login;
         this.timeouts = timeouts;
         this.target = target;
@@ -105,7 +105,7 @@ final class Connections {
         this.joiner = joiner;
         this.listener = listener;
         waitMs = 1000L * login.parameters().defaultTime2WaitSeconds();
-        reassignment = new Reassignment(loop, tasks, questions, timeouts, target, this::end);
+        reassignment = new Reassignment(loop, tasks, pendingRequests, timeouts, target, this::end);
     }
 
     private boolean recovers() { return login.parameters().errorRecoveryLevel() == 2; }
@@ -235,7 +235,7 @@ final class Connections {
         open.remove(gone);
         tasks.detach(connection);
         IOException reason = why == null ? new IOException("the session is closed") : why;
-        questions.lost(connection, reason);
+        pendingRequests.lost(connection, reason);
         if (closing || loggingOut) {
             if (cause == null && !loggingOut) {
                 cause = why;
@@ -320,7 +320,7 @@ final class Connections {
         Connection by = open.getFirst().connection();
         int cid = one.connection.cid();
         one.loggingOut = true;
-        questions.ask(new Question(by, "logout of connection " + cid,
+        pendingRequests.ask(new PendingRequest(by, "logout of connection " + cid,
                 loop.nowMs() + timeouts.logoutMs()) {
             @Override
             boolean answered(TargetPdu pdu, MemorySegment data) {
@@ -419,7 +419,7 @@ final class Connections {
     }
 
     private void logOutItself(Connection by) {
-        questions.ask(new Question(by, "logout", loop.nowMs() + timeouts.logoutMs()) {
+        pendingRequests.ask(new PendingRequest(by, "logout", loop.nowMs() + timeouts.logoutMs()) {
             @Override
             boolean answered(TargetPdu pdu, MemorySegment data) {
                 by.close();
@@ -444,7 +444,7 @@ final class Connections {
             return;
         }
         Connection by = open.getFirst().connection();
-        questions.ask(new Question(by, "logout", loop.nowMs() + timeouts.logoutMs()) {
+        pendingRequests.ask(new PendingRequest(by, "logout", loop.nowMs() + timeouts.logoutMs()) {
             @Override
             boolean answered(TargetPdu pdu, MemorySegment data) {
                 loggedOut = pdu instanceof LogoutResponse done

@@ -47,7 +47,7 @@ final class Control {
 
     private final EventLoop loop;
     private final Tasks tasks;
-    private final Questions questions;
+    private final PendingRequests pendingRequests;
     private final Connections connections;
     private final Timeouts timeouts;
     private final String target;
@@ -60,12 +60,12 @@ final class Control {
         void came(Lun lun, AdditionalSense attention);
     }
 
-    Control(EventLoop loop, Tasks tasks, Questions questions, Connections connections,
+    Control(EventLoop loop, Tasks tasks, PendingRequests pendingRequests, Connections connections,
             Timeouts timeouts, String target, Consumer<SessionNotice> listener,
             Attentions attentions) {
         this.loop = loop;
         this.tasks = tasks;
-        this.questions = questions;
+        this.pendingRequests = pendingRequests;
         this.connections = connections;
         this.timeouts = timeouts;
         this.target = target;
@@ -76,11 +76,11 @@ final class Control {
     /** Starts the clock. */
     void start() { loop.schedule(this::tick, timeouts.tickMs()); }
 
-    void tell(SessionNotice notice) { tasks.audience().tell(() -> listener.accept(notice)); }
+    void tell(SessionNotice notice) { tasks.dispatcher().tell(() -> listener.accept(notice)); }
 
     /** A unit attention has come in the answer to a command. */
     void attention(long lun, AdditionalSense attention) {
-        tasks.audience().tell(() -> attentions.came(new Lun(lun), attention));
+        tasks.dispatcher().tell(() -> attentions.came(new Lun(lun), attention));
     }
 
     private void tick() {
@@ -89,7 +89,7 @@ final class Control {
         }
         long nowMs = loop.nowMs();
         tasks.expire(nowMs).forEach(this::expired);
-        questions.expire(nowMs);
+        pendingRequests.expire(nowMs);
         connections.tick(nowMs, timeouts.keepAliveMs());
         loop.schedule(this::tick, timeouts.tickMs());
     }
@@ -107,9 +107,10 @@ final class Control {
     }
 
     /** Asks for a sign. */
-    Question ping(Connection connection, Runnable whenAnswered,
+    PendingRequest ping(Connection connection, Runnable whenAnswered,
             Consumer<IOException> whenFailed) {
-        var question = new Question(connection, "ping", loop.nowMs() + timeouts.keepAliveMs()) {
+        var pending = new PendingRequest(connection, "ping",
+                loop.nowMs() + timeouts.keepAliveMs()) {
             @Override
             boolean answered(TargetPdu pdu, MemorySegment data) {
                 whenAnswered.run();
@@ -119,9 +120,9 @@ final class Control {
             @Override
             void failed(IOException why) { whenFailed.accept(why); }
         };
-        questions.ask(question, itt -> new NopOut(true, Lun.ZERO, itt, Bhs.NO_TAG, cmdSn(),
+        pendingRequests.ask(pending, itt -> new NopOut(true, Lun.ZERO, itt, Bhs.NO_TAG, cmdSn(),
                 connection.expStatSn()), MemorySegment.NULL);
-        return question;
+        return pending;
     }
 
     /** The time of a command is over; its buffers are ours again only after the target has said so. */
@@ -144,8 +145,8 @@ final class Control {
         if (by == null) {
             return;
         }
-        questions.ask(
-                new Question(by, "abort of " + what, loop.nowMs() + timeouts.abortMs()) {
+        pendingRequests.ask(
+                new PendingRequest(by, "abort of " + what, loop.nowMs() + timeouts.abortMs()) {
                     @Override
                     boolean answered(TargetPdu pdu, MemorySegment data) {
                         int response = pdu instanceof TaskManagementResponse answer
@@ -177,11 +178,11 @@ final class Control {
     }
 
     /** Says something in text, and has the whole answer handed over. */
-    Question text(Connection connection, TextKeys keys, Consumer<TextKeys> whenAnswered,
+    PendingRequest text(Connection connection, TextKeys keys, Consumer<TextKeys> whenAnswered,
             Consumer<IOException> whenFailed) {
         var text = new InitiatorText(keys, connection.maxSendBytes(), LoginLimits.DEFAULT);
         TextTurn first = text.first();
-        var question = new Question(connection, "text request",
+        var pending = new PendingRequest(connection, "text request",
                 loop.nowMs() + timeouts.loginMs()) {
             @Override
             boolean answered(TargetPdu pdu, MemorySegment data) throws ProtocolException {
@@ -192,7 +193,7 @@ final class Control {
                         new TextTurn(response.isFinal(), response.continues(), data))) {
                     case InitiatorText.Send(TextTurn next) -> {
                         // A negotiation keeps its task tag to the end (RFC 7143 section 11.10.4).
-                        questions.send(connection,
+                        pendingRequests.send(connection,
                                 () -> request(connection, next, itt, response.ttt()), next.text());
                         yield false;
                     }
@@ -209,8 +210,9 @@ final class Control {
                 connection.end(why);
             }
         };
-        questions.ask(question, itt -> request(connection, first, itt, Bhs.NO_TAG), first.text());
-        return question;
+        pendingRequests.ask(pending, itt -> request(connection, first, itt, Bhs.NO_TAG),
+                first.text());
+        return pending;
     }
 
     private TextRequest request(Connection connection, TextTurn turn, int itt, int ttt) {
@@ -229,7 +231,7 @@ final class Control {
                 }
             }
             case AsyncMessage message -> message(by, message, data);
-            default -> questions.answered(by, pdu, data);
+            default -> pendingRequests.answered(by, pdu, data);
         }
     }
 
@@ -246,7 +248,8 @@ final class Control {
                 throw new ProtocolException(why);
             }
         }
-        questions.send(by, () -> new NopOut(true, lun, Bhs.NO_TAG, ttt, cmdSn(), by.expStatSn()),
+        pendingRequests.send(by,
+                () -> new NopOut(true, lun, Bhs.NO_TAG, ttt, cmdSn(), by.expStatSn()),
                 echo);
     }
 
@@ -259,7 +262,9 @@ final class Control {
         }
     }
 
-    void rejected(Connection by, int itt, IOException why) { questions.rejected(by, itt, why); }
+    void rejected(Connection by, int itt, IOException why) {
+        pendingRequests.rejected(by, itt, why);
+    }
 
     void closed(FullFeature ended, @Nullable IOException why) { connections.closed(ended, why); }
 
@@ -282,7 +287,7 @@ final class Control {
             case SESSION_DROP -> connections.allDropped(message.parameter2(),
                     message.parameter3(), target + ": " + text);
             case TASK_TERMINATION -> {
-                for (Question asked : questions.endingTasksOf(message.lun())) {
+                for (PendingRequest asked : pendingRequests.endingTasksOf(message.lun())) {
                     int before = asked.beforeCmdSn();
                     tasks.allegiance().terminate(message.lun(),
                             SerialNumbers.lessThan(before, message.expCmdSn())

@@ -25,15 +25,15 @@ import org.jspecify.annotations.Nullable;
 final class Exchanges {
     private final Session session;
     private final Tasks tasks;
-    private final Questions questions;
+    private final PendingRequests pendingRequests;
     private final Control control;
     private final Connections connections;
 
-    Exchanges(Session session, Tasks tasks, Questions questions, Control control,
+    Exchanges(Session session, Tasks tasks, PendingRequests pendingRequests, Control control,
             Connections connections) {
         this.session = session;
         this.tasks = tasks;
-        this.questions = questions;
+        this.pendingRequests = pendingRequests;
         this.control = control;
         this.connections = connections;
     }
@@ -130,7 +130,7 @@ final class Exchanges {
     // --- other questions ---
 
     private final class Asked<R> extends Running<R> {
-        private @Nullable Question question;
+        private @Nullable PendingRequest pending;
 
         Asked(Exchange<R> exchange) { super(exchange); }
 
@@ -142,9 +142,9 @@ final class Exchanges {
         public CompletableFuture<Boolean> cancel() {
             var settled = new CompletableFuture<Boolean>();
             run(() -> {
-                Question asked = question;
+                PendingRequest asked = pending;
                 if (asked != null && !end.isDone()) {
-                    questions.forget(asked);
+                    pendingRequests.forget(asked);
                 }
                 settled.complete(end.completeExceptionally(
                         new AbortedException(exchange() + " is cancelled")));
@@ -158,12 +158,12 @@ final class Exchanges {
         }
 
         /** Asks by the first connection there is. */
-        void ask(BiFunction<Asked<R>, Connection, @Nullable Question> how) {
+        void ask(BiFunction<Asked<R>, Connection, @Nullable PendingRequest> how) {
             run(() -> {
                 if (tasks.connections().isEmpty()) {
                     fail(new IOException("the session has no connection"));
                 } else {
-                    question = how.apply(this, tasks.connections().getFirst());
+                    pending = how.apply(this, tasks.connections().getFirst());
                 }
             }, end);
         }
@@ -239,7 +239,7 @@ final class Exchanges {
             int taskTag = referenced == null ? Bhs.NO_TAG : referenced.itt;
             int refCmdSn = referenced == null ? 0 : referenced.cmdSn;
             int cmdSn = tasks.numbering().current();
-            var question = new Question(by, manage.function().text(),
+            var pending = new PendingRequest(by, manage.function().text(),
                     by.loop().nowMs() + session.options().timeouts().abortMs()) {
                 @Override
                 boolean answered(TargetPdu pdu, MemorySegment data) {
@@ -278,10 +278,10 @@ final class Exchanges {
                 default -> { // a cold reset is a power on (SAM-5 section 7.9)
                 }
             }
-            questions.ask(question, itt -> new TaskManagementRequest(true,
+            pendingRequests.ask(pending, itt -> new TaskManagementRequest(true,
                     manage.function().code(), manage.lun(), itt, taskTag, cmdSn, by.expStatSn(),
                     refCmdSn, 0), MemorySegment.NULL);
-            return question;
+            return pending;
         });
         return task;
     }

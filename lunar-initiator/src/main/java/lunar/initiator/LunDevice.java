@@ -183,7 +183,7 @@ public final class LunDevice implements BlockDevice {
         command.waiter = Thread.currentThread();
         try {
             tasks.submit(command);
-            tasks.audience().await(command);
+            tasks.dispatcher().await(command);
             StorageException failure = command.failure;
             if (failure != null) {
                 writes.report(command.lossToReport);

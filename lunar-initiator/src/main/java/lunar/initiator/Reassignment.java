@@ -21,17 +21,17 @@ final class Reassignment {
 
     private final EventLoop loop;
     private final Tasks tasks;
-    private final Questions questions;
+    private final PendingRequests pendingRequests;
     private final Timeouts timeouts;
     private final String target;
     private final Consumer<IOException> end;
 
     /** @param end ends the session, where it is not known what has become of a task */
-    Reassignment(EventLoop loop, Tasks tasks, Questions questions, Timeouts timeouts,
+    Reassignment(EventLoop loop, Tasks tasks, PendingRequests pendingRequests, Timeouts timeouts,
             String target, Consumer<IOException> end) {
         this.loop = loop;
         this.tasks = tasks;
-        this.questions = questions;
+        this.pendingRequests = pendingRequests;
         this.timeouts = timeouts;
         this.target = target;
         this.end = end;
@@ -48,7 +48,7 @@ final class Reassignment {
 
     private void reassign(int taskTag, long lun, int expDataSn, String what, Connection to,
             int tries) {
-        questions.ask(new Question(to, "reassignment of " + what,
+        pendingRequests.ask(new PendingRequest(to, "reassignment of " + what,
                 loop.nowMs() + timeouts.abortMs()) {
             @Override
             boolean answered(TargetPdu pdu, MemorySegment data) {

@@ -90,14 +90,14 @@ public final class Session implements AutoCloseable {
         tasks = new Tasks(loop, result.parameters(), numbering, targetName(),
                 options.queueDepth(), options.timeouts().commandMs(),
                 initiator.metrics().map(this::gauge).orElse(null));
-        var questions = new Questions(tasks, targetName());
-        connections = new Connections(loop, tasks, questions, result, options.timeouts(),
+        var pendingRequests = new PendingRequests(tasks, targetName());
+        connections = new Connections(loop, tasks, pendingRequests, result, options.timeouts(),
                 targetName(), places(), (cid, portal, expStatSn) -> joiner.join(this, cid, portal,
                         expStatSn),
                 this::tell);
-        control = new Control(loop, tasks, questions, connections, options.timeouts(),
+        control = new Control(loop, tasks, pendingRequests, connections, options.timeouts(),
                 targetName(), this::tell, this::attention);
-        exchanges = new Exchanges(this, tasks, questions, control, connections);
+        exchanges = new Exchanges(this, tasks, pendingRequests, control, connections);
         connections.begin(fullFeature(first));
         control.start();
     }
@@ -109,7 +109,7 @@ public final class Session implements AutoCloseable {
         return made;
     }
 
-    private Audience.Gauge gauge(InitiatorMetrics metrics) {
+    private CompletionDispatcher.Gauge gauge(InitiatorMetrics metrics) {
         return (command, nanos) -> metrics.commandEnded(this, new Lun(command.lun),
                 command.cdb.get(ValueLayout.JAVA_BYTE, 0) & 0xff,
                 command.failure == null ? command.status : -1,
@@ -363,7 +363,7 @@ public final class Session implements AutoCloseable {
             command.patienceMs = timeoutMs;
             command.waiter = Thread.currentThread();
             tasks.submit(command);
-            tasks.audience().await(command);
+            tasks.dispatcher().await(command);
             StorageException failure = command.failure;
             if (failure != null) {
                 throw failure;

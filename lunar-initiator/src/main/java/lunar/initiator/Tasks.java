@@ -34,7 +34,7 @@ final class Tasks {
     private final int maxSendBytes;
     private final int maxR2ts;
     private final CommandNumbering numbering;
-    private final Audience audience;
+    private final CompletionDispatcher dispatcher;
     private final ResetWatch resets;
     /** Connections that are there; replaced as a whole. */
     private volatile List<Connection> connections = List.of();
@@ -56,17 +56,15 @@ final class Tasks {
 
     /** @param gauge hears of each command; null for none */
     Tasks(EventLoop loop, OperationalParameters parameters, CommandNumbering numbering,
-            String target, int queueDepth, int commandMs, Audience.@Nullable Gauge gauge) {
+            String target, int queueDepth, int commandMs,
+            CompletionDispatcher.@Nullable Gauge gauge) {
         this.loop = loop;
-        audience = new Audience(loop, gauge, this::isIdle);
+        dispatcher = new CompletionDispatcher(loop, gauge, this::isIdle);
         this.target = target;
         resets = new ResetWatch(target);
         this.commandMs = commandMs;
         this.numbering = numbering;
-        rules = new BurstRules(parameters.firstBurstLength(), parameters.maxBurstLength(),
-                parameters.maxOutstandingR2t(), parameters.initialR2t(),
-                parameters.immediateData(), parameters.dataPduInOrder(),
-                parameters.dataSequenceInOrder());
+        rules = BurstRules.of(parameters);
         maxSendBytes = parameters.maxSendDataSegmentLength();
         // A target that recovers asks once more for what did not come in time, though it is still queued here.
         maxR2ts = parameters.maxOutstandingR2t()
@@ -81,7 +79,7 @@ final class Tasks {
     boolean isLocked() { return lock.isHeldByCurrentThread(); }
 
     /** Hears how commands end. */
-    Audience audience() { return audience; }
+    CompletionDispatcher dispatcher() { return dispatcher; }
 
     /** Sees all unit attentions. */
     ResetWatch resets() { return resets; }
@@ -195,7 +193,7 @@ final class Tasks {
 
     /** Sends a command, now or when its turn has come; a second time under the deadline of the first. */
     void submit(Command command) {
-        audience.begins(command);
+        dispatcher.begins(command);
         boolean refused;
         Connection by = null;
         lock.lock();
@@ -206,7 +204,7 @@ final class Tasks {
             refused = refuse(command);
             if (!refused) {
                 outstanding++;
-                audience.joined(command, outstanding);
+                dispatcher.joined(command, outstanding);
                 by = waiting.isEmpty() && canStart() ? choose() : null;
                 if (by != null) {
                     start(command, by);
@@ -221,7 +219,7 @@ final class Tasks {
             command.end();
         } else if (by != null) {
             flush(by);
-            audience.sent(command);
+            dispatcher.sent(command);
         }
     }
 
@@ -338,7 +336,7 @@ final class Tasks {
         outstanding--;
         if (outstanding == 0) {
             changed.signalAll();
-            audience.allEnded();
+            dispatcher.allEnded();
         }
     }
 

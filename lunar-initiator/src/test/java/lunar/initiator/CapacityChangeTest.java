@@ -197,12 +197,12 @@ class CapacityChangeTest {
     /** Such a unit would keep the session busy with nothing but these questions. */
     @Test
     void shouldPauseWhereEachQuestionMeetsAnAttention() throws Exception {
-        var questions = new AtomicInteger();
+        var pendingRequests = new AtomicInteger();
         var open = new AtomicBoolean();
         try (var log = new CapturedLog("lunar.initiator");
                 var loopback = new Loopback(peer -> disk.serve(peer, (_, command, cdb) -> {
                     if (open.get() && cdb instanceof ReadCapacity16) {
-                        questions.incrementAndGet();
+                        pendingRequests.incrementAndGet();
                         ScriptedDisk.sense(peer, command, Sense.of(SenseKey.UNIT_ATTENTION,
                                 AdditionalSense.CAPACITY_DATA_HAS_CHANGED));
                         return true;
@@ -219,7 +219,7 @@ class CapacityChangeTest {
                 device.read(0, Loopback.blocks(1));
             }
             int some = 17 * (1 + RetryPolicy.MAX_ATTENTIONS);
-            assertThat(questions).hasValueLessThan(some);
+            assertThat(pendingRequests).hasValueLessThan(some);
             blockCount = GROWN;
             open.set(false);
             device.askCapacity(); // once the pause is over

@@ -32,4 +32,11 @@ public record BurstRules(int firstBurstBytes, int maxBurstBytes, int maxOutstand
             throw new IllegalArgumentException("MaxOutstandingR2T " + maxOutstandingR2t);
         }
     }
+
+    /** Returns the rules that a login has agreed on. */
+    public static BurstRules of(OperationalParameters agreed) {
+        return new BurstRules(agreed.firstBurstLength(), agreed.maxBurstLength(),
+                agreed.maxOutstandingR2t(), agreed.initialR2t(), agreed.immediateData(),
+                agreed.dataPduInOrder(), agreed.dataSequenceInOrder());
+    }
 }

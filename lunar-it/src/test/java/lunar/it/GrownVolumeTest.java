@@ -20,7 +20,7 @@ import lunar.raid.run.RunOptions;
 import lunar.raid.run.RunningVolume;
 import lunar.raid.run.VolumeEvent;
 import lunar.raid.run.VolumeSpec;
-import lunar.raid.run.WalkKind;
+import lunar.raid.run.ScanKind;
 import lunar.target.TargetServer;
 import lunar.target.TargetSpec;
 import org.junit.jupiter.api.Timeout;
@@ -73,9 +73,9 @@ class GrownVolumeTest {
     @ParameterizedTest
     @EnumSource(value = Level.class, names = {"LINEAR", "RAID5"})
     void shouldBeSeenInSessionsThatThereAre(Level level) throws Exception {
-        var through = new ArrayBlockingQueue<WalkKind>(8);
+        var through = new ArrayBlockingQueue<ScanKind>(8);
         try (var volume = RunningVolume.open(created(level), Devices::open, List.of(), event -> {
-            if (event instanceof VolumeEvent.WalkEnded end && end.isThrough()) {
+            if (event instanceof VolumeEvent.ScanEnded end && end.isThrough()) {
                 through.add(end.kind());
             }
         });
@@ -88,11 +88,11 @@ class GrownVolumeTest {
                 long before = volume.blockCount();
                 one.write(before - 1, block(7));
                 if (level == Level.RAID5) {
-                    assertThat(through.take()).isEqualTo(WalkKind.RESYNC);
+                    assertThat(through.take()).isEqualTo(ScanKind.RESYNC);
                 }
                 volume.grow(member(MEMBERS), false);
                 if (level == Level.RAID5) {
-                    assertThat(through.take()).isEqualTo(WalkKind.RESHAPE);
+                    assertThat(through.take()).isEqualTo(ScanKind.RESHAPE);
                 }
                 long after = volume.blockCount();
                 assertThat(after).isGreaterThan(before);

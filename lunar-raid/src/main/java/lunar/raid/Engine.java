@@ -22,7 +22,7 @@ import lunar.raid.layout.Planner;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the requests and walks of a volume share: layout, slots, locks, and bounded pools of what does the work. A
+ * What the requests and scans of a volume share: layout, slots, locks, and bounded pools of what does the work. A
  * request that finds none free waits, first come, first served.
  */
 final class Engine {
@@ -38,7 +38,7 @@ final class Engine {
     private final LossCheck lossCheck;
     private final int blockSize;
     private final int changeBlocks;
-    private final AtomicInteger walks = new AtomicInteger();
+    private final AtomicInteger scans = new AtomicInteger();
     private volatile boolean closed;
     private volatile int now;
 
@@ -125,11 +125,11 @@ final class Engine {
         return new DeviceGoneException(what + ": the volume is closed");
     }
 
-    void walkBegins() { walks.incrementAndGet(); }
+    void scanBegins() { scans.incrementAndGet(); }
 
-    void walkEnds() { walks.decrementAndGet(); }
+    void scanEnds() { scans.decrementAndGet(); }
 
-    boolean hasWalks() { return walks.get() > 0; }
+    boolean hasScans() { return scans.get() > 0; }
 
     // --- failures ---
 

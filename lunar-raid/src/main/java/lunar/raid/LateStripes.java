@@ -1,6 +1,6 @@
 package lunar.raid;
 
-/** A set of stripes that is known later than the walk over it. */
+/** A set of stripes that is known later than the scan over it. */
 final class LateStripes implements StripeSet {
     private volatile StripeSet stripes = StripeSet.ALL;
 

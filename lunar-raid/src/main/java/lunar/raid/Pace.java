@@ -1,6 +1,6 @@
 package lunar.raid;
 
-/** How fast a walk over the stripes goes: whoever knows the time and the load makes it wait. */
+/** How fast a scan over the stripes goes: whoever knows the time and the load makes it wait. */
 @FunctionalInterface
 public interface Pace {
     /** As fast as the members go. */

@@ -1,6 +1,6 @@
 package lunar.raid;
 
-/** How far a walk over a set of stripes has come. It goes forward while the stripes it passes are locked. */
+/** How far a scan over a set of stripes has come. It goes forward while the stripes it passes are locked. */
 final class Progress {
     private final StripeSet stripes;
     /** Whether the redundancy of each of them is known to be wrong, so that nothing can be computed from it. */

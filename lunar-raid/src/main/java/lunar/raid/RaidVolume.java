@@ -245,14 +245,14 @@ public final class RaidVolume implements BlockDevice {
      * it.
      *
      * @param whenIdle told once, when those that are in flight have ended; also before the call returns
-     * @throws IllegalStateException while a walk is under way, or the volume is paused already
+     * @throws IllegalStateException while a background scan is under way, or the volume is paused already
      */
     public void pause(Runnable whenIdle) {
         boolean isIdle;
         synchronized (this) {
-            if (idle != null || engine().hasWalks()) {
+            if (idle != null || engine().hasScans()) {
                 throw new IllegalStateException(
-                        idle != null ? "the volume is paused" : "a walk is under way");
+                        idle != null ? "the volume is paused" : "a background scan is under way");
             }
             idle = whenIdle;
             isIdle = inFlight == 0;
@@ -297,18 +297,18 @@ public final class RaidVolume implements BlockDevice {
     }
 
     /**
-     * Moves what is not moved yet, after which it has its new blocks, too. One at a time, and no other walk meanwhile:
+     * Moves what is not moved yet, after which it has its new blocks, too. One at a time, and no other scan meanwhile:
      * a slot that fails gets another member afterwards. Copies that may differ since a crash are compared first ({@link
      * #resync}).
      *
-     * @throws IllegalStateException where there is nothing to be moved, another walk is under way, or a resync is due
+     * @throws IllegalStateException where there is nothing to be moved, another scan is under way, or a resync is due
      */
-    public Reshape reshape(WalkOptions options) {
+    public Reshape reshape(ScanOptions options) {
         Migration migration = body.migration();
-        if (migration == null || engine().hasWalks() || engine().slots().resync() != null) {
+        if (migration == null || engine().hasScans() || engine().slots().resync() != null) {
             throw new IllegalStateException(migration == null
                     ? "the volume has its layout already"
-                    : "a walk is under way, or due");
+                    : "a background scan is under way, or due");
         }
         var reshape = new Reshape(migration, options, () -> body = body.migrated());
         reshape.start();
@@ -358,11 +358,11 @@ public final class RaidVolume implements BlockDevice {
 
     /**
      * Puts a new member in a slot that has failed, and rebuilds it. The one that was there is closed. Fails by the
-     * walk's end where the volume takes no writes.
+     * scan's end where the volume takes no writes.
      *
      * @throws IllegalArgumentException when the device does not fit, or the slot has not failed
      */
-    public Rebuild replace(int slot, BlockDevice device, long dataOffset, WalkOptions options) {
+    public Rebuild replace(int slot, BlockDevice device, long dataOffset, ScanOptions options) {
         var progress = new Progress(StripeSet.ALL, 0);
         Member member = newMember(slot, device, dataOffset);
         var rebuild = new Rebuild(engine(), options, member, progress);
@@ -377,13 +377,13 @@ public final class RaidVolume implements BlockDevice {
      * @throws IllegalArgumentException when the device does not fit, or the slot has not failed
      */
     public Rebuild readmit(int slot, BlockDevice device, long dataOffset,
-            Supplier<StripeSet> missed, WalkOptions options) {
+            Supplier<StripeSet> missed, ScanOptions options) {
         Member member = newMember(slot, device, dataOffset);
         var late = new LateStripes();
         var progress = new Progress(late, 0);
         var rebuild = new Rebuild(engine(), options, member, progress);
         // Before this moment a write may have been planned without the slot; afterwards none is, outside of the set.
-        new Standstill(engine().locks, () -> {
+        new Quiesce(engine().locks, () -> {
             late.are(missed.get());
             install(member, progress, rebuild);
         }).start();
@@ -418,7 +418,7 @@ public final class RaidVolume implements BlockDevice {
 
     /** Once every change has ended that was planned before the slot was lost, and the guard has let go of all. */
     private void startSettled(Rebuild rebuild) {
-        new Standstill(engine().locks, () -> engine().options.guard().settle(rebuild::start))
+        new Quiesce(engine().locks, () -> engine().options.guard().settle(rebuild::start))
                 .start();
     }
 
@@ -427,7 +427,7 @@ public final class RaidVolume implements BlockDevice {
      *
      * @throws IllegalArgumentException when the slot is not REBUILDING
      */
-    public Rebuild rebuild(int slot, WalkOptions options) {
+    public Rebuild rebuild(int slot, ScanOptions options) {
         requireOneLayout();
         Slots slots = engine().slots();
         Progress progress = slots.rebuild(slot);
@@ -447,10 +447,10 @@ public final class RaidVolume implements BlockDevice {
      *
      * @throws IllegalStateException while a reshape is under way
      */
-    public Resync resync(WalkOptions options) {
+    public Resync resync(ScanOptions options) {
         Progress progress = engine().dueResync();
         Migration migration = progress == null ? null : body.migration();
-        if (migration != null && (!migration.map.keepsStripes() || engine().hasWalks())) {
+        if (migration != null && (!migration.map.keepsStripes() || engine().hasScans())) {
             throw new IllegalStateException("the volume is being reshaped: wait for the end");
         }
         var resync = new Resync(engine(), migration, options,
@@ -460,7 +460,7 @@ public final class RaidVolume implements BlockDevice {
     }
 
     /** Looks at every stripe; repairs what does not match, or only tells. */
-    public Scrub scrub(boolean repairs, WalkOptions options) {
+    public Scrub scrub(boolean repairs, ScanOptions options) {
         requireOneLayout();
         var scrub = new Scrub(engine(), options, repairs);
         scrub.start();
@@ -477,7 +477,7 @@ public final class RaidVolume implements BlockDevice {
     }
 
     /**
-     * Takes no more requests, and waits for the end of those that there are. Members stay open, and walks go on. Before
+     * Takes no more requests, and waits for the end of those that there are. Members stay open, and scans go on. Before
      * a volume is stopped in order.
      */
     public void drain() {

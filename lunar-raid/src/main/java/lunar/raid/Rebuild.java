@@ -10,12 +10,12 @@ import org.jspecify.annotations.Nullable;
  * Gives the member of a slot what belongs there. Its checkpoint is saved from time to time, so a crash costs little.
  * Blocks that cannot be computed, since others cannot be read, are listed as lost ({@link LostBlocks}), and it goes on.
  */
-public final class Rebuild extends StripeWalk {
+public final class Rebuild extends StripeScan {
     private final Member member;
     private final Progress progress;
     private final AtomicLong lostBlocks = new AtomicLong();
 
-    Rebuild(Engine engine, WalkOptions options, Member member, Progress progress) {
+    Rebuild(Engine engine, ScanOptions options, Member member, Progress progress) {
         super(engine, options, progress);
         this.member = member;
         this.progress = progress;
@@ -56,7 +56,7 @@ public final class Rebuild extends StripeWalk {
         if (cause instanceof MediumException && task.isRestore() && obstacle() == null
                 && !engine.isClosed()) {
             int unit = layout.unit(task.stripe(), member.slot);
-            new Salvage(engine, this, task, unit).start();
+            new PartialRecovery(engine, this, task, unit).start();
             return;
         }
         if (cause == null) {

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * survives. Blocks that cannot be read end it, and it can go on when they have been written again. Its checkpoint
  * counts rows.
  */
-public final class Reshape extends Walk {
+public final class Reshape extends BackgroundScan {
     private final Migration migration;
     private final ReshapeWindow work;
     private final Runnable finished;
@@ -30,7 +30,7 @@ public final class Reshape extends Walk {
     private Window window = new Window(0, 0, false);
 
     /** @param finished called before the end, when nothing is left in the old layout, and that is stable */
-    Reshape(Migration migration, WalkOptions options, Runnable finished) {
+    Reshape(Migration migration, ScanOptions options, Runnable finished) {
         super(migration.after, options, migration.rows());
         this.migration = migration;
         this.finished = finished;

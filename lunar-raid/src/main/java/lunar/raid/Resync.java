@@ -11,14 +11,14 @@ import org.jspecify.annotations.Nullable;
  * of a stripe are lost the redundancy is all there is of them, and is left as it is. A stripe for which a member has no
  * space waits for the next resync.
  */
-public final class Resync extends StripeWalk {
+public final class Resync extends StripeScan {
     private final @Nullable Migration migration;
     private final Progress progress;
     /** Why some stripes are left to the next one. */
     private volatile @Nullable StorageException noSpace;
 
     /** @param migration which stripes have been moved, while it stands still; null where all are in one layout */
-    Resync(Engine engine, @Nullable Migration migration, WalkOptions options, Progress progress) {
+    Resync(Engine engine, @Nullable Migration migration, ScanOptions options, Progress progress) {
         super(engine, options, progress);
         this.migration = migration;
         this.progress = progress;

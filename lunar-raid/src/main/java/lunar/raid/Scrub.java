@@ -3,7 +3,7 @@ package lunar.raid;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicLong;
 import lunar.block.StorageException;
-import lunar.raid.layout.Culprit;
+import lunar.raid.layout.CorruptUnitLocator;
 import lunar.raid.layout.Layout;
 import org.jspecify.annotations.Nullable;
 
@@ -13,12 +13,12 @@ import org.jspecify.annotations.Nullable;
  * told, else the data, or the first copy, are taken for true. Stripes of which something is lost, or known to be
  * stale, are skipped.
  */
-public final class Scrub extends StripeWalk {
+public final class Scrub extends StripeScan {
     private final boolean repairs;
     private final AtomicLong mismatches = new AtomicLong();
     private final AtomicLong skipped = new AtomicLong();
 
-    Scrub(Engine engine, WalkOptions options, boolean repairs) {
+    Scrub(Engine engine, ScanOptions options, boolean repairs) {
         super(engine, options, null);
         this.repairs = repairs;
     }
@@ -75,7 +75,7 @@ public final class Scrub extends StripeWalk {
             return;
         }
         mismatches.incrementAndGet();
-        int unit = Culprit.of(layout, differences);
+        int unit = CorruptUnitLocator.of(layout, differences);
         int slot = unit < 0 ? -1 : layout.slot(task.stripe(), unit);
         engine.options.listener().mismatched(task.stripe(), slot, repairs);
         if (!repairs) {

@@ -9,7 +9,7 @@ import lunar.raid.layout.Layout;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who is in the slots, and what each has. Immutable, but for the progress of walks: that goes forward under the locks
+ * Who is in the slots, and what each has. Immutable, but for the progress of scans: that goes forward under the locks
  * of the stripes concerned, so who holds the lock of a stripe sees one answer for it.
  */
 final class Slots {
@@ -205,7 +205,7 @@ final class Slots {
         return resync == null ? withResync(next) : this;
     }
 
-    /** After a walk over the stripes of this progress; nothing where other stripes have become stale meanwhile. */
+    /** After a scan over the stripes of this progress; nothing where other stripes have become stale meanwhile. */
     Slots resynced(Progress progress) {
         return progress.equals(resync) ? withResync(null) : this;
     }

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * where a member has failed meanwhile. Reused.
  *
  * <p>One thread at a time goes on with it: the one that starts it, and then in each phase the one that ends the last
- * member request. What a range of a member does not give is brought back by a {@link Mending} first.
+ * member request. What a range of a member does not give is brought back by a {@link ReadRepair} first.
  */
 final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
     /** Told when the work is done, or cannot be. The lock is released already, unless it is kept. */
@@ -38,7 +38,7 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
     private final StripeLocks.Holder lock = new StripeLocks.Holder(this);
     private final StripeBuffers buffers;
     private final MemberIoBatch ios;
-    private final Mending mending;
+    private final ReadRepair readRepair;
     private final Undoing undoing;
     private @Nullable Object attachment;
 
@@ -71,7 +71,7 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
         this.engine = engine;
         this.layout = engine.layout;
         this.buffers = new StripeBuffers(engine.layout);
-        this.mending = new Mending(engine, this, buffers);
+        this.readRepair = new ReadRepair(engine, this, buffers);
         this.undoing = new Undoing(engine, this, buffers);
         this.ios = new MemberIoBatch(engine, this);
     }
@@ -377,10 +377,10 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
         phase = Phase.MEND;
         // A copy that may be old is as good as one that is gone; a parity that may be old is not.
         long others = layout.code() == Code.COPIES ? unwritable | hopeless : unreadable;
-        mending.start(stripe, failures, others);
+        readRepair.start(stripe, failures, others);
     }
 
-    /** The mending has ended: all begins again. */
+    /** The read repair has ended: the task starts again. */
     void mended(long beyondHope) {
         hopeless |= beyondHope;
         next(Phase.PLAN);

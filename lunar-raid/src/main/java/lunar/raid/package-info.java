@@ -8,7 +8,7 @@
  * <p>{@link lunar.raid.Raid} puts a {@link lunar.raid.RaidVolume} together, which is a BlockDevice. Where it needs
  * something stable beside the data it asks: a {@link lunar.raid.WriteGuard} before each change of a stripe, a
  * {@link lunar.raid.StateKeeper} when a slot has failed, {@link lunar.raid.LostBlocks} before each read;
- * {@link lunar.raid.meta} has the answers. A {@link lunar.raid.Walk} goes over all stripes beside reads and writes:
+ * {@link lunar.raid.meta} has the answers. A {@link lunar.raid.BackgroundScan} goes over all stripes beside reads and writes:
  * rebuild, resync, scrub.
  *
  * <p>Threading: nothing here has a thread, a clock or a sleep. Work goes on where members complete requests, so a
@@ -20,7 +20,7 @@
  *     volume.write(0, data);
  *     volume.fail(2, new DeviceGoneException("pulled"));
  *     volume.read(0, data);
- *     Rebuild rebuild = volume.replace(2, spare, 0, WalkOptions.DEFAULT);
+ *     Rebuild rebuild = volume.replace(2, spare, 0, ScanOptions.DEFAULT);
  * }
  * }
  */

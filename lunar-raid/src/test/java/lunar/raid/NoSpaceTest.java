@@ -55,7 +55,7 @@ class NoSpaceTest {
     }
 
     private static Scrub scrub(RaidVolume volume) {
-        Scrub scrub = volume.scrub(false, WalkOptions.DEFAULT);
+        Scrub scrub = volume.scrub(false, ScanOptions.DEFAULT);
         assertThat(scrub.hasEnded()).isTrue();
         return scrub;
     }
@@ -97,7 +97,7 @@ class NoSpaceTest {
             }
             requireContent(volume, known, maybe);
             if (round % 10 == 9) {
-                volume.resync(WalkOptions.DEFAULT);
+                volume.resync(ScanOptions.DEFAULT);
                 requireContent(volume, known, maybe);
             }
         }
@@ -105,7 +105,7 @@ class NoSpaceTest {
         assertThat(heard).isEmpty();
         if (level.isRedundant()) {
             members.forEach(member -> member.space = Integer.MAX_VALUE / 2);
-            volume.resync(WalkOptions.DEFAULT);
+            volume.resync(ScanOptions.DEFAULT);
             assertThat(volume.state().isWhole()).as("seed " + seed).isTrue();
             Scrub scrub = scrub(volume);
             assertThat(scrub.mismatches()).as("seed " + seed).isZero();
@@ -178,7 +178,7 @@ class NoSpaceTest {
         assertThat(volume.state().resyncedStripes()).isZero();
         byte[] before = read(volume);
         assertThat(scrub(volume).skipped()).isEqualTo(1);
-        volume.resync(WalkOptions.DEFAULT);
+        volume.resync(ScanOptions.DEFAULT);
         assertThat(volume.state().resyncedStripes()).as("still full").isZero();
         volume.fail(volume.layout().slot(0, 0), new MediumException("pulled"));
         assertThatThrownBy(() -> volume.read(0, MemorySegment.ofArray(new byte[BLOCK])))
@@ -194,7 +194,7 @@ class NoSpaceTest {
         RaidVolume volume = withoutParity();
         byte[] before = read(volume);
         members.get(volume.layout().slot(0, 2)).space = 1000;
-        Resync resync = volume.resync(WalkOptions.DEFAULT);
+        Resync resync = volume.resync(ScanOptions.DEFAULT);
         assertThat(resync.hasEnded()).isTrue();
         assertThat(volume.state().isWhole()).isTrue();
         assertThat(scrub(volume).mismatches()).isZero();

@@ -398,7 +398,7 @@ class RaidVolumeTest {
         volume.read(CHUNK, unit);
     }
 
-    // --- walks ---
+    // --- scans ---
 
     @Test
     void shouldRebuildOnANewMember() throws Exception {
@@ -408,7 +408,7 @@ class RaidVolumeTest {
             RaidVolume volume = volume(level, 5, options());
             MemorySegment content = filled(volume);
             volume.fail(1, new DeviceGoneException("pulled"));
-            Rebuild rebuild = volume.replace(1, memory(), 0, WalkOptions.DEFAULT);
+            Rebuild rebuild = volume.replace(1, memory(), 0, ScanOptions.DEFAULT);
             assertThat(rebuild.hasEnded()).isTrue();
             assertThat(rebuild.failure()).isNull();
             assertThat(rebuild.checkpoint()).isEqualTo(rebuild.stripes());
@@ -427,7 +427,7 @@ class RaidVolumeTest {
         MemorySegment content = filled(volume);
         volume.fail(3, new DeviceGoneException("pulled"));
         var steps = new ArrayDeque<Runnable>();
-        WalkOptions options = WalkOptions.DEFAULT.withBatch(4).withSaveStripes(4)
+        ScanOptions options = ScanOptions.DEFAULT.withBatch(4).withSaveStripes(4)
                 .withPace((_, goOn) -> steps.add(goOn));
         Rebuild first = volume.replace(3, memory(), 0, options.withSaveStripes(1_000));
         steps.remove().run();
@@ -465,7 +465,7 @@ class RaidVolumeTest {
         RaidVolume volume = volume(Level.RAID5, 4, options().withKeeper(keeper));
         MemorySegment content = filled(volume);
         volume.fail(3, new DeviceGoneException("pulled"));
-        Rebuild rebuild = volume.replace(3, memory(), 0, WalkOptions.DEFAULT);
+        Rebuild rebuild = volume.replace(3, memory(), 0, ScanOptions.DEFAULT);
         assertThat(rebuild.hasEnded()).isFalse();
         assertThat(states.getLast().slots().get(3)).isEqualTo(SlotState.REBUILDING);
 
@@ -475,7 +475,7 @@ class RaidVolumeTest {
         requireContent(volume, content);
 
         volume.fail(3, new DeviceGoneException("pulled again"));
-        Rebuild again = volume.replace(3, memory(), 0, WalkOptions.DEFAULT);
+        Rebuild again = volume.replace(3, memory(), 0, ScanOptions.DEFAULT);
         volume.fail(0, new DeviceGoneException("pulled"));
         assertThat(again.failure()).isInstanceOf(DeviceGoneException.class);
         assertThat(heard).contains("volume failed").doesNotContain("failed 0");
@@ -498,10 +498,10 @@ class RaidVolumeTest {
             return from <= 5 ? 5 : StripeSet.NONE;
         };
         Rebuild rebuild = volume.readmit(2, members.get(2), 0, () -> missed,
-                WalkOptions.DEFAULT);
+                ScanOptions.DEFAULT);
         assertThat(rebuild.failure()).isNull();
         assertThat(volume.state().isWhole()).isTrue();
-        Scrub scrub = volume.scrub(false, WalkOptions.DEFAULT);
+        Scrub scrub = volume.scrub(false, ScanOptions.DEFAULT);
         assertThat(scrub.mismatches()).isZero();
         volume.fail(0, new DeviceGoneException("pulled"));
         requireContent(volume, content);
@@ -513,12 +513,12 @@ class RaidVolumeTest {
         MemorySegment content = filled(volume);
         MemorySegment wrong = MemorySegment.ofArray(new byte[512]).fill((byte) 9);
         members.get(3).write(2 * CHUNK + 1, wrong); // nobody has noticed
-        Scrub look = volume.scrub(false, WalkOptions.DEFAULT);
+        Scrub look = volume.scrub(false, ScanOptions.DEFAULT);
         assertThat(look.mismatches()).isEqualTo(1);
-        Scrub repair = volume.scrub(true, WalkOptions.DEFAULT);
+        Scrub repair = volume.scrub(true, ScanOptions.DEFAULT);
         assertThat(repair.mismatches()).isEqualTo(1);
         assertThat(heard).containsExactly("mismatched 2 slot 3", "mismatched 2 slot 3");
-        assertThat(volume.scrub(false, WalkOptions.DEFAULT).mismatches()).isZero();
+        assertThat(volume.scrub(false, ScanOptions.DEFAULT).mismatches()).isZero();
         requireContent(volume, content);
     }
 
@@ -527,9 +527,9 @@ class RaidVolumeTest {
         RaidVolume volume = volume(Level.RAID5, 4, options());
         MemorySegment content = filled(volume);
         members.get(3).write(3, MemorySegment.ofArray(new byte[512])); // P of stripe 0
-        assertThat(volume.scrub(true, WalkOptions.DEFAULT).mismatches()).isEqualTo(1);
+        assertThat(volume.scrub(true, ScanOptions.DEFAULT).mismatches()).isEqualTo(1);
         assertThat(heard).containsExactly("mismatched 0 slot -1");
-        assertThat(volume.scrub(false, WalkOptions.DEFAULT).mismatches()).isZero();
+        assertThat(volume.scrub(false, ScanOptions.DEFAULT).mismatches()).isZero();
         requireContent(volume, content);
     }
 
@@ -549,11 +549,11 @@ class RaidVolumeTest {
                     options().withStale(StripeSet.ALL));
             MemorySegment before = MemorySegment.ofArray(new byte[(int) volume.sizeBytes()]);
             volume.read(0, before);
-            assertThat(volume.scrub(false, WalkOptions.DEFAULT).skipped()).isEqualTo(
+            assertThat(volume.scrub(false, ScanOptions.DEFAULT).skipped()).isEqualTo(
                     volume.layout().stripes());
-            assertThat(volume.resync(WalkOptions.DEFAULT).failure()).isNull();
+            assertThat(volume.resync(ScanOptions.DEFAULT).failure()).isNull();
             assertThat(volume.state().isWhole()).isTrue();
-            Scrub scrub = volume.scrub(false, WalkOptions.DEFAULT);
+            Scrub scrub = volume.scrub(false, ScanOptions.DEFAULT);
             assertThat(scrub.mismatches() + scrub.skipped()).as("%s", level).isZero();
             requireContent(volume, before);
         }

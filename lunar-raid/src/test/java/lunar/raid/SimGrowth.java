@@ -48,25 +48,25 @@ final class SimGrowth {
         }
     }
 
-    /** A walk over all that is not moved yet. */
+    /** A scan over all that is not moved yet. */
     void goOn() {
         if (reshape != null) {
             return;
         }
-        WalkOptions options = WalkOptions.DEFAULT.withBatch(1 + world.random.nextInt(4))
+        ScanOptions options = ScanOptions.DEFAULT.withBatch(1 + world.random.nextInt(4))
                 .withPace((_, goOn) -> world.later(goOn)).withOnEnd(this::ended);
         try {
             Reshape begun = sim.volume().reshape(options);
             reshape = begun.hasEnded() ? null : begun;
         } catch (IllegalStateException _) {
-            // Another walk is under way.
+            // Another scan is under way.
         }
     }
 
-    private void ended(Walk walk) {
+    private void ended(BackgroundScan scan) {
         world.log.append('M');
         reshape = null;
-        if (walk.failure() == null) {
+        if (scan.failure() == null) {
             world.tally.count(Event.RESHAPE_DONE);
         }
     }
@@ -86,7 +86,7 @@ final class SimGrowth {
             }));
             isPausing = true;
         } catch (IllegalStateException _) {
-            // A walk is under way.
+            // A scan is under way.
         }
     }
 

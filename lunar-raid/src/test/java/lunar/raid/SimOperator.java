@@ -37,8 +37,8 @@ final class SimOperator {
         }
     }
 
-    private WalkOptions walking() {
-        return WalkOptions.DEFAULT.withBatch(1 + world.random.nextInt(4))
+    private ScanOptions scanOptions() {
+        return ScanOptions.DEFAULT.withBatch(1 + world.random.nextInt(4))
                 .withSaveStripes(1 + world.random.nextInt(6))
                 .withPace((_, goOn) -> world.later(goOn));
     }
@@ -70,7 +70,7 @@ final class SimOperator {
     }
 
     private @Nullable Rebuild begin(int slot, SlotState is) {
-        WalkOptions options = walking().withOnEnd(this::ended);
+        ScanOptions options = scanOptions().withOnEnd(this::ended);
         if (is == SlotState.FAILED && sim.kept().slots().get(slot) == SlotState.FAILED) {
             return sim.isCovered(slot) ? readmit(slot, options) : replace(slot, options);
         }
@@ -81,17 +81,17 @@ final class SimOperator {
         return null;
     }
 
-    private void ended(Walk walk) {
+    private void ended(BackgroundScan scan) {
         world.log.append('R');
         rebuild = null;
-        if (walk.failure() == null) {
+        if (scan.failure() == null) {
             world.tally.count(Event.REBUILD_DONE);
-        } else if (walk.checkpoint() > 0) {
+        } else if (scan.checkpoint() > 0) {
             world.tally.count(Event.REBUILD_FAILED);
         }
     }
 
-    private Rebuild replace(int slot, WalkOptions options) {
+    private Rebuild replace(int slot, ScanOptions options) {
         world.log.append('r');
         world.members.set(slot, world.newMember());
         world.uuids.set(slot, world.newUuid());
@@ -100,7 +100,7 @@ final class SimOperator {
     }
 
     /** What was there before comes back, and gets what it missed. */
-    private Rebuild readmit(int slot, WalkOptions options) {
+    private Rebuild readmit(int slot, ScanOptions options) {
         world.log.append('q');
         world.tally.count(Event.READMITTED);
         sim.uncover(slot);
@@ -130,19 +130,19 @@ final class SimOperator {
     /** After each start. */
     Resync resync() {
         world.tally.count(Event.RESYNC);
-        return sim.volume().resync(walking());
+        return sim.volume().resync(scanOptions());
     }
 
     Scrub scrub(boolean repairs) {
         scrubs++;
-        return sim.volume().scrub(repairs, walking().withOnEnd(walk -> {
+        return sim.volume().scrub(repairs, scanOptions().withOnEnd(scan -> {
             scrubs--;
             world.tally.count(Event.SCRUB);
-            if (walk.failure() == null && ((Scrub) walk).skipped() == 0) {
+            if (scan.failure() == null && ((Scrub) scan).skipped() == 0) {
                 sim.sumsAreKnown();
             }
-            world.require(((Scrub) walk).mismatches() == 0,
-                    "a scrub has found " + ((Scrub) walk).mismatches() + " mismatches");
+            world.require(((Scrub) scan).mismatches() == 0,
+                    "a scrub has found " + ((Scrub) scan).mismatches() + " mismatches");
         }));
     }
 }

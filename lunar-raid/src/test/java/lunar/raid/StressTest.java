@@ -81,16 +81,16 @@ class StressTest {
                     return null;
                 }));
             }
-            Walk look = walk(options -> volume.scrub(false, options));
+            BackgroundScan look = scan(options -> volume.scrub(false, options));
             assertThat(((Scrub) look).mismatches()).as("seed %d", seed).isZero();
             volume.fail(2, new DeviceGoneException("pulled"));
             BlockDevice fresh = member(pool);
-            Walk rebuild = walk(options -> volume.replace(2, fresh, 0, options));
+            BackgroundScan rebuild = scan(options -> volume.replace(2, fresh, 0, options));
             assertThat(rebuild.failure()).as("seed %d", seed).isNull();
             for (Future<?> one : running) {
                 one.get(DEADLINE_SECONDS, TimeUnit.SECONDS);
             }
-            Walk last = walk(options -> volume.scrub(false, options));
+            BackgroundScan last = scan(options -> volume.scrub(false, options));
             assertThat(((Scrub) last).mismatches()).as("seed %d", seed).isZero();
             requireContent(volume, expected);
             volume.fail(1, new DeviceGoneException("pulled"));
@@ -103,12 +103,13 @@ class StressTest {
         return new Pooled(MemoryDevice.create(CHUNK_BLOCKS * ROWS * 512L, 512), pool);
     }
 
-    private static Walk walk(Function<WalkOptions, Walk> start) throws InterruptedException {
+    private static BackgroundScan scan(Function<ScanOptions, BackgroundScan> start)
+            throws InterruptedException {
         var ended = new CountDownLatch(1);
-        Consumer<Walk> onEnd = _ -> ended.countDown();
-        Walk walk = start.apply(WalkOptions.DEFAULT.withBatch(3).withOnEnd(onEnd));
-        assertThat(ended.await(DEADLINE_SECONDS, TimeUnit.SECONDS)).as("%s", walk).isTrue();
-        return walk;
+        Consumer<BackgroundScan> onEnd = _ -> ended.countDown();
+        BackgroundScan scan = start.apply(ScanOptions.DEFAULT.withBatch(3).withOnEnd(onEnd));
+        assertThat(ended.await(DEADLINE_SECONDS, TimeUnit.SECONDS)).as("%s", scan).isTrue();
+        return scan;
     }
 
     /** Blocks that are the writer's modulo the number of writers: neighbours in a stripe belong to others. */

@@ -52,7 +52,7 @@ class UnmapTest {
         volume.read(0, after);
         assertThat(after.mismatch(expected)).as("seed %d", seed).isEqualTo(-1);
         if (volume.state().isWhole()) {
-            assertThat(volume.scrub(false, WalkOptions.DEFAULT).mismatches()).as("seed %d", seed)
+            assertThat(volume.scrub(false, ScanOptions.DEFAULT).mismatches()).as("seed %d", seed)
                     .isZero();
         }
     }
@@ -90,7 +90,7 @@ class UnmapTest {
             assertThat(volume.capabilities()).contains(Capability.UNMAP, Capability.UNMAP_ZEROES);
             byte[] content = filled(volume);
             assertThat(volume.fail(1, new DeviceGoneException("as the test wants"))).isTrue();
-            Rebuild rebuild = volume.replace(1, granular(), 0, WalkOptions.DEFAULT);
+            Rebuild rebuild = volume.replace(1, granular(), 0, ScanOptions.DEFAULT);
             assertThat(rebuild.failure()).isNull();
             volume.unmap(5, volume.blockCount() - 10);
             requireZeroesAndRedundancy(volume, content, 5, volume.blockCount() - 10);

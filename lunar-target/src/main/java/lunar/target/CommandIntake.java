@@ -35,18 +35,19 @@ final class CommandIntake {
     private final FullFeature connection;
     private final Session session;
     private final ServerLimits limits;
-    private final Answers answers;
+    private final ResponseSender responses;
     private final CommandWindow window;
     private final SessionTasks tasks;
     private final CommandHeader command = new CommandHeader();
     private final @Nullable Lun[] luns = new Lun[LUNS];
     private final Deque<Task> idle = new ArrayDeque<>();
 
-    CommandIntake(FullFeature connection, Session session, ServerLimits limits, Answers answers) {
+    CommandIntake(FullFeature connection, Session session, ServerLimits limits,
+            ResponseSender responses) {
         this.connection = connection;
         this.session = session;
         this.limits = limits;
-        this.answers = answers;
+        this.responses = responses;
         window = session.window();
         tasks = session.tasks();
     }
@@ -71,11 +72,11 @@ final class CommandIntake {
                     window.finished();
                 }
             }
-            answers.reject(bhs, RejectReason.TASK_IN_PROGRESS);
+            responses.reject(bhs, RejectReason.TASK_IN_PROGRESS);
             return null;
         }
         if (command.immediate() && !tasks.admitImmediate()) {
-            answers.reject(bhs, RejectReason.TOO_MANY_IMMEDIATE);
+            responses.reject(bhs, RejectReason.TOO_MANY_IMMEDIATE);
             return null;
         }
         return take(verdict == CommandWindow.Verdict.DELIVER);

@@ -58,14 +58,14 @@ final class FullFeature implements PduReceiver {
     private final Transport transport;
     private final Session session;
     private final BurstRules rules;
-    private final Answers answers;
+    private final ResponseSender responses;
     private final boolean recovers;
     private final CommandIntake commands;
-    private final OtherRequests others;
+    private final NonScsiRequests others;
     private final LoginResult login;
     private final SessionTasks tasks;
     private final DataWatch dataWatch;
-    private final SilenceWatch silence;
+    private final KeepAlive keepAlive;
     private final BackPressure backPressure;
     /** Tags of R2Ts are not negative, those of pings are. */
     private int lastTtt;
@@ -96,20 +96,19 @@ final class FullFeature implements PduReceiver {
         this.login = login;
         tasks = session.tasks();
         var parameters = login.parameters();
-        rules = new BurstRules(parameters.firstBurstLength(), parameters.maxBurstLength(),
-                parameters.maxOutstandingR2t(), parameters.initialR2t(), parameters.immediateData(),
-                parameters.dataPduInOrder(), parameters.dataSequenceInOrder());
+        rules = BurstRules.of(parameters);
         recovers = session.recoveryLevel() > 0;
-        answers = new Answers(transport, session.window(), new StatusNumbering(firstStatSn), rules,
+        responses = new ResponseSender(transport, session.window(),
+                new StatusNumbering(firstStatSn), rules,
                 parameters.maxSendDataSegmentLength(), recovers,
                 server.limits().maxBufferBytesPerSession() / KEPT_SHARE);
-        commands = new CommandIntake(this, session, server.limits(), answers);
-        others = new OtherRequests(this, server, session, answers);
+        commands = new CommandIntake(this, session, server.limits(), responses);
+        others = new NonScsiRequests(this, server, session, responses);
         dataWatch = new DataWatch(this, transport.loop(), server.limits().dataTimeoutMs());
-        silence = new SilenceWatch(transport.loop(), server.limits().idleMs(), this::ping,
+        keepAlive = new KeepAlive(transport.loop(), server.limits().idleMs(), this::ping,
                 this::endSilent);
         backPressure = new BackPressure(transport, server.limits().maxQueuedBytes(),
-                server.limits().maxAnswerBytes(), silence::heard);
+                server.limits().maxAnswerBytes(), keepAlive::heard);
     }
 
     /** Whether nothing that comes is looked at any longer. */
@@ -118,7 +117,7 @@ final class FullFeature implements PduReceiver {
     }
 
     /** When something has come last. */
-    long heardMs() { return silence.heardMs(); }
+    long heardMs() { return keepAlive.heardMs(); }
 
     Session session() { return session; }
 
@@ -194,7 +193,7 @@ final class FullFeature implements PduReceiver {
     @Override
     public void received(Bhs bhs, MemorySegment ahs, MemorySegment data) throws ProtocolException {
         inBatch = true;
-        silence.heard();
+        keepAlive.heard();
         filled();
         if (stopped) {
             return;
@@ -203,7 +202,7 @@ final class FullFeature implements PduReceiver {
             expStatSn = bhs.int32(EXP_STAT_SN);
             session.fence().look();
             if (recovers) {
-                answers.acknowledge(expStatSn);
+                responses.acknowledge(expStatSn);
             }
         }
         int length = (int) data.byteSize();
@@ -253,7 +252,7 @@ final class FullFeature implements PduReceiver {
         if (task == null || task.state != Task.State.RECEIVING) {
             return; // of a command that was aborted, or dropped for its CmdSN: to be discarded (section 11.7)
         }
-        task.heardMs = silence.heardMs();
+        task.heardMs = keepAlive.heardMs();
         DataOutResult result = task.transfer().dataOut(bhs.ttt(), bhs.int32(DataOut.DATA_SN),
                 bhs.int32(DataOut.BUFFER_OFFSET), length, bhs.isFinal());
         judge(task, result);
@@ -294,7 +293,7 @@ final class FullFeature implements PduReceiver {
         while (task.transfer().wantsR2t()) {
             lastTtt = lastTtt + 1 & Integer.MAX_VALUE;
             task.transfer().planR2t(lastTtt);
-            answers.r2t(task, lastTtt);
+            responses.r2t(task, lastTtt);
         }
     }
 
@@ -304,7 +303,7 @@ final class FullFeature implements PduReceiver {
         if (stopped) {
             return;
         }
-        answers.reject(bhs, RejectReason.DATA_DIGEST_ERROR);
+        responses.reject(bhs, RejectReason.DATA_DIGEST_ERROR);
         if (!recovers) {
             // At ErrorRecoveryLevel 0 every digest error ends the session (RFC 7143 section 7.8, 7.11).
             throw new ProtocolException("data digest is wrong (RFC 7143 section 7.8)");
@@ -353,7 +352,7 @@ final class FullFeature implements PduReceiver {
                 || (closed && !suspended)) {
             task.giveBackBuffer();
         } else {
-            answers.respond(task); // where the connection is lost, for whoever the task is reassigned to
+            responses.respond(task); // where the connection is lost, for whoever the task is reassigned to
             if (++unsentAnswers >= EARLY_ANSWERS && transport.queuedBytes() >= EARLY_BYTES) {
                 sendAnswers();
             }
@@ -364,7 +363,7 @@ final class FullFeature implements PduReceiver {
     /** Sends what a task has come to whose device has not ended it, and keeps its buffer. */
     void answerLeftBehind(Task task) {
         if (!closed || suspended) {
-            answers.respond(task);
+            responses.respond(task);
             scheduleFlush();
         }
     }
@@ -375,7 +374,7 @@ final class FullFeature implements PduReceiver {
     }
 
     /** The StatSN of the next answer. */
-    int nextStatSn() { return answers.nextStatSn(); }
+    int nextStatSn() { return responses.nextStatSn(); }
 
     /** Whether the initiator has every status before this number. */
     boolean hasAcknowledged(int statSn) {
@@ -435,7 +434,7 @@ final class FullFeature implements PduReceiver {
     /** Sends an Asynchronous Message (RFC 7143 section 11.9). */
     void announce(Lun lun, AsyncEvent event, int parameter1, int parameter2, int parameter3) {
         if (!closed) {
-            answers.announce(lun, event, parameter1, parameter2, parameter3);
+            responses.announce(lun, event, parameter1, parameter2, parameter3);
             scheduleFlush();
         }
     }
@@ -470,7 +469,7 @@ final class FullFeature implements PduReceiver {
     /** A logout has begun, or the connection is over: what still comes is not looked at. */
     void stopCommands() {
         stopped = true;
-        silence.stop();
+        keepAlive.stop();
         dataWatch.stop();
     }
 
@@ -498,7 +497,7 @@ final class FullFeature implements PduReceiver {
         suspended = false;
         backPressure.stop();
         filled();
-        answers.forget();
+        responses.forget();
         session.leave(this);
     }
 
@@ -506,12 +505,12 @@ final class FullFeature implements PduReceiver {
 
     /** The initiator has every status before this number. */
     void acknowledge(int expStatSn) {
-        answers.acknowledge(expStatSn);
+        responses.acknowledge(expStatSn);
     }
 
     /** The task of a tag that has ended here and whose status has not been acknowledged, or null. */
     @Nullable
-    Task unacknowledged(int itt) { return answers.unacknowledged(itt); }
+    Task unacknowledged(int itt) { return responses.unacknowledged(itt); }
 
     /** A task of a lost connection has its allegiance to this one from now on, and goes on (section 7.2.2). */
     void adopt(Task task, int expDataSn) {
@@ -521,7 +520,7 @@ final class FullFeature implements PduReceiver {
             task.transfer().interrupted();
             advance(task);
         } else if (task.state == Task.State.ENDED) {
-            answers.adopt(task, from.answers, expDataSn);
+            responses.adopt(task, from.responses, expDataSn);
         } // else it is answered here when it ends
         scheduleFlush();
     }
@@ -532,7 +531,7 @@ final class FullFeature implements PduReceiver {
     void ping() {
         if (session.login().sessionType() == SessionType.NORMAL) { // no NOP-In in discovery
             lastPing = lastPing + 1 == Bhs.NO_TAG ? Integer.MIN_VALUE : lastPing + 1;
-            answers.ping(lastPing);
+            responses.ping(lastPing);
             transport.flush();
         }
     }

@@ -10,42 +10,42 @@ final class Snacks {
     /** R2Ts of one task that can be out. */
     private static final int MAX_R2T = 65_536;
 
-    private final Answers answers;
+    private final ResponseSender responses;
     private final boolean recovers;
 
-    Snacks(Answers answers, boolean recovers) {
-        this.answers = answers;
+    Snacks(ResponseSender responses, boolean recovers) {
+        this.responses = responses;
         this.recovers = recovers;
     }
 
     /** @param task the task of its tag that has not ended, if there is one on this connection */
     void answer(SnackRequest request, @Nullable Task task, Bhs bhs) {
         if (!recovers) { // at error recovery level 0 there are none
-            answers.reject(bhs, RejectReason.SNACK_REJECT);
+            responses.reject(bhs, RejectReason.SNACK_REJECT);
             return;
         }
         switch (request.type()) {
             case STATUS -> {
-                if (!answers.statusAgain(request.begRun(), request.runLength())) {
-                    answers.reject(bhs, RejectReason.SNACK_REJECT);
+                if (!responses.statusAgain(request.begRun(), request.runLength())) {
+                    responses.reject(bhs, RejectReason.SNACK_REJECT);
                 }
             }
             case DATA_R2T -> {
                 boolean sent = task == null
-                        ? answers.dataAgain(request.itt(), request.begRun(), request.runLength())
+                        ? responses.dataAgain(request.itt(), request.begRun(), request.runLength())
                         : r2tAgain(task, request.begRun(), request.runLength());
                 // Of a command that is at work nothing has been sent yet: all of its data are still to come.
                 boolean early = task != null && !task.write && request.begRun() == 0;
                 if (!sent && !early) {
-                    answers.reject(bhs, RejectReason.SNACK_REJECT);
+                    responses.reject(bhs, RejectReason.SNACK_REJECT);
                 }
             }
             case R_DATA -> {
-                if (!answers.allDataAgain(request.itt(), request.ttt())) {
-                    answers.reject(bhs, RejectReason.SNACK_REJECT);
+                if (!responses.allDataAgain(request.itt(), request.ttt())) {
+                    responses.reject(bhs, RejectReason.SNACK_REJECT);
                 }
             }
-            case DATA_ACK -> answers.reject(bhs, RejectReason.INVALID_DATA_ACK); // no Data-In asks for one
+            case DATA_ACK -> responses.reject(bhs, RejectReason.INVALID_DATA_ACK); // no Data-In asks for one
         }
     }
 
@@ -57,7 +57,7 @@ final class Snacks {
         boolean any = false;
         for (int i = 0; i < Math.min(last, MAX_R2T); i++) {
             if (task.transfer().findR2t(first + i)) {
-                answers.r2t(task, task.transfer().r2tTag());
+                responses.r2t(task, task.transfer().r2tTag());
                 any = true;
             }
         }

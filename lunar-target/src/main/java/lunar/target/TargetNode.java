@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class TargetNode {
     private final ScsiTarget device;
-    private final Units units;
+    private final UnitRegistry units;
     private final Portals portals;
     private final Set<Session> sessions = ConcurrentHashMap.newKeySet();
     private volatile TargetSpec spec;
@@ -46,7 +46,7 @@ final class TargetNode {
      * @param portals those of the server
      * @throws IOException when the saved state of a unit cannot be read
      */
-    TargetNode(TargetSpec spec, Portals portals, Units units, CopyService copies)
+    TargetNode(TargetSpec spec, Portals portals, UnitRegistry units, CopyService copies)
             throws IOException {
         this.spec = spec;
         this.units = units;

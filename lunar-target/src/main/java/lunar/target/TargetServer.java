@@ -73,7 +73,7 @@ public final class TargetServer implements AutoCloseable {
     private volatile boolean announcesResets;
     private final Buffers buffers;
     private final Sessions sessions;
-    private final Units units;
+    private final UnitRegistry units;
     private final CopyService copies = new CopyService();
     private final Portals portals;
     private final Discovery discovery;
@@ -110,7 +110,7 @@ public final class TargetServer implements AutoCloseable {
         loggedIn = new LoggedInConnections(limits);
         sessions = new Sessions(from.sessionLimits, loggedIn);
         pending = new PendingConnections(limits);
-        units = new Units(limits);
+        units = new UnitRegistry(limits);
         admissions = new Admissions(this, from.offer, from.discoveryChap);
         discovery = new Discovery(this);
         loops = provider().start("lunar-target", from.loopCount);

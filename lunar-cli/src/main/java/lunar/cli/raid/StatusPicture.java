@@ -31,10 +31,10 @@ public final class StatusPicture {
         for (JsonNode slot : status.path("slots")) {
             addSlot(lines, status, slot);
         }
-        for (JsonNode walk : status.path("walks")) {
-            if (walk.path("slot").isNull()) {
-                lines.add(String.format(Locale.ROOT, "  %-18s %s", text(walk, "kind"),
-                        bar(walk)));
+        for (JsonNode scan : status.path("walks")) {
+            if (scan.path("slot").isNull()) {
+                lines.add(String.format(Locale.ROOT, "  %-18s %s", text(scan, "kind"),
+                        bar(scan)));
             }
         }
         for (JsonNode spare : status.path("spares")) {
@@ -77,10 +77,10 @@ public final class StatusPicture {
         lines.add(String.format(Locale.ROOT, "  slot %-2d %s %s%s", slot.path("slot").asInt(0),
                 coloured(colour(state), String.format(Locale.ROOT, "%-10s", state)),
                 uri.isEmpty() ? "(none)" : uri, more.isEmpty() ? "" : "  (" + more + ")"));
-        for (JsonNode walk : status.path("walks")) {
-            if (!walk.path("slot").isNull()
-                    && walk.path("slot").asInt(-1) == slot.path("slot").asInt(0)) {
-                lines.add("                     " + bar(walk));
+        for (JsonNode scan : status.path("walks")) {
+            if (!scan.path("slot").isNull()
+                    && scan.path("slot").asInt(-1) == slot.path("slot").asInt(0)) {
+                lines.add("                     " + bar(scan));
             }
         }
     }
@@ -140,14 +140,14 @@ public final class StatusPicture {
                 Size.format(traffic.path("writtenBytes").asLong(0))));
     }
 
-    /** How far a walk is. */
-    public static String bar(JsonNode walk) {
-        double percent = walk.path("percent").asDouble(0);
+    /** How far a scan is. */
+    public static String bar(JsonNode scan) {
+        double percent = scan.path("percent").asDouble(0);
         int filled = (int) (percent / 100 * BAR_WIDTH);
-        JsonNode left = walk.path("secondsLeft");
+        JsonNode left = scan.path("secondsLeft");
         return String.format(Locale.ROOT, "[%s%s] %5.1f%%  %.0f MB/s%s", "#".repeat(filled),
                 ".".repeat(BAR_WIDTH - filled), percent,
-                walk.path("bytesPerSecond").asLong(0) / 1e6,
+                scan.path("bytesPerSecond").asLong(0) / 1e6,
                 left.isNumber() ? "  " + time(left.asLong(0)) + " left" : "");
     }
 

@@ -32,7 +32,7 @@ final class StatusTree {
         tree.put("consistency", word(status.consistency()));
         tree.put("checksums", status.checksums());
         tree.put("slots", status.slots().stream().map(StatusTree::slot).toList());
-        tree.put("walks", status.walks().stream().map(StatusTree::walk).toList());
+        tree.put("walks", status.scans().stream().map(StatusTree::scan).toList());
         tree.put("lastScrub", status.lastScrub().map(StatusTree::scrub).orElse(null));
         var spares = new ArrayList<Map<String, Object>>();
         for (VolumeStatus.Spare spare : status.spares()) {
@@ -79,16 +79,16 @@ final class StatusTree {
         return tree;
     }
 
-    static Map<String, Object> walk(VolumeStatus.Walk walk) {
+    static Map<String, Object> scan(VolumeStatus.Scan scan) {
         var tree = new LinkedHashMap<String, Object>();
-        tree.put("kind", walk.kind().toString());
-        tree.put("slot", walk.slot() < 0 ? null : walk.slot());
-        tree.put("doneStripes", walk.doneStripes());
-        tree.put("stripes", walk.stripes());
-        tree.put("percent", Math.floor(walk.percent() * 10) / 10);
-        tree.put("bytesPerSecond", walk.bytesPerSecond());
+        tree.put("kind", scan.kind().toString());
+        tree.put("slot", scan.slot() < 0 ? null : scan.slot());
+        tree.put("doneStripes", scan.doneStripes());
+        tree.put("stripes", scan.stripes());
+        tree.put("percent", Math.floor(scan.percent() * 10) / 10);
+        tree.put("bytesPerSecond", scan.bytesPerSecond());
         tree.put("secondsLeft",
-                walk.secondsLeft().isPresent() ? walk.secondsLeft().getAsLong() : null);
+                scan.secondsLeft().isPresent() ? scan.secondsLeft().getAsLong() : null);
         return tree;
     }
 

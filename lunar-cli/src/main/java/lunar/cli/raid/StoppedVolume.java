@@ -21,7 +21,7 @@ import lunar.raid.meta.VolumeRecord;
 import lunar.raid.run.VolumeOwner;
 import lunar.raid.run.VolumeSpec;
 import lunar.raid.run.VolumeStatus;
-import lunar.raid.run.WalkKind;
+import lunar.raid.run.ScanKind;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -105,7 +105,7 @@ public final class StoppedVolume {
         Map<String, Object> all = rest(tree, spec, spares(spec, candidates, composition));
         ReshapeRecord reshape = volume.reshape();
         if (reshape != null) { // goes on at the next start
-            all.put("walks", List.of(StatusTree.walk(new VolumeStatus.Walk(WalkKind.RESHAPE, -1,
+            all.put("walks", List.of(StatusTree.scan(new VolumeStatus.Scan(ScanKind.RESHAPE, -1,
                     reshape.rows(), volume.shape().chunks(0), 0, OptionalLong.empty()))));
         }
         return all;

@@ -34,7 +34,7 @@ final class HeldWrites {
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
-    private final Deque<Flight> held = new ArrayDeque<>(); // guarded by the lock
+    private final Deque<MultipathRequest> held = new ArrayDeque<>(); // guarded by the lock
     private boolean adopting; // guarded by the lock
     private boolean closed; // guarded by the lock
     private volatile @Nullable WriteBarrier barrier;
@@ -114,16 +114,17 @@ final class HeldWrites {
     // --- requests that wait ---
 
     /** Keeps a request until the barrier is lowered. */
-    void hold(Flight flight) {
+    void hold(MultipathRequest multipathRequest) {
         long nowNanos = System.nanoTime();
-        BlockRequest request = flight.asked();
+        BlockRequest request = multipathRequest.asked();
         StorageException failure = null;
         lock.lock();
         try {
-            boolean late = flight.heldUntilNanos != 0 && flight.heldUntilNanos - nowNanos <= 0;
+            boolean late = multipathRequest.heldUntilNanos != 0
+                    && multipathRequest.heldUntilNanos - nowNanos <= 0;
             if (isHeldBack(request) && owner.hasPath()) { // or that has just changed
                 if (!closed && !late) {
-                    add(flight, nowNanos);
+                    add(multipathRequest, nowNanos);
                     return;
                 }
                 failure = closed ? closedFailure() : tooLong(request);
@@ -132,33 +133,35 @@ final class HeldWrites {
             lock.unlock();
         }
         if (failure == null) {
-            flight.start();
+            multipathRequest.start();
         } else {
-            owner.end(flight, failure);
+            owner.end(multipathRequest, failure);
         }
     }
 
     /** With the lock held. */
-    private void add(Flight flight, long nowNanos) {
-        if (flight.heldUntilNanos == 0 && patienceMs != MultipathOptions.FOREVER) {
-            flight.heldUntilNanos = Math.max(1, nowNanos + patienceMs * 1_000_000);
+    private void add(MultipathRequest multipathRequest, long nowNanos) {
+        if (multipathRequest.heldUntilNanos == 0 && patienceMs != MultipathOptions.FOREVER) {
+            multipathRequest.heldUntilNanos = Math.max(1, nowNanos + patienceMs * 1_000_000);
             CompletableFuture.delayedExecutor(patienceMs, TimeUnit.MILLISECONDS)
                     .execute(this::expire);
         }
-        held.add(flight);
+        held.add(multipathRequest);
     }
 
     private void expire() {
-        var late = new ArrayList<Flight>();
+        var late = new ArrayList<MultipathRequest>();
         long nowNanos = System.nanoTime();
         lock.lock();
         try {
-            held.removeIf(flight -> flight.heldUntilNanos != 0
-                    && flight.heldUntilNanos - nowNanos <= 0 && late.add(flight));
+            held.removeIf(multipathRequest -> multipathRequest.heldUntilNanos != 0
+                    && multipathRequest.heldUntilNanos - nowNanos <= 0
+                    && late.add(multipathRequest));
         } finally {
             lock.unlock();
         }
-        late.forEach(flight -> owner.end(flight, tooLong(flight.asked())));
+        late.forEach(
+                multipathRequest -> owner.end(multipathRequest, tooLong(multipathRequest.asked())));
     }
 
     /**
@@ -215,13 +218,13 @@ final class HeldWrites {
 
     /** The barrier is lowered, or a part of it, or no path is up any more: what waits looks again. */
     void lowered() {
-        drain().forEach(Flight::start);
+        drain().forEach(MultipathRequest::start);
     }
 
-    private List<Flight> drain() {
+    private List<MultipathRequest> drain() {
         lock.lock();
         try {
-            List<Flight> all = List.copyOf(held);
+            List<MultipathRequest> all = List.copyOf(held);
             held.clear();
             changed.signalAll();
             return all;
@@ -289,7 +292,7 @@ final class HeldWrites {
         } finally {
             lock.unlock();
         }
-        drain().forEach(flight -> owner.end(flight, closedFailure()));
+        drain().forEach(multipathRequest -> owner.end(multipathRequest, closedFailure()));
     }
 
     /** The paths have stopped; sessions that they have left stale are for the next device of this unit to end. */

@@ -41,20 +41,20 @@ public final class MultipathDevice implements BlockDevice {
     private final MultipathOptions options;
     private final List<PathAgent> paths;
     private final Runnable whenClosed;
-    private final Herald herald;
+    private final EventDispatcher dispatcher;
     private final UnflushedWrites writes;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     /** Up, whatever their access state; guarded by the lock. */
     private final List<PathAgent> up = new ArrayList<>();
-    private final Deque<Flight> parked = new ArrayDeque<>(); // guarded by the lock
+    private final Deque<MultipathRequest> parked = new ArrayDeque<>(); // guarded by the lock
     private final HeldWrites held;
     private @Nullable Exception lastFailure; // guarded by the lock
     private final Outage outage; // guarded by the lock
     private volatile List<PathAgent> usable = List.of();
     private volatile @Nullable LunDevice latest;
-    private final FlightPool flights = new FlightPool();
+    private final MultipathRequestPool multipathRequests = new MultipathRequestPool();
     private final PathReservations reservations;
     private final RequestGate gate = new RequestGate();
     private volatile boolean open;
@@ -62,9 +62,9 @@ public final class MultipathDevice implements BlockDevice {
     private MultipathDevice(Initiator initiator, MultipathOptions options, Runnable whenClosed) {
         this.options = options;
         this.whenClosed = whenClosed;
-        herald = new Herald(options.listener());
+        dispatcher = new EventDispatcher(options.listener());
         writes = new UnflushedWrites(options.stableCache());
-        outage = new Outage(this, herald);
+        outage = new Outage(this, dispatcher);
         held = new HeldWrites(this, initiator, options);
         var all = new ArrayList<PathAgent>();
         for (SessionOptions path : options.paths()) {
@@ -180,7 +180,7 @@ public final class MultipathDevice implements BlockDevice {
 
     /** A path is up. */
     void offer(PathAgent path) {
-        List<Flight> resumed;
+        List<MultipathRequest> resumed;
         lock.lock();
         try {
             if (!up.contains(path)) {
@@ -192,7 +192,7 @@ public final class MultipathDevice implements BlockDevice {
         } finally {
             lock.unlock();
         }
-        resumed.forEach(Flight::start);
+        resumed.forEach(MultipathRequest::start);
         paths.stream().filter(other -> !other.equals(path)).forEach(PathAgent::help);
     }
 
@@ -246,7 +246,7 @@ public final class MultipathDevice implements BlockDevice {
 
     /** Something has happened that changes no path's use. */
     void announce(Consumer<PathListener> event) {
-        herald.tell(event);
+        dispatcher.tell(event);
     }
 
     /** Those in the best access state there is, in the order they were given; with the lock held. */
@@ -301,14 +301,14 @@ public final class MultipathDevice implements BlockDevice {
             end(request, e);
             return;
         }
-        Flight idle = flights.take();
-        (idle == null ? new Flight(this) : idle).with(request).start();
+        MultipathRequest idle = multipathRequests.take();
+        (idle == null ? new MultipathRequest(this) : idle).with(request).start();
     }
 
     /** A request has come to its end. */
-    void end(Flight flight, @Nullable StorageException failure) {
-        BlockRequest request = flight.land();
-        flights.give(flight);
+    void end(MultipathRequest multipathRequest, @Nullable StorageException failure) {
+        BlockRequest request = multipathRequest.land();
+        multipathRequests.give(multipathRequest);
         end(request, failure);
     }
 
@@ -321,7 +321,7 @@ public final class MultipathDevice implements BlockDevice {
     }
 
     /** A request has no path now. */
-    void park(Flight flight) {
+    void park(MultipathRequest multipathRequest) {
         long nowNanos = System.nanoTime();
         boolean resume;
         StorageException failure = null;
@@ -329,43 +329,45 @@ public final class MultipathDevice implements BlockDevice {
         try {
             resume = !usable.isEmpty();
             if (!resume && (gate.isClosed() || options.noPathMs() == 0
-                    || (flight.giveUpNanos != 0 && flight.giveUpNanos - nowNanos <= 0))) {
+                    || (multipathRequest.giveUpNanos != 0
+                            && multipathRequest.giveUpNanos - nowNanos <= 0))) {
                 failure = giveUp();
             } else if (!resume) {
-                if (flight.giveUpNanos == 0 && options.noPathMs() != MultipathOptions.FOREVER) {
-                    flight.giveUpNanos = options.giveUpNanos(nowNanos);
+                if (multipathRequest.giveUpNanos == 0
+                        && options.noPathMs() != MultipathOptions.FOREVER) {
+                    multipathRequest.giveUpNanos = options.giveUpNanos(nowNanos);
                     CompletableFuture.delayedExecutor(options.noPathMs(), TimeUnit.MILLISECONDS)
                             .execute(this::expire);
                 }
-                parked.add(flight);
+                parked.add(multipathRequest);
                 outage.held();
             }
         } finally {
             lock.unlock();
         }
         if (resume) {
-            flight.start();
+            multipathRequest.start();
         } else if (failure != null) {
-            end(flight, failure);
+            end(multipathRequest, failure);
         }
     }
 
     private void expire() {
-        List<Flight> late = new ArrayList<>();
+        List<MultipathRequest> late = new ArrayList<>();
         long nowNanos = System.nanoTime();
         StorageException failure = null;
         lock.lock();
         try {
-            parked.removeIf(flight -> flight.giveUpNanos != 0
-                    && flight.giveUpNanos - nowNanos <= 0 && late.add(flight));
+            parked.removeIf(multipathRequest -> multipathRequest.giveUpNanos != 0
+                    && multipathRequest.giveUpNanos - nowNanos <= 0 && late.add(multipathRequest));
             if (!late.isEmpty()) {
                 failure = giveUp();
             }
         } finally {
             lock.unlock();
         }
-        for (Flight flight : late) {
-            end(flight, failure);
+        for (MultipathRequest multipathRequest : late) {
+            end(multipathRequest, failure);
         }
     }
 
@@ -411,15 +413,15 @@ public final class MultipathDevice implements BlockDevice {
                     writes.requireNoLoss(request, reportedBefore);
                     return;
                 } catch (DeadlineException e) {
-                    if (late || !hasOther(path) || !Flight.mayBeSentAgain(request)) {
+                    if (late || !hasOther(path) || !MultipathRequest.mayBeSentAgain(request)) {
                         throw e;
                     }
                     late = true;
                 } catch (DeviceGoneException e) {
                     held.unanswered(session, request, e);
                     path.suspect(session);
-                    if (!Flight.mayBeSentAgain(request)) {
-                        throw Flight.unknown(request, e);
+                    if (!MultipathRequest.mayBeSentAgain(request)) {
+                        throw MultipathRequest.unknown(request, e);
                     }
                     if (refusal.isFinal(session)) {
                         throw e;
@@ -521,7 +523,7 @@ public final class MultipathDevice implements BlockDevice {
     /** Waits for the requests in flight, those without a path excepted, then logs out of all paths. Idempotent. */
     @Override
     public void close() {
-        List<Flight> waiting;
+        List<MultipathRequest> waiting;
         lock.lock();
         try {
             gate.close();
@@ -531,7 +533,7 @@ public final class MultipathDevice implements BlockDevice {
         } finally {
             lock.unlock();
         }
-        waiting.forEach(flight -> end(flight, closedFailure()));
+        waiting.forEach(multipathRequest -> end(multipathRequest, closedFailure()));
         held.close();
         boolean interrupted = gate.awaitNone();
         paths.forEach(PathAgent::stop);
@@ -544,7 +546,7 @@ public final class MultipathDevice implements BlockDevice {
         }
         held.leave(paths.stream().flatMap(path -> path.left().stream()).toList());
         try {
-            herald.awaitTold();
+            dispatcher.awaitTold();
         } catch (InterruptedException _) {
             interrupted = true;
         }

@@ -10,26 +10,26 @@ final class Outage {
     }
 
     private final MultipathDevice unit;
-    private final Herald herald;
+    private final EventDispatcher dispatcher;
     private State state = State.NONE;
     private long begunNanos;
 
-    Outage(MultipathDevice unit, Herald herald) {
+    Outage(MultipathDevice unit, EventDispatcher dispatcher) {
         this.unit = unit;
-        this.herald = herald;
+        this.dispatcher = dispatcher;
     }
 
     /** A request waits. */
     void held() {
         if (begin(State.HELD)) {
-            herald.tell(listener -> listener.held(unit));
+            dispatcher.tell(listener -> listener.held(unit));
         }
     }
 
     /** A request fails since there is no path. */
     void gaveUp(DeviceGoneException why) {
         if (begin(State.FAILING)) {
-            herald.tell(listener -> listener.gaveUp(unit, why));
+            dispatcher.tell(listener -> listener.gaveUp(unit, why));
         }
     }
 
@@ -50,7 +50,7 @@ final class Outage {
         if (state != State.NONE) {
             state = State.NONE;
             long ms = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begunNanos);
-            herald.tell(listener -> listener.resumed(unit, ms));
+            dispatcher.tell(listener -> listener.resumed(unit, ms));
         }
     }
 }

@@ -145,7 +145,7 @@ public record MetadataLayout(long bitmapBytes, long badBlocksBytes, long journal
 
     /** The same with checksums, for members up to this size. */
     MetadataLayout withSums(long memberBytes, int blockSize) {
-        long pages = SumFormat.pages(Math.max(1, dataBlocks(memberBytes, blockSize)));
+        long pages = ChecksumFormat.pages(Math.max(1, dataBlocks(memberBytes, blockSize)));
         long bytes = Math.ceilDiv(pages * Page.BYTES, ALIGNMENT_BYTES) * ALIGNMENT_BYTES;
         return new MetadataLayout(bitmapBytes, badBlocksBytes, journalBytes, journalLengthBytes,
                 journalSections, dataBytes, dataBytes + bytes);
@@ -156,7 +156,7 @@ public record MetadataLayout(long bitmapBytes, long badBlocksBytes, long journal
 
     /** Whether there is room for the checksums of so many blocks of data. */
     boolean coversBlocks(long blocks) {
-        return SumFormat.pages(blocks) <= (dataBytes - sumsBytes) / Page.BYTES;
+        return ChecksumFormat.pages(blocks) <= (dataBytes - sumsBytes) / Page.BYTES;
     }
 
     /** A good length of the journal for a member of this size: a 256th, from 1 to 64 MiB. */

@@ -50,7 +50,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     private final Resync resync;
     private final StripeSet stale;
     private final int replayed;
-    private final Sums sums;
+    private final MemberChecksums sums;
     private final OpenOptions options;
     private final MemberSet.Faults faults;
     private volatile boolean paused;
@@ -379,7 +379,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
             return Optional.empty();
         }
         come(slot, device, uuid);
-        return Optional.of(Sums.bare(device));
+        return Optional.of(MemberChecksums.bare(device));
     }
 
     /** Where the data of members begin, in blocks. */

@@ -27,7 +27,7 @@ final class VolumeOpening {
     final MemberSet holders;
     final Resync resync;
     final StripeSet stale;
-    final Sums sums;
+    final MemberChecksums sums;
     private final VolumeRecord volume;
     /** What it will be: without its journal, or with a new one, where the old one is lost. */
     private final VolumeDescription what;
@@ -68,7 +68,7 @@ final class VolumeOpening {
         what = described(volume.description(), reset);
         BlockDevice journalDevice = journalDevice(devices, reset);
         Resync due = reset == null || volume.clean() ? composition.resync() : Resync.WHOLE;
-        sums = new Sums(volume, options);
+        sums = new MemberChecksums(volume, options);
         var superblockFaults = new SuperblockFaults(faults);
         superblockMembers = new MemberSet(Superblock.MAX_MEMBERS, options.policy(),
                 superblockFaults);

@@ -35,15 +35,16 @@ final class Growing {
     private static final String BUSY = "the volume is being read through: wait until that has ended";
 
     private final RaidVolume volume;
-    private final Walks walks;
+    private final BackgroundScans scans;
     private final ScheduledExecutorService timer;
     private final Executor workers;
     private final Swap swap;
 
-    Growing(RaidVolume volume, Walks walks, ScheduledExecutorService timer, Executor workers,
+    Growing(RaidVolume volume, BackgroundScans scans, ScheduledExecutorService timer,
+            Executor workers,
             Swap swap) {
         this.volume = volume;
-        this.walks = walks;
+        this.scans = scans;
         this.timer = timer;
         this.workers = workers;
         this.swap = swap;
@@ -63,13 +64,13 @@ final class Growing {
                     + ", which would be destroyed: name another device, or force it");
         }
         Creation.clear(device, metadata.record().description().layout());
-        if (!walks.hold()) {
+        if (!scans.hold()) {
             throw new BusyException(BUSY);
         }
         try {
             swap(metadata, uri, device);
         } finally {
-            walks.release();
+            scans.release();
         }
     }
 

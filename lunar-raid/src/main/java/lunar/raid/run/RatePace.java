@@ -8,7 +8,7 @@ import java.util.function.LongSupplier;
 import lunar.raid.Pace;
 import org.jspecify.annotations.Nullable;
 
-/** Keeps a walk below so many bytes a second. A pause is a task of the volume's timer. */
+/** Keeps a scan below so many bytes a second. A pause is a task of the volume's timer. */
 final class RatePace implements Pace {
     /** What was not used for longer than this is lost, so that a pause is not made up for in a burst. */
     private static final long MAX_DEBT_NS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -29,7 +29,7 @@ final class RatePace implements Pace {
         dueNs = clockNs.getAsLong();
     }
 
-    /** No more pauses: the walk is to end. One that is going on ends now. */
+    /** No more pauses: the scan is to end. One that is going on ends now. */
     void release() {
         isReleased = true;
         if (pending.get() != null) {

@@ -46,8 +46,8 @@ public final class RunningVolume extends ForwardingDevice {
     private volatile VolumeMetadata metadata;
     private final VolumeStart parts;
     private final VolumeOpening.Opened opened;
-    private final Walks walks;
-    private final Caretaker caretaker;
+    private final BackgroundScans scans;
+    private final RecoveryCoordinator recovery;
     private final SparePool spares;
     private final Growing growing;
     private final Ownership ownership;
@@ -114,12 +114,13 @@ public final class RunningVolume extends ForwardingDevice {
         ownership = opened.ownership();
         lease = ownership.lease();
         meter = new TrafficMeter(volume.blockSize(), System.nanoTime());
-        walks = new Walks(volume, spec.options(), timer, repairs, this::tell);
+        scans = new BackgroundScans(volume, spec.options(), timer, repairs, this::tell);
         RunTiming timing = spec.options().timing();
         spares = new SparePool(metadata, opened.spares(), start.opener, timing, this::tell);
-        caretaker = new Caretaker(volume, opened, kept, spares, walks, start.opener, timing,
+        recovery = new RecoveryCoordinator(volume, opened, kept, spares, scans, start.opener,
+                timing,
                 workers, this::tell);
-        growing = new Growing(volume, walks, timer, workers, new GrowingEnd());
+        growing = new Growing(volume, scans, timer, workers, new GrowingEnd());
     }
 
     private final class GrowingEnd implements Growing.Swap {
@@ -131,7 +132,7 @@ public final class RunningVolume extends ForwardingDevice {
             var kept = new KeptState(grown, 0);
             metadata = grown;
             spares.grown(grown);
-            caretaker.grown(grown, kept);
+            recovery.grown(grown, kept);
             volume.resume(grown.record().shape(), grown.raidMembers(),
                     parts.options(grown, kept), grown.reshaping());
             faults.connect(volume);
@@ -150,7 +151,7 @@ public final class RunningVolume extends ForwardingDevice {
         tell(new VolumeEvent.Started(VolumeHealth.of(volume), metadata.replayed()));
         ownership.follow(volume);
         ownership.onLost(this::ownershipLost);
-        caretaker.tendWalks();
+        recovery.tendScans();
         long everyNs = spec.options().timing().tick().toNanos();
         var _ = timer.scheduleWithFixedDelay(this::tick, 0, everyNs, TimeUnit.NANOSECONDS);
         opened.claims().forEach(claim -> claim.running(this));
@@ -174,7 +175,7 @@ public final class RunningVolume extends ForwardingDevice {
             metadata.tick();
         }
         meter.tick(System.nanoTime());
-        caretaker.tend();
+        recovery.tend();
     }
 
     /** Another process has the volume now: nothing is read or written here any more. */
@@ -185,7 +186,7 @@ public final class RunningVolume extends ForwardingDevice {
     }
 
     /** A slot is whole again. */
-    void rebuilt(int slot) { caretaker.whole(slot); }
+    void rebuilt(int slot) { recovery.whole(slot); }
 
     /** Called before the failure is noted; a member out for medium errors is noted with it, and stays out. */
     void slotFailed(int slot, StorageException cause) {
@@ -195,8 +196,8 @@ public final class RunningVolume extends ForwardingDevice {
         if (cause instanceof MediumException) {
             metadata.takeOut(slot, _ -> {});
         }
-        caretaker.failed(slot, cause);
-        tell(new VolumeEvent.MemberFailed(slot, caretaker.uri(slot),
+        recovery.failed(slot, cause);
+        tell(new VolumeEvent.MemberFailed(slot, recovery.uri(slot),
                 String.valueOf(cause.getMessage())));
     }
 
@@ -236,18 +237,18 @@ public final class RunningVolume extends ForwardingDevice {
         VolumeDescription what = metadata.record().description();
         VolumeState state = volume.state();
         var slots = new ArrayList<VolumeStatus.Slot>();
-        for (int slot = 0; slot < Math.min(state.slots().size(), caretaker.slotCount()); slot++) {
-            slots.add(new VolumeStatus.Slot(slot, caretaker.uri(slot),
+        for (int slot = 0; slot < Math.min(state.slots().size(), recovery.slotCount()); slot++) {
+            slots.add(new VolumeStatus.Slot(slot, recovery.uri(slot),
                     metadata.record().members().get(slot).uuid(), state.slots().get(slot),
-                    caretaker.why(slot), volume.repairs(slot), errors.get(slot)));
+                    recovery.why(slot), volume.repairs(slot), errors.get(slot)));
         }
         long bad = metadata.badBlocks().ranges().stream().mapToLong(range -> range.blocks()).sum();
         return new VolumeStatus(spec.title(), what.uuid(), what.level(), volume.sizeBytes(),
                 volume.blockSize(), volume.shape().chunkBytes(), what.consistency(),
                 what.layout().hasSums(),
                 lease.lost() == null ? VolumeHealth.of(volume) : VolumeHealth.FAILED, slots,
-                walks.status(),
-                walks.lastScrub(), spares.status(),
+                scans.status(),
+                scans.lastScrub(), spares.status(),
                 opened.journal() == null ? Optional.empty() : spec.journal(), bad,
                 meter.traffic());
     }
@@ -255,7 +256,7 @@ public final class RunningVolume extends ForwardingDevice {
     /** The slot with a device, named by its number or its URI. */
     public int slot(String text) throws InvalidRequestException {
         int count = volume.shape().members();
-        int slot = caretaker.slotOf(text);
+        int slot = recovery.slotOf(text);
         if (slot >= 0) {
             return slot;
         }
@@ -272,7 +273,7 @@ public final class RunningVolume extends ForwardingDevice {
      *
      * @throws InvalidRequestException when the volume cannot do without
      */
-    public void fail(int slot) throws StorageException { caretaker.fail(slot); }
+    public void fail(int slot) throws StorageException { recovery.fail(slot); }
 
     /**
      * Puts another device in a slot, whose member is failed if it has not, and begins to rebuild it. Blocks until that
@@ -281,7 +282,7 @@ public final class RunningVolume extends ForwardingDevice {
      * @param force whether what is on the device may be destroyed
      */
     public void replace(int slot, String uri, boolean force) throws StorageException {
-        caretaker.replace(slot, uri, force);
+        recovery.replace(slot, uri, force);
     }
 
     /**
@@ -292,11 +293,11 @@ public final class RunningVolume extends ForwardingDevice {
      * @return the slot; -1 for a spare
      */
     public int add(String name, boolean force) throws StorageException {
-        int slot = caretaker.slotOf(name);
+        int slot = recovery.slotOf(name);
         if (slot < 0) {
             spares.add(name, force);
         } else {
-            caretaker.takeBack(slot);
+            recovery.takeBack(slot);
         }
         return slot;
     }
@@ -307,7 +308,7 @@ public final class RunningVolume extends ForwardingDevice {
      * @param name its URI, or its UUID
      */
     public void remove(String name) throws StorageException {
-        int slot = caretaker.slotOf(name);
+        int slot = recovery.slotOf(name);
         if (slot >= 0) {
             throw new InvalidRequestException(DeviceUri.withoutSecret(name)
                     + " is the member of slot " + slot
@@ -325,7 +326,7 @@ public final class RunningVolume extends ForwardingDevice {
      * @throws InvalidRequestException where it cannot, now or at all; one line
      */
     public int grow(String uri, boolean force) throws StorageException {
-        return caretaker.grow(growing, uri, force);
+        return recovery.grow(growing, uri, force);
     }
 
     /**
@@ -336,13 +337,13 @@ public final class RunningVolume extends ForwardingDevice {
      * @throws BusyException while the volume is being reshaped
      */
     public boolean scrub(boolean repairing) throws BusyException {
-        caretaker.requireOneLayout();
-        return walks.beginScrub(repairing);
+        recovery.requireOneLayout();
+        return scans.beginScrub(repairing);
     }
 
     /** Ends the scrub that is going on, if there is one. */
     public void cancelScrub() {
-        walks.cancel(WalkKind.SCRUB);
+        scans.cancel(ScanKind.SCRUB);
     }
 
     // --- requests ---
@@ -415,8 +416,8 @@ public final class RunningVolume extends ForwardingDevice {
         if (!hasEnded(volume::drain)) {
             return false;
         }
-        boolean isTended = caretaker.end(most);
-        isStill = walks.end(most) && isTended;
+        boolean isTended = recovery.end(most);
+        isStill = scans.end(most) && isTended;
         if (isBroken) {
             return false;
         }

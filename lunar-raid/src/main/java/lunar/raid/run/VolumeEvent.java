@@ -90,22 +90,22 @@ public sealed interface VolumeEvent {
     }
 
     /**
-     * A walk has begun.
+     * A scan has begun.
      *
      * @param slot of a rebuild; else -1
      */
-    record WalkBegan(WalkKind kind, int slot) implements VolumeEvent {
+    record ScanBegan(ScanKind kind, int slot) implements VolumeEvent {
         @Override
         public String toString() { return kind + (slot < 0 ? "" : " of slot " + slot) + " began"; }
     }
 
     /**
-     * A walk has ended.
+     * A scan has ended.
      *
      * @param slot of a rebuild; else -1
      * @param why why it was not through; empty where it was
      */
-    record WalkEnded(WalkKind kind, int slot, String why) implements VolumeEvent {
+    record ScanEnded(ScanKind kind, int slot, String why) implements VolumeEvent {
         /** Whether all was done. */
         public boolean isThrough() { return why.isEmpty(); }
 

@@ -15,7 +15,7 @@ import lunar.raid.meta.Consistency;
  * @param chunkBytes bytes of a chunk
  * @param checksums whether members keep checksums
  * @param slots its slots
- * @param walks what goes over it now
+ * @param scans what goes over it now
  * @param lastScrub what the last scrub since the start found
  * @param spares devices that wait for a slot
  * @param journal the device that has the journal, if one has
@@ -24,11 +24,11 @@ import lunar.raid.meta.Consistency;
 public record VolumeStatus(String title, UUID uuid, Level level, long sizeBytes, int blockSize,
         int chunkBytes, Consistency consistency, boolean checksums, VolumeHealth health,
         List<Slot> slots,
-        List<Walk> walks, Optional<ScrubResult> lastScrub, List<Spare> spares,
+        List<Scan> scans, Optional<ScrubResult> lastScrub, List<Spare> spares,
         Optional<String> journal, long badBlocks, Traffic traffic) {
     public VolumeStatus {
         slots = List.copyOf(slots);
-        walks = List.copyOf(walks);
+        scans = List.copyOf(scans);
         spares = List.copyOf(spares);
     }
 
@@ -50,7 +50,7 @@ public record VolumeStatus(String title, UUID uuid, Level level, long sizeBytes,
      * @param bytesPerSecond of each member, since it began
      * @param secondsLeft as far as that can be told
      */
-    public record Walk(WalkKind kind, int slot, long doneStripes, long stripes,
+    public record Scan(ScanKind kind, int slot, long doneStripes, long stripes,
             long bytesPerSecond, OptionalLong secondsLeft) {
         /** How much is done, 0 to 100. */
         public double percent() {

@@ -13,7 +13,7 @@ import lunar.raid.RaidListener;
 import lunar.raid.Rebuild;
 import lunar.raid.Scrub;
 import lunar.raid.SlotState;
-import lunar.raid.WalkOptions;
+import lunar.raid.ScanOptions;
 import lunar.raid.layout.Level;
 import lunar.testkit.Seed;
 import org.junit.jupiter.api.AfterEach;
@@ -66,7 +66,7 @@ class ChecksumsTest {
     }
 
     private Scrub scrub(boolean repairs) {
-        Scrub scrub = test.volume.scrub(repairs, WalkOptions.DEFAULT);
+        Scrub scrub = test.volume.scrub(repairs, ScanOptions.DEFAULT);
         test.settle();
         assertThat(scrub.hasEnded()).as(test.title()).isTrue();
         return scrub;
@@ -184,7 +184,7 @@ class ChecksumsTest {
         damage(1, 3);
         test.metadata.admit(0, test.disks.get(0), test.uuids.get(0), true);
         Rebuild rebuild = test.volume.replace(0, test.disks.get(0), test.metadata.dataOffset(),
-                WalkOptions.DEFAULT);
+                ScanOptions.DEFAULT);
         test.settle();
         assertThat(test.volume.state().slots()).as(test.title()).containsOnly(SlotState.ACTIVE);
         assertThat(rebuild.lostBlocks()).as(test.title()).isBetween(1L, 2L);

@@ -10,7 +10,7 @@ import lunar.block.BlockRequest;
 import lunar.block.InvalidRequestException;
 import lunar.block.StorageException;
 import lunar.raid.SlotState;
-import lunar.raid.WalkOptions;
+import lunar.raid.ScanOptions;
 import lunar.raid.layout.Level;
 import lunar.raid.meta.Assembly.Outcome;
 import lunar.testkit.Seed;
@@ -71,7 +71,7 @@ class GrowthTest {
         assertThat(test.metadata.spares()).as("keeps its spare").singleElement()
                 .satisfies(spare -> assertThat(spare.isAway()).isFalse());
         test.check();
-        test.volume.rebuild(2, WalkOptions.DEFAULT);
+        test.volume.rebuild(2, ScanOptions.DEFAULT);
         test.settle();
         assertThat(test.metadata.record().isWhole()).isTrue();
         test.fail(0);
@@ -123,7 +123,7 @@ class GrowthTest {
                 test.grow(disk);
                 if (level == Level.RAID1 && test.volume.shape().members() == 3
                         && !test.isCut()) {
-                    test.volume.rebuild(2, WalkOptions.DEFAULT);
+                    test.volume.rebuild(2, ScanOptions.DEFAULT);
                     test.settle();
                 }
                 isCut = test.isCut();

@@ -318,26 +318,26 @@ class ReplayWithoutSpaceTest {
     void shouldLoseChecksumsWherePagesHaveNoSpace() throws Exception {
         VolumeRecord volume = Volumes
                 .withSums(Volumes.volume(Level.RAID5, 4, Consistency.JOURNAL, 4));
-        SumArea area = SumArea.of(volume);
+        ChecksumArea area = ChecksumArea.of(volume);
         var thin = new Thin(new SteppedDevice(
-                (int) (area.pageAtBytes(SumFormat.pages(area.blocks())) / BLOCK)));
+                (int) (area.pageAtBytes(ChecksumFormat.pages(area.blocks())) / BLOCK)));
         var members = new MemberSet(4, (_, why) -> {
             throw new AssertionError(why);
         });
-        members.add(0, new SummedMember(thin, area, 1, false));
+        members.add(0, new ChecksummedMember(thin, area, 1, false));
         var page = new Page();
-        page.bytes().putInt(SumFormat.at(SumFormat.PER_PAGE + 3), 77);
+        page.bytes().putInt(ChecksumFormat.at(ChecksumFormat.PER_PAGE + 3), 77);
         area.seal(page, 1);
         thin.write(area.pageAtBytes(1) / BLOCK, page.segment());
         thin.without.set((int) (area.pageAtBytes(0) / BLOCK), (int) (area.pageAtBytes(1) / BLOCK));
         thin.without.set((int) (area.pageAtBytes(2) / BLOCK), (int) thin.blockCount());
 
-        new SumLoss(area, volume, members).lose(StripeSet.ALL);
+        new ChecksumInvalidation(area, volume, members).lose(StripeSet.ALL);
 
         thin.read(area.pageAtBytes(1) / BLOCK, page.segment());
         assertThat(area.isMine(page, 1)).isTrue();
-        assertThat(page.bytes().getInt(SumFormat.at(SumFormat.PER_PAGE + 3)))
-                .isEqualTo(SumFormat.UNKNOWN);
+        assertThat(page.bytes().getInt(ChecksumFormat.at(ChecksumFormat.PER_PAGE + 3)))
+                .isEqualTo(ChecksumFormat.UNKNOWN);
     }
 
     /** Else the parity would not be that of the zeroes that its bad blocks count as. */

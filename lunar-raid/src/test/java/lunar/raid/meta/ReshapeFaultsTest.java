@@ -16,7 +16,7 @@ import lunar.block.InvalidRequestException;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
 import lunar.raid.Reshape;
-import lunar.raid.WalkOptions;
+import lunar.raid.ScanOptions;
 import lunar.raid.layout.Level;
 import lunar.raid.meta.Assembly.Outcome;
 import lunar.testkit.Seed;
@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 
 /** What goes wrong while a volume gets a member more, and what is to become of it then. */
 class ReshapeFaultsTest {
-    private static final WalkOptions ONE_ROW = WalkOptions.DEFAULT.withBatch(1);
+    private static final ScanOptions ONE_ROW = ScanOptions.DEFAULT.withBatch(1);
     private static final UUID OWN = new UUID(7, 7);
     /** Of the volumes with a journal on a device of its own that disk. */
     private static final int JOURNAL = 3;

@@ -11,7 +11,7 @@ import java.util.TreeSet;
 import lunar.block.BlockRequest;
 import lunar.block.MiscompareException;
 import lunar.block.StorageException;
-import lunar.raid.Walk;
+import lunar.raid.BackgroundScan;
 
 /** Writes and reads any blocks of a volume while something goes over it, and knows what they may read as. */
 final class ReshapeHost {
@@ -47,15 +47,15 @@ final class ReshapeHost {
         assertThat(open).as(test.title()).isZero();
     }
 
-    /** Plays until a walk has ended, or the power is cut. */
-    void playUntilEnd(Walk walk) {
-        while (!test.isCut() && (!walk.hasEnded() || open > 0)) {
-            if (!walk.hasEnded() && open < MAX_OPEN && test.random.nextInt(6) == 0) {
+    /** Plays until a scan has ended, or the power is cut. */
+    void playUntilEnd(BackgroundScan scan) {
+        while (!test.isCut() && (!scan.hasEnded() || open > 0)) {
+            if (!scan.hasEnded() && open < MAX_OPEN && test.random.nextInt(6) == 0) {
                 request();
             }
             var able = test.disks.stream().filter(disk -> disk.pending() > 0).toList();
-            if (able.isEmpty() && (walk.hasEnded() || test.random.nextInt(50) == 0)) {
-                assertThat(walk.hasEnded() && open == 0).as(test.title() + ": all stands still")
+            if (able.isEmpty() && (scan.hasEnded() || test.random.nextInt(50) == 0)) {
+                assertThat(scan.hasEnded() && open == 0).as(test.title() + ": all stands still")
                         .isTrue();
                 return;
             }

@@ -15,7 +15,7 @@ import lunar.block.MediumException;
 import lunar.block.StorageException;
 import lunar.raid.Reshape;
 import lunar.raid.SlotState;
-import lunar.raid.WalkOptions;
+import lunar.raid.ScanOptions;
 import lunar.raid.layout.Level;
 import lunar.raid.meta.Assembly.Outcome;
 import lunar.testkit.Seed;
@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Volumes that turn get a member more. */
 class ReshapeTest {
-    private static final WalkOptions TWO_ROWS = WalkOptions.DEFAULT.withBatch(2);
+    private static final ScanOptions TWO_ROWS = ScanOptions.DEFAULT.withBatch(2);
 
     private final long seed = Seed.next();
     private final List<TestVolume> open = new ArrayList<>();
@@ -204,7 +204,7 @@ class ReshapeTest {
         test.open();
         assertThat(test.volume.state().resyncedStripes()).isZero();
         assertThatThrownBy(() -> test.volume.reshape(TWO_ROWS))
-                .hasMessageContaining("a walk is under way, or due");
+                .hasMessageContaining("a background scan is under way, or due");
         test.resync();
         assertThat(chunk(test, 3, moved)).isEqualTo(chunk(test, 2, moved));
         assertThat(chunk(test, 2, kept)).isEqualTo(chunk(test, 1, kept));
@@ -255,7 +255,7 @@ class ReshapeTest {
         assertThat(first[0].checkpoint()).isEqualTo(2);
         assertThat(test.metadata.record().reshape()).isEqualTo(new ReshapeRecord(3, 2, 0));
         host.checkAll();
-        assertThatThrownBy(() -> test.volume.scrub(false, WalkOptions.DEFAULT))
+        assertThatThrownBy(() -> test.volume.scrub(false, ScanOptions.DEFAULT))
                 .hasMessageContaining("is being reshaped");
         test.stop();
         test.open();

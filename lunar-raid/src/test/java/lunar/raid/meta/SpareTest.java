@@ -12,7 +12,7 @@ import lunar.block.DeviceGoneException;
 import lunar.block.InvalidRequestException;
 import lunar.block.StorageException;
 import lunar.raid.SlotState;
-import lunar.raid.WalkOptions;
+import lunar.raid.ScanOptions;
 import lunar.raid.layout.Level;
 import lunar.raid.meta.Assembly.Outcome;
 import lunar.raid.meta.VolumeMetadata.Spare;
@@ -43,7 +43,7 @@ class SpareTest {
         BlockDevice spare = test.metadata.takeSpare(2).orElseThrow();
         assertThat(spare).isSameAs(test.disks.get(4));
         assertThat(test.metadata.spares()).as("taken").isEmpty();
-        test.volume.replace(2, spare, test.metadata.dataOffset(), WalkOptions.DEFAULT);
+        test.volume.replace(2, spare, test.metadata.dataOffset(), ScanOptions.DEFAULT);
         test.settle();
         assertThat(test.metadata.record().isWhole()).isTrue();
         assertThat(test.metadata.record().members()).hasSize(4);
@@ -128,7 +128,7 @@ class SpareTest {
         assertThat(test.volume.state().slots().get(1)).isEqualTo(SlotState.FAILED);
         BlockDevice second = test.metadata.takeSpare(1).orElseThrow();
         assertThat(second).isNotSameAs(first);
-        test.volume.replace(1, second, test.metadata.dataOffset(), WalkOptions.DEFAULT);
+        test.volume.replace(1, second, test.metadata.dataOffset(), ScanOptions.DEFAULT);
         test.settle();
         assertThat(test.metadata.record().isWhole()).isTrue();
         assertThat(test.metadata.spares()).singleElement()
@@ -143,7 +143,7 @@ class SpareTest {
         test.volume.fail(1, new DeviceGoneException("pulled"));
         test.volume.fail(1, new DeviceGoneException("pulled again"));
         BlockDevice spare = test.metadata.takeSpare(1).orElseThrow();
-        test.volume.replace(1, spare, test.metadata.dataOffset(), WalkOptions.DEFAULT);
+        test.volume.replace(1, spare, test.metadata.dataOffset(), ScanOptions.DEFAULT);
         test.settle();
         assertThat(test.volume.state().slots()).containsOnly(SlotState.ACTIVE);
         assertThat(test.metadata.record().isWhole()).as(test.metadata.record().toString())
@@ -199,7 +199,7 @@ class SpareTest {
                         told::add);
                 case REMOVE -> test.metadata.removeSpare(test.uuids.get(4), told::add);
                 case TAKE -> test.metadata.takeSpare(1).ifPresent(spare -> test.volume.replace(1,
-                        spare, test.metadata.dataOffset(), WalkOptions.DEFAULT));
+                        spare, test.metadata.dataOffset(), ScanOptions.DEFAULT));
             }
         } catch (StorageException e) {
             assertThat(test.isCut()).as(test.title() + e).isTrue();

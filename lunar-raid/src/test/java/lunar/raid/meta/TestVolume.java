@@ -19,7 +19,7 @@ import lunar.raid.RaidOptions;
 import lunar.raid.RaidVolume;
 import lunar.raid.Scrub;
 import lunar.raid.SlotState;
-import lunar.raid.WalkOptions;
+import lunar.raid.ScanOptions;
 import lunar.raid.layout.Layout;
 import lunar.raid.layout.Level;
 import lunar.raid.meta.Assembly.Outcome;
@@ -159,7 +159,7 @@ final class TestVolume {
     }
 
     void resync() {
-        volume.resync(WalkOptions.DEFAULT);
+        volume.resync(ScanOptions.DEFAULT);
         settle();
         assertThat(volume.state().resyncedStripes()).as(title).isEqualTo(-1);
     }
@@ -211,7 +211,7 @@ final class TestVolume {
     }
 
     void checkRedundancy() {
-        Scrub scrub = volume.scrub(false, WalkOptions.DEFAULT);
+        Scrub scrub = volume.scrub(false, ScanOptions.DEFAULT);
         settle();
         assertThat(scrub.hasEnded()).as(title).isTrue();
         assertThat(scrub.mismatches()).as(title).isZero();
@@ -248,12 +248,12 @@ final class TestVolume {
         for (int slot = 0; slot < composition.slots().size(); slot++) {
             SlotState state = volume.state().slots().get(slot);
             if (state == SlotState.REBUILDING) {
-                volume.rebuild(slot, WalkOptions.DEFAULT);
+                volume.rebuild(slot, ScanOptions.DEFAULT);
             } else if (state == SlotState.FAILED) {
                 int failed = slot;
                 BlockDevice device = metadata.takeSpare(slot)
                         .orElseGet(() -> comeBack(failed));
-                volume.replace(slot, device, metadata.dataOffset(), WalkOptions.DEFAULT);
+                volume.replace(slot, device, metadata.dataOffset(), ScanOptions.DEFAULT);
             }
             settle();
         }

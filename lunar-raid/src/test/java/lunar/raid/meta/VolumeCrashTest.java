@@ -18,7 +18,7 @@ import lunar.raid.Raid;
 import lunar.raid.RaidOptions;
 import lunar.raid.RaidVolume;
 import lunar.raid.SlotState;
-import lunar.raid.WalkOptions;
+import lunar.raid.ScanOptions;
 import lunar.raid.layout.Layout;
 import lunar.raid.layout.Level;
 import lunar.raid.meta.Assembly.Outcome;
@@ -162,7 +162,7 @@ class VolumeCrashTest {
 
     private void resync() {
         var ended = new boolean[1];
-        volume.resync(WalkOptions.DEFAULT.withOnEnd(_ -> ended[0] = true));
+        volume.resync(ScanOptions.DEFAULT.withOnEnd(_ -> ended[0] = true));
         QueuedDevice.settle(disks, random);
         assertThat(ended[0]).as(what()).isTrue();
         assertThat(volume.state().resyncedStripes()).as(what()).isEqualTo(-1);
@@ -305,7 +305,7 @@ class VolumeCrashTest {
         uuids.set(slot, uuid());
         metadata.admit(slot, disks.get(slot), uuids.get(slot), true);
         long offset = metadata.record().description().layout().dataBytes() / BLOCK;
-        volume.replace(slot, disks.get(slot), offset, WalkOptions.DEFAULT);
+        volume.replace(slot, disks.get(slot), offset, ScanOptions.DEFAULT);
         QueuedDevice.settle(disks, random);
         metadata.tick();
         QueuedDevice.settle(disks, random);
@@ -330,10 +330,10 @@ class VolumeCrashTest {
         long offset = metadata.record().description().layout().dataBytes() / BLOCK;
         metadata.admit(slot, disks.get(slot), uuids.get(slot), isNew);
         if (isNew) {
-            volume.replace(slot, disks.get(slot), offset, WalkOptions.DEFAULT);
+            volume.replace(slot, disks.get(slot), offset, ScanOptions.DEFAULT);
         } else {
             cameBack++;
-            volume.readmit(slot, disks.get(slot), offset, metadata::missed, WalkOptions.DEFAULT);
+            volume.readmit(slot, disks.get(slot), offset, metadata::missed, ScanOptions.DEFAULT);
         }
         QueuedDevice.settle(disks, random);
         metadata.tick();
@@ -382,7 +382,7 @@ class VolumeCrashTest {
                 assertThat(sum).as(what() + " long " + at).isZero();
             }
         }
-        var mismatches = volume.scrub(false, WalkOptions.DEFAULT);
+        var mismatches = volume.scrub(false, ScanOptions.DEFAULT);
         QueuedDevice.settle(disks, random);
         assertThat(mismatches.hasEnded()).isTrue();
         assertThat(mismatches.mismatches()).as(what()).isZero();

@@ -45,9 +45,9 @@ final class EventLog implements Consumer<VolumeEvent> {
         }
     }
 
-    /** The next walk of a kind that is through. */
-    void awaitThrough(WalkKind kind) throws InterruptedException {
-        VolumeEvent.WalkEnded _ = await(VolumeEvent.WalkEnded.class,
+    /** The next scan of a kind that is through. */
+    void awaitThrough(ScanKind kind) throws InterruptedException {
+        VolumeEvent.ScanEnded _ = await(VolumeEvent.ScanEnded.class,
                 end -> end.kind() == kind && end.isThrough());
     }
 

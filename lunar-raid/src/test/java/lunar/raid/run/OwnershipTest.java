@@ -241,7 +241,7 @@ class OwnershipTest {
         var events = new EventLog();
         SharedDisks.Gateway gateway = disks.new Gateway();
         RunningVolume volume = RunningVolume.open(spec, gateway, List.of(), events);
-        events.awaitThrough(WalkKind.RESYNC);
+        events.awaitThrough(ScanKind.RESYNC);
         gateway.cut();
         assertThat(volume.scrub(true)).isTrue();
         volume.close();

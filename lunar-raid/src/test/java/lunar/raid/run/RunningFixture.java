@@ -85,16 +85,16 @@ abstract class RunningFixture {
         assertThat(result.stripes()).isPositive();
     }
 
-    /** A walk is there a moment after it was told of. */
-    final void awaitWalk(WalkKind kind) throws InterruptedException {
+    /** A scan is there a moment after it was told of. */
+    final void awaitScan(ScanKind kind) throws InterruptedException {
         long endNs = System.nanoTime() + Duration.ofSeconds(60).toNanos();
-        while (volume.status().walks().stream().noneMatch(walk -> walk.kind() == kind)) {
+        while (volume.status().scans().stream().noneMatch(scan -> scan.kind() == kind)) {
             assertThat(System.nanoTime() - endNs).as("no %s within 60 s", kind).isNegative();
             Thread.sleep(1);
         }
     }
 
-    /** The last change of a state is stable a little after the walk that made it. */
+    /** The last change of a state is stable a little after the scan that made it. */
     final void awaitHealth(VolumeHealth wanted) throws InterruptedException {
         for (int i = 0; i < 10_000 && volume.status().health() != wanted; i++) {
             Thread.sleep(1);

@@ -65,7 +65,7 @@ class RunningGrowthFaultsTest extends RunningFixture {
         content = new byte[(int) volume.sizeBytes()];
         fill(0, content.length);
         if (level.isRedundant()) {
-            events.awaitThrough(WalkKind.RESYNC);
+            events.awaitThrough(ScanKind.RESYNC);
         }
         shelf.add(NEW, SMALL_BYTES);
     }

@@ -48,7 +48,7 @@ class RunningGrowthTest extends RunningFixture {
     @Test
     void shouldCopyToTheNewMemberOfAMirrorUnderLoad() throws Exception {
         create(Level.RAID1, 2);
-        events.awaitThrough(WalkKind.RESYNC);
+        events.awaitThrough(ScanKind.RESYNC);
         shelf.add("disk:new", MEMBER_BYTES);
         var isOver = new AtomicBoolean();
         var failure = new AtomicReference<Throwable>();
@@ -67,7 +67,7 @@ class RunningGrowthTest extends RunningFixture {
             }
         });
         assertThat(volume.grow("disk:new", false)).isEqualTo(2);
-        events.awaitThrough(WalkKind.REBUILD);
+        events.awaitThrough(ScanKind.REBUILD);
         isOver.set(true);
         writer.join();
         assertThat(failure.get()).isNull();
@@ -83,7 +83,7 @@ class RunningGrowthTest extends RunningFixture {
         volume.flush();
         shelf.disk("disk:0").putBack();
         shelf.disk("disk:1").putBack();
-        events.awaitThrough(WalkKind.REBUILD);
+        events.awaitThrough(ScanKind.REBUILD);
         crash();
         check();
     }
@@ -94,7 +94,7 @@ class RunningGrowthTest extends RunningFixture {
         int members = level == Level.RAID0 ? 2 : level.minMembers();
         create(level, members);
         if (level.isRedundant()) {
-            events.awaitThrough(WalkKind.RESYNC);
+            events.awaitThrough(ScanKind.RESYNC);
         }
         volume.close();
         VolumeSpec quick = spec;
@@ -103,8 +103,8 @@ class RunningGrowthTest extends RunningFixture {
         long before = volume.blockCount();
         shelf.add("disk:new", MEMBER_BYTES);
         assertThat(volume.grow("disk:new", false)).isEqualTo(members);
-        awaitWalk(WalkKind.RESHAPE);
-        assertThat(volume.status().walks()).hasSize(1);
+        awaitScan(ScanKind.RESHAPE);
+        assertThat(volume.status().scans()).hasSize(1);
         assertThat(volume.status().health()).isEqualTo(VolumeHealth.RESHAPING);
         assertThat(volume.blockCount()).as("not before the end").isEqualTo(before);
         assertThatThrownBy(() -> volume.scrub(false)).isInstanceOf(BusyException.class)
@@ -115,7 +115,7 @@ class RunningGrowthTest extends RunningFixture {
         spec = quick;
         nameNew();
         crash();
-        events.awaitThrough(WalkKind.RESHAPE);
+        events.awaitThrough(ScanKind.RESHAPE);
         assertThat(volume.blockCount()).isGreaterThan(before);
         check();
         content = Arrays.copyOf(content, (int) volume.sizeBytes());
@@ -138,11 +138,11 @@ class RunningGrowthTest extends RunningFixture {
         open();
         content = new byte[(int) volume.sizeBytes()];
         fill(0, content.length);
-        events.awaitThrough(WalkKind.RESYNC);
+        events.awaitThrough(ScanKind.RESYNC);
         for (int slot = 3; slot < 6; slot++) {
             shelf.add("disk:" + slot, MEMBER_BYTES);
             assertThat(volume.grow("disk:" + slot, false)).isEqualTo(slot);
-            events.awaitThrough(WalkKind.RESHAPE);
+            events.awaitThrough(ScanKind.RESHAPE);
             awaitHealth(VolumeHealth.CLEAN);
             check();
         }
@@ -152,7 +152,7 @@ class RunningGrowthTest extends RunningFixture {
     @Test
     void shouldGoOnWithTheCopyAfterACrash() throws Exception {
         create(Level.RAID1, 2);
-        events.awaitThrough(WalkKind.RESYNC);
+        events.awaitThrough(ScanKind.RESYNC);
         volume.close();
         VolumeSpec quick = spec;
         spec = spec.withOptions(OPTIONS.withRebuildRate(64 << 10));
@@ -165,7 +165,7 @@ class RunningGrowthTest extends RunningFixture {
         spec = quick;
         nameNew();
         crash();
-        events.awaitThrough(WalkKind.REBUILD);
+        events.awaitThrough(ScanKind.REBUILD);
         awaitHealth(VolumeHealth.CLEAN);
         check();
         scrub();
@@ -178,21 +178,21 @@ class RunningGrowthTest extends RunningFixture {
         open();
         content = new byte[(int) volume.sizeBytes()];
         fill(0, content.length);
-        events.awaitThrough(WalkKind.RESYNC);
+        events.awaitThrough(ScanKind.RESYNC);
         shelf.add("disk:new", MEMBER_BYTES);
         volume.grow("disk:new", false);
-        events.awaitThrough(WalkKind.REBUILD);
+        events.awaitThrough(ScanKind.REBUILD);
         awaitHealth(VolumeHealth.CLEAN);
         shelf.disk("disk:new").pull();
         fill(0, 64 << 10);
         assertThat(events.await(VolumeEvent.MemberReplaced.class))
                 .isEqualTo(new VolumeEvent.MemberReplaced(2, "spare:0", true));
-        events.awaitThrough(WalkKind.REBUILD);
+        events.awaitThrough(ScanKind.REBUILD);
         awaitHealth(VolumeHealth.CLEAN);
         volume.fail(0);
         check();
         volume.add("0", false);
-        events.awaitThrough(WalkKind.REBUILD);
+        events.awaitThrough(ScanKind.REBUILD);
         awaitHealth(VolumeHealth.CLEAN);
         scrub();
     }
@@ -200,7 +200,7 @@ class RunningGrowthTest extends RunningFixture {
     @Test
     void shouldSayWhyItCannotAndGoOn() throws Exception {
         create(Level.RAID1, 2);
-        events.awaitThrough(WalkKind.RESYNC);
+        events.awaitThrough(ScanKind.RESYNC);
         shelf.add("disk:small", 1 << 20);
         assertThatThrownBy(() -> volume.grow("disk:small", false))
                 .isInstanceOf(InvalidRequestException.class).hasMessageContaining("needs at least");
@@ -219,7 +219,7 @@ class RunningGrowthTest extends RunningFixture {
     @Test
     void shouldKeepOneOfEachPairOfBothLayouts() throws Exception {
         create(Level.RAID10, 3);
-        events.awaitThrough(WalkKind.RESYNC);
+        events.awaitThrough(ScanKind.RESYNC);
         volume.close();
         VolumeSpec quick = spec;
         spec = spec.withOptions(OPTIONS.withRebuildRate(64 << 10));
@@ -235,13 +235,13 @@ class RunningGrowthTest extends RunningFixture {
         spec = quick;
         nameNew();
         open();
-        events.awaitThrough(WalkKind.RESHAPE);
+        events.awaitThrough(ScanKind.RESHAPE);
         volume.fail(2);
         check();
         volume.add("1", false);
-        events.awaitThrough(WalkKind.REBUILD);
+        events.awaitThrough(ScanKind.REBUILD);
         volume.add("2", false);
-        events.awaitThrough(WalkKind.REBUILD);
+        events.awaitThrough(ScanKind.REBUILD);
         awaitHealth(VolumeHealth.CLEAN);
         scrub();
         check();

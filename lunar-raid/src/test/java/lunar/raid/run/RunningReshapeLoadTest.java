@@ -147,7 +147,7 @@ class RunningReshapeLoadTest extends RunningFixture {
                 OPTIONS.withRebuildRate(RATE));
         open();
         if (level.isRedundant()) {
-            events.awaitThrough(WalkKind.RESYNC);
+            events.awaitThrough(ScanKind.RESYNC);
         }
         tags = new int[(int) volume.blockCount()];
         volume.execute(new BlockRequest().asWriteZeroes(0, tags.length, true));
@@ -160,7 +160,7 @@ class RunningReshapeLoadTest extends RunningFixture {
         for (int slot = members; slot < members + 3; slot++) {
             shelf.add("disk:" + slot, MEMBER_BYTES);
             volume.grow("disk:" + slot, false);
-            events.awaitThrough(WalkKind.RESHAPE);
+            events.awaitThrough(ScanKind.RESHAPE);
         }
         isOver.set(true);
         for (Thread thread : threads) {

@@ -29,7 +29,7 @@ class RunningSparesTest extends RunningFixture {
         open();
         content = new byte[(int) volume.sizeBytes()];
         fill(0, content.length);
-        events.awaitThrough(WalkKind.RESYNC);
+        events.awaitThrough(ScanKind.RESYNC);
     }
 
     private List<String> spares() {
@@ -60,7 +60,7 @@ class RunningSparesTest extends RunningFixture {
         fill(0, 64 << 10);
         assertThat(events.await(VolumeEvent.MemberReplaced.class))
                 .isEqualTo(new VolumeEvent.MemberReplaced(1, "spare:0", true));
-        events.awaitThrough(WalkKind.REBUILD);
+        events.awaitThrough(ScanKind.REBUILD);
         awaitHealth(VolumeHealth.CLEAN);
         assertThat(spares()).containsExactly("spare:1");
         scrub();
@@ -121,7 +121,7 @@ class RunningSparesTest extends RunningFixture {
     void shouldPutASpareWhereAPersonWantsIt() throws Exception {
         create(Level.RAID5, 3, List.of("spare:0"));
         volume.replace(2, "spare:0", false);
-        events.awaitThrough(WalkKind.REBUILD);
+        events.awaitThrough(ScanKind.REBUILD);
         awaitHealth(VolumeHealth.CLEAN);
         assertThat(volume.status().slots().get(2).uri()).isEqualTo("spare:0");
         assertThat(volume.status().spares()).isEmpty();
@@ -141,7 +141,7 @@ class RunningSparesTest extends RunningFixture {
         events.await(VolumeEvent.MemberFailed.class);
         shelf.disk("spare:0").putBack();
         assertThat(events.await(VolumeEvent.MemberReplaced.class).uri()).isEqualTo("spare:0");
-        events.awaitThrough(WalkKind.REBUILD);
+        events.awaitThrough(ScanKind.REBUILD);
         awaitHealth(VolumeHealth.CLEAN);
         check();
     }
@@ -151,7 +151,7 @@ class RunningSparesTest extends RunningFixture {
         assertThat(volume.add(name, false)).isEqualTo(1);
         assertThat(events.await(VolumeEvent.MemberReturned.class))
                 .isEqualTo(new VolumeEvent.MemberReturned(1, "disk:1", true));
-        events.awaitThrough(WalkKind.REBUILD);
+        events.awaitThrough(ScanKind.REBUILD);
         awaitHealth(VolumeHealth.CLEAN);
         check();
         scrub();
@@ -206,7 +206,7 @@ class RunningSparesTest extends RunningFixture {
         create(Level.RAID6, 4, List.of("spare:0"));
         volume.fail(3);
         assertThat(events.await(VolumeEvent.MemberReplaced.class).uri()).isEqualTo("spare:0");
-        events.awaitThrough(WalkKind.REBUILD);
+        events.awaitThrough(ScanKind.REBUILD);
         awaitHealth(VolumeHealth.CLEAN);
         volume.close();
         open();
@@ -241,7 +241,7 @@ class RunningSparesTest extends RunningFixture {
         growing.join();
         assertThat(failure.get()).isNull();
         events.await(VolumeEvent.MemberAdded.class);
-        events.awaitThrough(WalkKind.REBUILD);
+        events.awaitThrough(ScanKind.REBUILD);
         assertThat(seen.get()).containsExactly("spare:0");
         volume.close();
         spec = with(List.of("disk:0", "disk:1", "disk:new"), List.of("spare:0"));

@@ -29,7 +29,7 @@ class RunningVolumeTest extends RunningFixture {
     void shouldHaveWhatWasWrittenWhenItIsStartedAgain(Level level) throws Exception {
         create(level, Math.max(3, level.minMembers()));
         if (level.isRedundant()) {
-            events.awaitThrough(WalkKind.RESYNC);
+            events.awaitThrough(ScanKind.RESYNC);
             scrub();
         }
         check();
@@ -52,7 +52,7 @@ class RunningVolumeTest extends RunningFixture {
     @Test
     void shouldGiveAMemberThatCameBackWhatItMissed() throws Exception {
         create(Level.RAID5, 4);
-        events.awaitThrough(WalkKind.RESYNC);
+        events.awaitThrough(ScanKind.RESYNC);
         shelf.disk("disk:2").pull();
         fill(BLOCK * 40, 128 << 10);
         assertThat(events.await(VolumeEvent.MemberFailed.class).slot()).isEqualTo(2);
@@ -61,7 +61,7 @@ class RunningVolumeTest extends RunningFixture {
         shelf.disk("disk:2").putBack();
         assertThat(events.await(VolumeEvent.MemberReturned.class))
                 .isEqualTo(new VolumeEvent.MemberReturned(2, "disk:2", true));
-        events.awaitThrough(WalkKind.REBUILD);
+        events.awaitThrough(ScanKind.REBUILD);
         awaitHealth(VolumeHealth.CLEAN);
         scrub();
         shelf.disk("disk:0").pull();
@@ -72,7 +72,7 @@ class RunningVolumeTest extends RunningFixture {
     @Test
     void shouldTakeBackWhoWasAwayWhileItWasStopped() throws Exception {
         create(Level.RAID1, 2);
-        events.awaitThrough(WalkKind.RESYNC);
+        events.awaitThrough(ScanKind.RESYNC);
         shelf.disk("disk:1").pull();
         fill(0, 1 << 20);
         events.await(VolumeEvent.MemberFailed.class);
@@ -95,12 +95,12 @@ class RunningVolumeTest extends RunningFixture {
         open();
         content = new byte[(int) volume.sizeBytes()];
         fill(0, content.length);
-        events.awaitThrough(WalkKind.RESYNC);
+        events.awaitThrough(ScanKind.RESYNC);
         shelf.disk("disk:1").pull();
         fill(0, 64 << 10);
         assertThat(events.await(VolumeEvent.MemberReplaced.class))
                 .isEqualTo(new VolumeEvent.MemberReplaced(1, "spare:good", true));
-        events.awaitThrough(WalkKind.REBUILD);
+        events.awaitThrough(ScanKind.REBUILD);
         awaitHealth(VolumeHealth.CLEAN);
         scrub();
         assertThat(volume.status().slots().get(1).uri()).isEqualTo("spare:good");
@@ -118,7 +118,7 @@ class RunningVolumeTest extends RunningFixture {
     @Test
     void shouldDoWhatPeopleWantOfSlots() throws Exception {
         create(Level.RAID5, 3);
-        events.awaitThrough(WalkKind.RESYNC);
+        events.awaitThrough(ScanKind.RESYNC);
         shelf.add("disk:new", MEMBER_BYTES);
         shelf.add("disk:small", 1 << 20);
         assertThat(volume.slot("disk:1")).isEqualTo(1);
@@ -138,11 +138,11 @@ class RunningVolumeTest extends RunningFixture {
                 .hasMessageContaining("would be destroyed");
         check();
         volume.replace(1, "disk:new", false);
-        events.awaitThrough(WalkKind.REBUILD);
+        events.awaitThrough(ScanKind.REBUILD);
         awaitHealth(VolumeHealth.CLEAN);
         assertThat(volume.slot("disk:new")).isEqualTo(1);
         volume.replace(0, "disk:1", true); // of one that has not failed
-        events.awaitThrough(WalkKind.REBUILD);
+        events.awaitThrough(ScanKind.REBUILD);
         awaitHealth(VolumeHealth.CLEAN);
         check();
         scrub();
@@ -151,20 +151,20 @@ class RunningVolumeTest extends RunningFixture {
     @Test
     void shouldGoOnWithARebuildThatWasInterrupted() throws Exception {
         create(Level.RAID5, 3);
-        events.awaitThrough(WalkKind.RESYNC);
+        events.awaitThrough(ScanKind.RESYNC);
         volume.close();
         VolumeSpec quick = spec;
         spec = spec.withOptions(OPTIONS.withRebuildRate(64 << 10));
         open();
         shelf.add("disk:new", MEMBER_BYTES);
         volume.replace(2, "disk:new", false);
-        var begun = events.await(VolumeEvent.WalkBegan.class);
-        assertThat(begun).isEqualTo(new VolumeEvent.WalkBegan(WalkKind.REBUILD, 2));
+        var begun = events.await(VolumeEvent.ScanBegan.class);
+        assertThat(begun).isEqualTo(new VolumeEvent.ScanBegan(ScanKind.REBUILD, 2));
         VolumeStatus status = volume.status();
         assertThat(status.health()).isEqualTo(VolumeHealth.REBUILDING);
-        assertThat(status.walks()).singleElement().satisfies(walk -> {
-            assertThat(walk.kind()).isEqualTo(WalkKind.REBUILD);
-            assertThat(walk.percent()).isLessThan(100);
+        assertThat(status.scans()).singleElement().satisfies(scan -> {
+            assertThat(scan.kind()).isEqualTo(ScanKind.REBUILD);
+            assertThat(scan.percent()).isLessThan(100);
         });
         volume.close();
         List<String> members = new ArrayList<>(quick.members());
@@ -174,7 +174,7 @@ class RunningVolumeTest extends RunningFixture {
         open();
         assertThat(events.await(VolumeEvent.Started.class).health())
                 .isEqualTo(VolumeHealth.REBUILDING);
-        events.awaitThrough(WalkKind.REBUILD);
+        events.awaitThrough(ScanKind.REBUILD);
         awaitHealth(VolumeHealth.CLEAN);
         check();
         scrub();
@@ -198,7 +198,7 @@ class RunningVolumeTest extends RunningFixture {
             check();
         }
         if (volume.status().health() != VolumeHealth.CLEAN) {
-            events.awaitThrough(WalkKind.RESYNC);
+            events.awaitThrough(ScanKind.RESYNC);
         }
         awaitHealth(VolumeHealth.CLEAN);
         scrub();
@@ -207,7 +207,7 @@ class RunningVolumeTest extends RunningFixture {
     @Test
     void shouldFailAMemberThatSaysNothing() throws Exception {
         create(Level.RAID1, 2);
-        events.awaitThrough(WalkKind.RESYNC);
+        events.awaitThrough(ScanKind.RESYNC);
         volume.close();
         spec = spec.withOptions(OPTIONS.withStallTimeout(Duration.ofMillis(50)));
         open();
@@ -224,7 +224,7 @@ class RunningVolumeTest extends RunningFixture {
     @EnumSource(value = Level.class, names = {"RAID1", "RAID5", "RAID6", "RAID10"})
     void shouldEndAllRequestsWhenMoreMembersAreGoneThanItSurvives(Level level) throws Exception {
         create(level, 4);
-        events.awaitThrough(WalkKind.RESYNC);
+        events.awaitThrough(ScanKind.RESYNC);
         volume.close();
         spec = spec.withOptions(OPTIONS.withStallTimeout(Duration.ofMillis(50)));
         open();
@@ -304,7 +304,7 @@ class RunningVolumeTest extends RunningFixture {
     @Test
     void shouldTakeNoRequestsOnceItIsClosed() throws Exception {
         create(Level.RAID5, 3);
-        events.awaitThrough(WalkKind.RESYNC);
+        events.awaitThrough(ScanKind.RESYNC);
         volume.close();
         volume.close();
         volume.flush(); // all is stable

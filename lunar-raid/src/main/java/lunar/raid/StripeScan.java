@@ -1,0 +1,225 @@
+package lunar.raid;
+
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicInteger;
+import lunar.block.AbortedException;
+import lunar.block.BlockRequest.Operation;
+import lunar.block.StorageException;
+import org.jspecify.annotations.Nullable;
+
+/** A scan that locks a batch of stripes, processes it and unlocks it, then goes on with the next batch. */
+public abstract sealed class StripeScan extends BackgroundScan
+        implements StripeTask.Owner, MemberIo.Owner
+        permits Rebuild, Resync, Scrub {
+    /** Where it is, for whoever relies on that; null where nobody does. */
+    private final @Nullable Progress progress;
+    private final StripeTask[] tasks;
+    /** Whose tasks they are. */
+    private Engine worker;
+    private final long[] stripes;
+    private final AtomicInteger pending = new AtomicInteger();
+    private int count;
+    private int locked;
+    private long unsaved;
+
+    StripeScan(Engine engine, ScanOptions options, @Nullable Progress progress) {
+        super(engine, options, progress == null ? options.from() : progress.checkpoint());
+        this.progress = progress;
+        int batch = (int) Math.min(options.batch(), layout.stripes());
+        stripes = new long[batch];
+        tasks = new StripeTask[batch];
+        worker = engine;
+        makeTasks();
+    }
+
+    private void makeTasks() {
+        for (int i = 0; i < tasks.length; i++) {
+            tasks[i] = new StripeTask(worker);
+        }
+    }
+
+    // --- what a scan does ---
+
+    /** The first stripe to work on from one on, or {@link StripeSet#NONE}. */
+    abstract long next(long from);
+
+    /** Who has the layout and the locks of a stripe. */
+    Engine engineOf(long stripe) {
+        return engine;
+    }
+
+    /** Works on a stripe that is locked, and calls {@link #worked} once. */
+    abstract void work(StripeTask task);
+
+    /** A task's verify or restore has ended. */
+    abstract void workEnded(StripeTask task, @Nullable StorageException cause);
+
+    /** Why it cannot go on; null where it can. */
+    abstract @Nullable StorageException obstacle();
+
+    /** Members to flush before a checkpoint is stable. */
+    abstract long slotsToFlush();
+
+    /** Stripes before one are done, and locked as far as they were worked on. */
+    private void done(long stripe) {
+        if (progress != null) {
+            progress.advance(stripe);
+        }
+        passed(stripe);
+    }
+
+    /** What was passed is flushed: that is saved where somebody relies on it. */
+    private void settled() {
+        if (progress == null) {
+            goOn();
+        } else {
+            progress.settle(checkpoint());
+            engine.membership.change(slots -> slots, this::goOn);
+        }
+    }
+
+    /** All is done and flushed; calls {@link #end} when that has been saved. */
+    abstract void completed();
+
+    // --- batches ---
+
+    final void start() { Trampoline.run(this::nextBatch); }
+
+    final void goOn() { Trampoline.run(this::nextBatch); }
+
+    private void nextBatch() {
+        StorageException obstacle = engine.isClosed() ? engine.gone(this) : obstacle();
+        if (obstacle == null && isCancelled()) {
+            obstacle = new AbortedException(this + " was cancelled at stripe " + checkpoint());
+        }
+        if (obstacle != null) {
+            end(obstacle);
+            return;
+        }
+        count = 0;
+        for (long stripe = next(checkpoint()); fits(stripe); stripe = next(stripe + 1)) {
+            stripes[count++] = stripe;
+        }
+        if (count == 0) {
+            done(stripes());
+            flush();
+            return;
+        }
+        if (!worker.equals(engineOf(stripes[0]))) {
+            worker = engineOf(stripes[0]);
+            makeTasks();
+        }
+        locked = 0;
+        lockNext();
+    }
+
+    private boolean fits(long stripe) {
+        return stripe < stripes() && count < tasks.length
+                && (count == 0 || (stripe - stripes[0] < StripeLocks.LOCKS
+                        && engineOf(stripe).equals(engineOf(stripes[0]))));
+    }
+
+    /** In the order of locks, so that nobody waits for each other for ever. */
+    private void lockNext() {
+        if (locked == count) {
+            pending.set(count + 1);
+            for (int i = 0; i < count; i++) {
+                work(tasks[i]);
+            }
+            worked();
+            return;
+        }
+        int first = 0;
+        while (first < count - 1
+                && StripeLocks.order(stripes[first]) < StripeLocks.order(stripes[first + 1])) {
+            first++;
+        }
+        int at = (first + 1 + locked) % count;
+        tasks[at].startLock(this, stripes[at]);
+    }
+
+    @Override
+    public final void stripeDone(StripeTask task, @Nullable StorageException cause) {
+        if (locked < count) {
+            locked++;
+            lockNext();
+        } else {
+            workEnded(task, cause);
+        }
+    }
+
+    /** A stripe is done; the last one ends the batch. */
+    final void worked() {
+        if (pending.decrementAndGet() > 0) {
+            return;
+        }
+        boolean isGood = failure() == null && obstacle() == null;
+        if (isGood) {
+            long after = stripes[count - 1] + 1;
+            unsaved += after - checkpoint();
+            done(after);
+        }
+        for (int i = 0; i < count; i++) {
+            tasks[i].unlock();
+        }
+        if (!isGood) {
+            end(failure() == null ? obstacle() : failure());
+        } else if (unsaved >= options.saveStripes()) {
+            unsaved = 0;
+            flush();
+        } else {
+            pace();
+        }
+    }
+
+    private void pace() {
+        options.pace().next((long) count * layout.units() * layout.shape().chunkBytes(),
+                this::goOn);
+    }
+
+    // --- flushes ---
+
+    private void flush() {
+        long slots = slotsToFlush();
+        Slots now = engine.slots();
+        pending.set(1);
+        for (int slot = 0; slot < now.count(); slot++) {
+            Member member = now.member(slot);
+            if ((slots >>> slot & 1) != 0 && member != null
+                    && now.state(slot) != SlotState.FAILED) {
+                pending.incrementAndGet();
+                MemberIo io = engine.takeIo();
+                io.start(this, slot, member, Operation.FLUSH, 0, 0,
+                        MemorySegment.NULL, false);
+            }
+        }
+        flushed();
+    }
+
+    @Override
+    public final void ended(MemberIo io) {
+        StorageException cause = io.failure();
+        if (cause != null) {
+            boolean _ = engine.fail(io.member(), cause);
+        }
+        engine.giveBack(io);
+        flushed();
+    }
+
+    private void flushed() {
+        if (pending.decrementAndGet() > 0) {
+            return;
+        }
+        StorageException obstacle = engine.isClosed() ? engine.gone(this) : obstacle();
+        if (obstacle != null) {
+            end(obstacle);
+        } else if (checkpoint() < stripes()) {
+            settled();
+        } else {
+            if (progress != null) {
+                progress.settle(checkpoint());
+            }
+            completed();
+        }
+    }
+}

@@ -1,0 +1,40 @@
+package lunar.raid.meta;
+
+import java.nio.ByteBuffer;
+import java.util.zip.CRC32C;
+
+/** The on-disk format of a member's checksums, one for each block of the data area (docs/raid-format.md, "Checksums"). */
+final class ChecksumFormat {
+    static final long MAGIC = Page.magic("LUNARSUM");
+    static final int FORMAT_VERSION = 1;
+    static final int NUMBER = 40;
+    static final int SUMS = 64;
+    /** Checksums of a page. */
+    static final int PER_PAGE = (Page.BYTES - SUMS) / Integer.BYTES;
+    /** There is one place for a page, so nothing is told by its generation. */
+    static final long GENERATION = 1;
+    /** Of a block of which nothing is known. */
+    static final int UNKNOWN = 0;
+    /** Of a block whose CRC32C is what stands for unknown. */
+    private static final int INSTEAD = 1;
+
+    private ChecksumFormat() {}
+
+    /** Pages for so many blocks. */
+    static long pages(long blocks) {
+        return Math.ceilDiv(blocks, PER_PAGE);
+    }
+
+    /** Where in a page the checksum of a block of the data area is. */
+    static int at(long block) {
+        return SUMS + (int) (block % PER_PAGE) * Integer.BYTES;
+    }
+
+    /** The checksum of some bytes. */
+    static int of(ByteBuffer bytes, int at, int length, CRC32C crc) {
+        crc.reset();
+        crc.update(bytes.limit(at + length).position(at));
+        int sum = (int) crc.getValue();
+        return sum == UNKNOWN ? INSTEAD : sum;
+    }
+}

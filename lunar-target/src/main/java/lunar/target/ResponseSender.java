@@ -1,0 +1,365 @@
+package lunar.target;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+import java.util.Objects;
+import lunar.iscsi.AsyncEvent;
+import lunar.iscsi.AsyncMessage;
+import lunar.iscsi.Bhs;
+import lunar.iscsi.BurstRules;
+import lunar.iscsi.CommandWindow;
+import lunar.iscsi.DataIn;
+import lunar.iscsi.DataInPlan;
+import lunar.iscsi.LogoutResponse;
+import lunar.iscsi.NopIn;
+import lunar.iscsi.Pdu;
+import lunar.iscsi.R2t;
+import lunar.iscsi.Reject;
+import lunar.iscsi.RejectReason;
+import lunar.iscsi.Residual;
+import lunar.iscsi.ScsiResponse;
+import lunar.iscsi.StatusNumbering;
+import lunar.iscsi.TaskManagementResponse;
+import lunar.iscsi.TextResponse;
+import lunar.iscsi.spi.Transport;
+import lunar.scsi.Lun;
+import lunar.scsi.Sense;
+import lunar.scsi.Status;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sends the PDUs of one connection in full feature phase. Data-In, SCSI Response and R2T, the hot ones, are written
+ * field by field into one reused header; nothing is allocated for them.
+ *
+ * <p>ExpStatSN, by which the initiator acknowledges, is not looked at at ErrorRecoveryLevel 0: nothing depends on it
+ * there, and libiscsi counts the StatSN of an R2T as a status, so that it acknowledges one that never was. Above, what
+ * has a status number is kept until it is acknowledged.
+ */
+final class ResponseSender {
+    private static final int STAT_SN = 24;
+    private static final int EXP_CMD_SN = 28;
+    private static final int MAX_CMD_SN = 32;
+    private static final int FINAL = 0x80;
+
+    /** From the flags of a residual to those of the bidirectional read residual. */
+    private static final int BIDIRECTIONAL_SHIFT = 2;
+
+    /** Status qualifier: retry after so many times 100 ms, on this nexus and unit. */
+    private static final int RETRY_DELAY = 2;
+
+    private final Transport transport;
+    private final CommandWindow window;
+    private final StatusNumbering status;
+    private final BurstRules rules;
+    private final MemorySegment header = Arena.ofAuto().allocate(Bhs.LENGTH, 8);
+    private final Bhs bhs = new Bhs().wrap(header);
+    private final boolean recovers;
+    private final Unacknowledged unacknowledged;
+    private DataInPlan plan;
+    private int maxSendBytes;
+
+    /**
+     * @param recovers whether what was sent is kept until it is acknowledged: error recovery level 1 and above
+     * @param maxKeptBytes most data that are kept
+     */
+    ResponseSender(Transport transport, CommandWindow window, StatusNumbering status,
+            BurstRules rules,
+            int maxSendBytes, boolean recovers, long maxKeptBytes) {
+        this.recovers = recovers;
+        unacknowledged = new Unacknowledged(maxKeptBytes);
+        this.transport = transport;
+        this.window = window;
+        this.status = status;
+        this.rules = rules;
+        this.maxSendBytes = maxSendBytes;
+        plan = new DataInPlan(rules, maxSendBytes);
+    }
+
+    /** The initiator has declared another MaxRecvDataSegmentLength. */
+    void maxSendBytes(int bytes) {
+        maxSendBytes = bytes;
+        plan = new DataInPlan(rules, bytes);
+    }
+
+    int maxSendBytes() { return maxSendBytes; }
+
+    /** Data-In and status of a task that has ended (RFC 7143 sections 11.4 and 11.7). */
+    void respond(Task task) {
+        boolean good = task.status() == Status.GOOD;
+        begin(task, good && task.expectedOutBytes == 0 && !recovers);
+        task.hold(); // until all are handed over: short data are copied and released at once
+        while (plan.next()) {
+            dataIn(task, plan);
+            task.sendDataIn(header, plan.offset(), plan.length());
+        }
+        if (!plan.statusSent()) {
+            response(task);
+        }
+        task.answered();
+    }
+
+    private void begin(Task task, boolean collapse) { begin(plan, task, collapse); }
+
+    private static void begin(DataInPlan plan, Task task, boolean collapse) {
+        plan.begin(task.expectedInBytes, task.status() == Status.GOOD ? task.dataInBytes() : 0,
+                collapse);
+        // R2Ts and Data-In of a bidirectional command are numbered together (section 11.7.5).
+        int r2ts = task.isBidirectional() ? task.transfer().expDataSn() : 0;
+        plan.resume(task.acknowledgedBytes, Math.max(task.acknowledgedPdus, r2ts));
+    }
+
+    private void dataIn(Task task, DataInPlan data) {
+        boolean withStatus = data.carriesStatus();
+        bhs.start(DataIn.OPCODE, false, (data.isFinal() ? FINAL : 0)
+                | (withStatus ? DataIn.HAS_STATUS | residualFlags(data.residual()) : 0));
+        bhs.lengths(0, data.length());
+        bhs.int32(Pdu.ITT, task.itt);
+        bhs.int32(Pdu.TTT, Bhs.NO_TAG);
+        if (withStatus) {
+            bhs.int8(DataIn.STATUS, Status.GOOD.code());
+            bhs.int32(STAT_SN, status.next());
+            bhs.int32(DataIn.RESIDUAL_COUNT, data.residual().bytes());
+        }
+        window();
+        bhs.int32(DataIn.DATA_SN, data.dataSn());
+        bhs.int32(DataIn.BUFFER_OFFSET, data.offset());
+    }
+
+    private void response(Task task) {
+        Residual residual = residual(task);
+        Residual ofRead = task.isBidirectional() ? readResidual(task) : Residual.NONE;
+        Sense sense = task.sense();
+        bhs.start(ScsiResponse.OPCODE, false,
+                FINAL | residualFlags(residual) | residualFlags(ofRead) << BIDIRECTIONAL_SHIFT);
+        bhs.int8(ScsiResponse.STATUS, task.status().code());
+        bhs.int16(ScsiResponse.STATUS_QUALIFIER, qualifier(task));
+        bhs.int32(Pdu.ITT, task.itt);
+        bhs.int32(STAT_SN, status.next());
+        window();
+        bhs.int32(ScsiResponse.EXP_DATA_SN, task.expectedOutBytes > 0 && !task.isBidirectional()
+                ? task.transfer().expDataSn()
+                : plan.pduCount());
+        bhs.int32(ScsiResponse.BIDIRECTIONAL_READ_RESIDUAL_COUNT, ofRead.bytes());
+        bhs.int32(ScsiResponse.RESIDUAL_COUNT, residual.bytes());
+        MemorySegment data = MemorySegment.NULL;
+        if (sense != null) {
+            // SenseLength stands before the sense data (RFC 7143 section 11.4.7)
+            byte[] bytes = sense.encode(task.server.descriptorSense());
+            byte[] segment = new byte[bytes.length + 2];
+            segment[0] = (byte) (bytes.length >> 8);
+            segment[1] = (byte) bytes.length;
+            System.arraycopy(bytes, 0, segment, 2, bytes.length);
+            data = MemorySegment.ofArray(segment);
+        }
+        bhs.lengths(0, (int) data.byteSize());
+        if (recovers) {
+            keep(data, task);
+        }
+        transport.send(header, data, Transport.Release.NOTHING);
+    }
+
+    /** Keeps the PDU in the header, which has a status number, until it is acknowledged. */
+    private void keep(MemorySegment data, @Nullable Task task) {
+        unacknowledged.add(new Unacknowledged.Sent(bhs.int32(STAT_SN),
+                MemorySegment.ofArray(header.toArray(ValueLayout.JAVA_BYTE)), data, task,
+                maxSendBytes));
+    }
+
+    /** The initiator has every status before this number. */
+    void acknowledge(int expStatSn) {
+        unacknowledged.acknowledge(expStatSn);
+    }
+
+    /** Nothing is sent again on this connection. */
+    void forget() { unacknowledged.clear(); }
+
+    // --- again ---
+
+    /** Sends PDUs with a status once more (section 11.16.1); false where none of them is kept. */
+    boolean statusAgain(int firstStatSn, int length) {
+        List<Unacknowledged.Sent> run = unacknowledged.run(firstStatSn, length);
+        run.forEach(this::again);
+        return !run.isEmpty();
+    }
+
+    private void again(Unacknowledged.Sent pdu) {
+        header.copyFrom(pdu.header());
+        window();
+        transport.send(header, pdu.data(), Transport.Release.NOTHING);
+    }
+
+    /** Sends Data-In of a task once more; false where they are not kept, or would be cut otherwise now. */
+    boolean dataAgain(int itt, int firstDataSn, int length) {
+        Unacknowledged.Sent kept = unacknowledged.ofTask(itt);
+        return kept != null && kept.pduBytes() == maxSendBytes
+                && dataAgain(Objects.requireNonNull(kept.task()), firstDataSn, length);
+    }
+
+    private boolean dataAgain(Task task, int firstDataSn, int length) {
+        boolean any = false;
+        begin(task, false);
+        task.hold();
+        while (plan.next()) {
+            int distance = plan.dataSn() - firstDataSn;
+            if (distance >= 0 && (length == 0 || Integer.compareUnsigned(distance, length) < 0)) {
+                any = true;
+                dataIn(task, plan);
+                task.sendDataIn(header, plan.offset(), plan.length());
+            }
+        }
+        task.release();
+        return any;
+    }
+
+    /** Sends all Data-In of a task cut anew, then its status with the request's tag (sections 11.16.3 and 11.4.6). */
+    boolean allDataAgain(int itt, int snackTag) {
+        Unacknowledged.Sent kept = unacknowledged.ofTask(itt);
+        if (kept == null || !dataAgain(Objects.requireNonNull(kept.task()), 0, 0)) {
+            return false;
+        }
+        header.copyFrom(kept.header());
+        window();
+        bhs.int32(ScsiResponse.SNACK_TAG, snackTag);
+        bhs.int32(ScsiResponse.EXP_DATA_SN, plan.pduCount());
+        transport.send(header, kept.data(), Transport.Release.NOTHING);
+        return true;
+    }
+
+    /** The task of a tag whose status has not been acknowledged, or null. */
+    @Nullable
+    Task unacknowledged(int itt) {
+        Unacknowledged.Sent kept = unacknowledged.ofTask(itt);
+        return kept == null ? null : kept.task();
+    }
+
+    /**
+     * Sends data and status of a task that was reassigned from another connection after it had ended (section 7.2.2).
+     *
+     * @param expDataSn the first Data-In that the initiator has not; 0 and what cannot be for all of them
+     */
+    void adopt(Task task, ResponseSender from, int expDataSn) {
+        Unacknowledged.Sent kept = Objects.requireNonNull(from.unacknowledged.ofTask(task.itt));
+        from.unacknowledged.hand(kept);
+        var before = new DataInPlan(rules, kept.pduBytes());
+        begin(before, task, false);
+        while (before.pduCount() != expDataSn && before.next()) {
+        }
+        if (expDataSn > 0 && before.pduCount() == expDataSn) {
+            task.acknowledgedPdus = expDataSn;
+            task.acknowledgedBytes = before.nextOffset();
+        }
+        respond(task);
+        task.release();
+    }
+
+    /** A failed command has moved nothing that counts; a good one what its CDB wanted (section 11.4.5). */
+    private Residual residual(Task task) {
+        if (task.status() == Status.CHECK_CONDITION || task.status() == Status.BUSY
+                || task.status() == Status.TASK_SET_FULL) {
+            return task.write
+                    ? task.overflow()
+                    : Residual.of(task.expectedInBytes, 0);
+        }
+        return task.write ? task.transfer().residual() : plan.residual();
+    }
+
+    private Residual readResidual(Task task) {
+        return task.status() == Status.GOOD
+                ? plan.residual()
+                : Residual.of(task.expectedInBytes, 0);
+    }
+
+    /** How long to wait before the command is tried again, for who understands it (SAM-5 section 5.3.2). */
+    private static int qualifier(Task task) {
+        return (task.status() == Status.BUSY || task.status() == Status.TASK_SET_FULL)
+                && task.session().hasLevel(FullFeature.RFC_7144) ? RETRY_DELAY : 0;
+    }
+
+    private static int residualFlags(Residual residual) {
+        return switch (residual.kind()) {
+            case NONE -> 0;
+            case OVERFLOW -> DataIn.OVERFLOW;
+            case UNDERFLOW -> DataIn.UNDERFLOW;
+        };
+    }
+
+    private void window() {
+        bhs.int32(EXP_CMD_SN, window.expCmdSn());
+        bhs.int32(MAX_CMD_SN, window.maxCmdSn());
+    }
+
+    /** The R2T that the task's transfer has just planned. */
+    void r2t(Task task, int ttt) {
+        bhs.start(R2t.OPCODE, false, FINAL);
+        bhs.int64(Pdu.LUN, task.lun.value());
+        bhs.int32(Pdu.ITT, task.itt);
+        bhs.int32(Pdu.TTT, ttt);
+        bhs.int32(STAT_SN, status.current());
+        window();
+        bhs.int32(R2t.R2T_SN, task.transfer().r2tSn());
+        bhs.int32(R2t.BUFFER_OFFSET, task.transfer().r2tOffset());
+        bhs.int32(R2t.DESIRED_DATA_TRANSFER_LENGTH, task.transfer().r2tLength());
+        transport.send(header, MemorySegment.NULL, Transport.Release.NOTHING);
+    }
+
+    /** The answer to a ping, with its data (section 11.19). */
+    void nopIn(Lun lun, int itt, MemorySegment data) {
+        new NopIn(lun, itt, Bhs.NO_TAG, status.next(), window.expCmdSn(), window.maxCmdSn())
+                .encode(bhs);
+        send(data);
+    }
+
+    int nextStatSn() { return status.current(); }
+
+    /** A ping of ours. */
+    void ping(int ttt) {
+        new NopIn(Lun.ZERO, Bhs.NO_TAG, ttt, status.current(), window.expCmdSn(), window.maxCmdSn())
+                .encode(bhs);
+        send(MemorySegment.NULL);
+    }
+
+    /** An Asynchronous Message (section 11.9). */
+    void announce(Lun lun, AsyncEvent event, int parameter1, int parameter2, int parameter3) {
+        new AsyncMessage(lun, status.next(), window.expCmdSn(), window.maxCmdSn(), event.code(), 0,
+                parameter1, parameter2, parameter3).encode(bhs);
+        send(MemorySegment.NULL);
+    }
+
+    void managed(int itt, int response, int information) {
+        new TaskManagementResponse(response, information, itt, status.next(), window.expCmdSn(),
+                window.maxCmdSn())
+                .encode(bhs);
+        send(MemorySegment.NULL);
+    }
+
+    void text(boolean isFinal, boolean more, Lun lun, int itt, int ttt, MemorySegment text) {
+        new TextResponse(isFinal, more, lun, itt, ttt, status.next(), window.expCmdSn(),
+                window.maxCmdSn())
+                .encode(bhs);
+        send(text);
+    }
+
+    void loggedOut(int itt, int response, int time2waitSeconds, int time2retainSeconds) {
+        new LogoutResponse(response, itt, status.next(), window.expCmdSn(), window.maxCmdSn(),
+                time2waitSeconds, time2retainSeconds).encode(bhs);
+        send(MemorySegment.NULL);
+    }
+
+    /** Refuses a PDU, whose header goes back with the answer (section 11.17). */
+    void reject(Bhs refused, RejectReason reason) {
+        MemorySegment copy = MemorySegment.ofArray(new byte[Bhs.LENGTH]).copyFrom(refused.bytes());
+        new Reject(reason.code(), status.next(), window.expCmdSn(), window.maxCmdSn(), 0)
+                .encode(bhs);
+        send(copy);
+    }
+
+    private void send(MemorySegment data) {
+        bhs.lengths(0, (int) data.byteSize());
+        if (recovers && bhs.int32(STAT_SN) != status.current()) { // it has used its number up
+            keep(data, null);
+        }
+        transport.send(header, data, Transport.Release.NOTHING);
+    }
+}
