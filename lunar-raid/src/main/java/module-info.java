@@ -1,4 +1,4 @@
-/** iRAID: one volume out of several block devices, that outlives the loss of some of them. */
+/** iRAID: a volume over several block devices that survives the loss of some of them. */
 module lunar.raid {
     requires transitive lunar.block;
     requires static org.jspecify;

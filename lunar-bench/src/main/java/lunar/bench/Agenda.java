@@ -9,12 +9,12 @@ import lunar.bench.Pair.Terms;
 import lunar.bench.Work.Operation;
 
 /**
- * What is measured: works, each with its pairs.
+ * Measurements to make: works, each with its pairs.
  *
  * @param entries in the order of the report
  */
 record Agenda(List<Entry> entries) {
-    /** A work, and who does it. */
+    /** A work and the pairs that do it. */
     record Entry(Work work, List<Pair> pairs) {}
 
     // Servers.
@@ -36,7 +36,7 @@ record Agenda(List<Entry> entries) {
     static final Subject SENDFILE = new Subject("Lunar, file, sendfile", LUNAR, 2);
     /** {@link ModelServer}, which is no LUN: the same bytes go to and fro, and no more is done. */
     static final Subject CEILING = new Subject("model", MODEL, 0);
-    /** The same with the data in as much memory as the LUNs have, which no LUN can do without. */
+    /** Ceiling with the data in as much memory as the LUNs have, which no LUN can do without. */
     static final Subject SPREAD_CEILING = new Subject("model, 1 GiB", MODEL, ModelLoad.SPREAD_LUN);
 
     static final Work ALONE = new Work("4 KiB random read, depth 1, one core", Operation.READ,
@@ -55,7 +55,7 @@ record Agenda(List<Entry> entries) {
     static final int FEW_SESSIONS = 4;
     static final int MANY_SESSIONS = 64;
 
-    /** What {@link Bars} needs, and libiscsi's reads as we drive it, to be held against those of {@code iscsi-perf}. */
+    /** Works that {@link Bars} needs, and libiscsi's reads as we drive it, to compare with {@code iscsi-perf}'s. */
     static final Agenda ALL = new Agenda(List.of(
             new Entry(ALONE, with(ISCSI_PERF)),
             new Entry(READS, and(with(ISCSI_PERF), Pair.of(RAM, LIBISCSI), digests(RAM))),
@@ -88,7 +88,7 @@ record Agenda(List<Entry> entries) {
     }
 
     /**
-     * Those works whose names, and of those the pairs whose labels, have something that matches.
+     * Returns the works with a name, and of those the pairs with a label, in which the pattern is found.
      *
      * @param works regular expression, no matter which case
      * @param pairs likewise

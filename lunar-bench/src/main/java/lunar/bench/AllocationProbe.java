@@ -11,7 +11,7 @@ import javax.management.remote.JMXServiceURL;
 
 /** Asks another JVM how much all its threads have allocated, those that have ended too. */
 final class AllocationProbe implements AutoCloseable {
-    /** What that JVM needs. */
+    /** Option that the probed JVM needs. */
     static final String OPTION = "--add-modules=jdk.management.agent,jdk.management";
 
     private final JMXConnector connector;

@@ -27,7 +27,7 @@ final class Arguments {
         return new Arguments(values);
     }
 
-    /** Those arguments that have one of these names, or those that do not, for two that look for them. */
+    /** Returns the arguments that have one of these names, or all others, for two parsers of one command line. */
     static String[] select(Set<String> names, boolean having, String... args) {
         return Arrays.stream(args)
                 .filter(arg -> names

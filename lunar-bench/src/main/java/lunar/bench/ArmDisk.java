@@ -26,7 +26,7 @@ final class ArmDisk extends QueuedDevice {
     private final ArrayDeque<BlockRequest> waiting = new ArrayDeque<>();
     private final Thread arm;
     private boolean closed;
-    /** Only the arm's thread knows where it is: after the last block. */
+    /** Position of the arm, after the last block; used by the arm's thread only. */
     private long headBytes;
 
     ArmDisk(BlockDevice memory) {
@@ -34,7 +34,7 @@ final class ArmDisk extends QueuedDevice {
         arm = Thread.ofPlatform().daemon().name("bench arm").start(this::run);
     }
 
-    /** How long a request takes from now on. */
+    /** Returns the time that a request takes from now. */
     private double serviceNs(BlockRequest request, long nowNs) {
         long at = request.lba() * blockSize();
         double transferNs = request.buffer().byteSize() * NS_PER_BYTE;

@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * What both servers serve: a file of random bytes, which the page cache holds in pages, as they come by requests of
- * 4 KiB. What is written, or read in, in large pieces lies there in pieces up to megabytes; each small write to such a
- * one makes the file system look at all its blocks, whoever writes: some 50 us, which hide what a target takes.
+ * File of random bytes that both servers serve. The page cache holds it in pages, as they come by requests of 4 KiB.
+ * Data written, or read in, in large pieces lie there in pieces up to megabytes; each small write to such a piece makes
+ * the file system look at all its blocks, in any process: some 50 us, which hide the time of a target.
  */
 final class BackingFile {
     static final long BYTES = 1L << 30;
@@ -26,7 +26,7 @@ final class BackingFile {
         return prepare(directory.resolve("backing.img"), BYTES, seed);
     }
 
-    /** The same for another file, of a multiple of 1 MiB. */
+    /** Fills another file, of a multiple of 1 MiB. */
     static Path prepare(Path file, long bytes, long seed) throws BenchException {
         try {
             fill(file, bytes, seed);

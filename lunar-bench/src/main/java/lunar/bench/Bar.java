@@ -14,7 +14,7 @@ import java.util.Optional;
  */
 record Bar(String row, String what, Figure over, Optional<Figure> under, Bound bound) {
 
-    /** What is looked at in a measurement. */
+    /** Quantities of a measurement that a bar judges. */
     enum Quantity {
         IOPS,
         SERVER_US,
@@ -34,7 +34,7 @@ record Bar(String row, String what, Figure over, Optional<Figure> under, Bound b
 
     /** A quantity of the measurements of a pair at a work. */
     record Figure(Work work, Pair pair, Quantity quantity) {
-        /** Of each round, in the order of the rounds. */
+        /** Returns the value of each round, in the order of the rounds. */
         List<Double> of(List<Measurement> measured) {
             return measured.stream().filter(one -> one.work().equals(work.name())
                     && one.pair().equals(pair.label())).map(quantity::of).toList();
@@ -93,7 +93,7 @@ record Bar(String row, String what, Figure over, Optional<Figure> under, Bound b
                 : Optional.empty();
     }
 
-    /** What came out. */
+    /** Judges the measurements; empty where there are none. */
     Optional<Judged> judge(List<Measurement> measured) {
         return spread(measured).map(spread -> new Judged(row, what, bound.toString(),
                 spread.text(2), bound.verdict(spread)));

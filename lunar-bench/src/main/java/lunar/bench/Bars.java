@@ -27,7 +27,7 @@ import lunar.bench.Bar.Figure;
 import lunar.bench.Bar.Quantity;
 import lunar.bench.Pair.Terms;
 
-/** What Lunar's data path is to reach. */
+/** Goals of Lunar's data path. */
 final class Bars {
     private static final Pair MODEL = Pair.of(CEILING, LOOP);
     private static final Pair SPREAD_MODEL = Pair.of(SPREAD_CEILING, LOOP);

@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 final class Bench {
     private Bench() {}
 
-    /** What a bench does with its arguments. */
+    /** Runs a bench with its arguments. */
     @FunctionalInterface
     interface Program {
         void run(String[] args, PrintStream out)

@@ -31,7 +31,7 @@ public final class BenchTarget {
             out.println("serving " + args[5] + " lun 0 " + args[1] + " on " + portal[0] + ":"
                     + server.portals().getFirst().getPort());
             while (System.in.read() >= 0) {
-                // nobody has anything to say
+                // input has no meaning
             }
         }
     }

@@ -41,7 +41,7 @@ record Chart(String title, String subtitle, String yTitle, List<Panel> panels) {
     record Series(String name, boolean line, List<Point> points) {}
 
     /**
-     * One of the plots.
+     * Plot of the chart.
      *
      * @param from left end of the x axis
      * @param to its right end
@@ -185,7 +185,7 @@ record Chart(String title, String subtitle, String yTitle, List<Panel> panels) {
         }
     }
 
-    /** Another shape for each series, for those who print in grey. */
+    /** Draws another shape for each series, for readers of grey prints. */
     private static void mark(Formatter text, double x, double y, String colour, int number) {
         switch (number % 4) {
             case 0 ->
@@ -203,7 +203,7 @@ record Chart(String title, String subtitle, String yTitle, List<Panel> panels) {
         }
     }
 
-    /** Of the first panel's series; the others have the same, in the same order. */
+    /** Draws the legend of the first panel's series; the others have the same, in the same order. */
     private void legend(Formatter text, int top, int width) {
         double x = LEFT;
         int y = top;

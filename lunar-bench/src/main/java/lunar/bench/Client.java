@@ -5,7 +5,7 @@ import java.util.Optional;
 /** A load generator: an initiator in a process of its own. */
 interface Client extends AutoCloseable {
     /**
-     * What a client has done.
+     * Result of a client's work.
      *
      * @param iops operations per second
      * @param p50Us median latency in microseconds, 0 where the client does not tell; so the other two
@@ -26,7 +26,7 @@ interface Client extends AutoCloseable {
     Counted run(LoadOrder order, long serverPid, Optional<String> core)
             throws BenchException, InterruptedException;
 
-    /** Ends its process, where it has one that stays. */
+    /** Ends the client's process, where it has one that stays. */
     @Override
     void close();
 }

@@ -76,7 +76,7 @@ public class CodecBench {
         return dataIn;
     }
 
-    /** As the target writes it. */
+    /** Encodes as the target does. */
     @Benchmark
     public Bhs dataInEncodeFlyweight() {
         number++;

@@ -2,7 +2,7 @@ package lunar.bench;
 
 /** An initiator that is compared with others at one target: LUN 0, which {@link Stamps#fill} has filled. */
 interface Contender extends AutoCloseable {
-    /** For the plots and tables. */
+    /** Returns the label in plots and tables. */
     String label();
 
     /** A way for one more thread, which waits for each request before it sends the next. */

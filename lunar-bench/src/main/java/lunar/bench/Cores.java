@@ -7,7 +7,7 @@ import java.util.List;
 final class Cores {
     private static final int TOOL_SECONDS = 10;
 
-    /** Those that this process may use. */
+    /** Cores that this process may use. */
     static final String ALL = allowed();
 
     private Cores() {}

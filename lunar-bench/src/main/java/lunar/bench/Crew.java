@@ -20,7 +20,7 @@ final class Crew implements AutoCloseable {
         threads = Executors.newFixedThreadPool(size);
     }
 
-    /** What one of the threads does. */
+    /** Work of one of the threads. */
     @FunctionalInterface
     interface Job {
         void run() throws BenchException;

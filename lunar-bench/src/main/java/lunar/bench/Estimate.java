@@ -4,7 +4,7 @@ import java.util.List;
 import org.apache.commons.statistics.distribution.TDistribution;
 
 /**
- * What a sample says of the mean it was drawn around.
+ * Estimate of a mean from a sample.
  *
  * @param count values of the sample
  * @param halfWidth of the interval around the sample's mean that holds the true one with 95 % confidence (Student's t);

@@ -34,7 +34,7 @@ public final class Figures {
     private static final String PERF = IscsiPerf.PROGRAM;
 
     /**
-     * What the command line asks for.
+     * Plan from the command line.
      *
      * @param runs that count
      * @param warmUp runs before them
@@ -71,7 +71,7 @@ public final class Figures {
         }
     }
 
-    /** What is done in a run. */
+    /** Work of a run. */
     record Cell(boolean write, int threads, int depth) {}
 
     /** An initiator with its sessions open. */
@@ -82,7 +82,7 @@ public final class Figures {
     private final Crew crew;
     private final List<Entry> entries = new ArrayList<>();
     private final SplittableRandom random = new SplittableRandom(SEED);
-    /** Of each cell, of each initiator, milliseconds for 1,000 requests. */
+    /** Milliseconds for 1,000 requests of each cell and initiator. */
     private final Map<Cell, Map<String, List<Double>>> times = new LinkedHashMap<>();
 
     private Figures(Plan plan, PrintStream out, Crew crew) {
@@ -144,7 +144,7 @@ public final class Figures {
         }
     }
 
-    /** In the order of tables and plots. */
+    /** Returns the labels in the order of tables and plots. */
     private List<String> labels() {
         var labels = new ArrayList<String>();
         entries.forEach(entry -> labels.add(entry.contender.label()));

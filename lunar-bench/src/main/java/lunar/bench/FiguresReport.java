@@ -71,7 +71,7 @@ final class FiguresReport {
         text.append('\n');
     }
 
-    /** To the first initiator in the same run: what else went on at the machine met both alike. */
+    /** Returns the ratio to the first initiator in the same run: other load of the machine met both alike. */
     private String ratio(Cell cell, String label) {
         Map<String, List<Double>> byLabel = times.getOrDefault(cell, Map.of());
         List<Double> first = byLabel.getOrDefault(labels.getFirst(), List.of());

@@ -26,7 +26,7 @@ public final class FilterBench {
     private static final long LUN_BYTES = 64 << 20;
 
     /**
-     * One measurement.
+     * Measurement of a variant.
      *
      * @param spared of the requests, those that the device below has been spared: hits, or merged ones
      */

@@ -32,7 +32,7 @@ final class FilterLoad {
     }
 
     /**
-     * What a device is asked to do.
+     * Pattern of requests to a device.
      *
      * @param scan whether one more reads through the whole device meanwhile, 64 KiB at a time; it is not counted
      */
@@ -48,7 +48,7 @@ final class FilterLoad {
         Pattern besideAScan() { return new Pattern(place, writes, bytes, depth, true); }
     }
 
-    /** What was counted. */
+    /** Counted operations and their latencies. */
     record Outcome(double perSecond, double p50Us, double p99Us) {}
 
     /**
@@ -62,7 +62,7 @@ final class FilterLoad {
 
     private final BlockDevice device;
     private final Pattern pattern;
-    /** Of the window that counts at the moment. */
+    /** Latencies of the window that counts at the moment. */
     private volatile Latencies latencies = new Latencies();
     private final AtomicLong cursor = new AtomicLong();
     private final AtomicReference<@Nullable StorageException> failure = new AtomicReference<>();
@@ -94,7 +94,7 @@ final class FilterLoad {
         return sums;
     }
 
-    /** One request at a time. One that ends before its submit returns is followed by a loop, not by deeper calls. */
+    /** Keeps one request in flight. A request that ends within its submit is followed by a loop, not deeper calls. */
     private final class Lane implements BlockRequest.Completion {
         private static final int SUBMITTING = 0;
         private static final int PENDING = 1;

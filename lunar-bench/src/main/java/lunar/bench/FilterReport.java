@@ -28,7 +28,7 @@ final class FilterReport {
         return Spread.of(of(one, variant).stream().map(what::applyAsDouble).toList());
     }
 
-    /** To no filter in the same round. */
+    /** Returns the ratio to no filter in the same round. */
     private Spread ratio(FilterCase one, Variant variant) {
         return Results.ratio(of(one, variant), of(one, Variant.NONE),
                 figure -> figure.outcome().perSecond());

@@ -14,13 +14,13 @@ final class InParallel {
 
     private InParallel() {}
 
-    /** One of many steps. */
+    /** Runs one of many steps. */
     @FunctionalInterface
     interface Step<T> {
         T run(int number) throws IOException;
     }
 
-    /** What steps 0 to {@code count - 1} gave. */
+    /** Runs steps 0 to {@code count - 1} and returns their results. */
     static <T> List<T> run(int count, Step<? extends T> step)
             throws BenchException, InterruptedException {
         try (ExecutorService threads = Executors.newFixedThreadPool(THREADS)) {

@@ -30,7 +30,7 @@ public final class Iraid {
     private static final int SLOW_FACTOR = 3;
 
     /**
-     * What the command line asks for.
+     * Plan from the command line.
      *
      * @param throttle of each target
      * @param windowMs one of four windows of each measurement

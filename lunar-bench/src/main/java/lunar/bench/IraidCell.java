@@ -6,7 +6,7 @@ import lunar.bench.FilterLoad.Pattern;
 import lunar.bench.FilterLoad.Place;
 
 /**
- * One measurement of the iRAID paper's experiment.
+ * Measurement of the iRAID paper's experiment.
  *
  * @param work what is asked for
  * @param mbits of each port of the network
@@ -19,7 +19,7 @@ record IraidCell(IraidSetup setup, Work work, int mbits) {
     static final int FAST = 1000;
     static final int SLOW = 10;
     static final int LARGEST = 64 << 10;
-    /** For Figures 8 to 10. */
+    /** Numbers of targets in Figures 8 to 10. */
     static final List<Integer> TARGETS = List.of(1, 2, 3, 4, 6, 8);
     /** Enough for 8 targets to have work at any time, where requests go anywhere. */
     private static final int DEPTH = 192;
@@ -31,7 +31,7 @@ record IraidCell(IraidSetup setup, Work work, int mbits) {
     static final IraidSetup NO_JOURNAL = IraidSetup.withoutJournal(4);
     static final IraidSetup DEGRADED = IraidSetup.degraded(4);
 
-    /** What the average of the paper is made of. */
+    /** Operations that make up the paper's average. */
     enum Operation {
         SEQUENTIAL_READ("sequential read", Place.SEQUENTIAL, false),
         SEQUENTIAL_WRITE("sequential write", Place.SEQUENTIAL, true),

@@ -33,7 +33,7 @@ final class IraidCharts {
         this.how = how;
     }
 
-    /** By the name of the file. */
+    /** Returns the charts by file name. */
     Map<String, Chart> all() {
         var charts = new LinkedHashMap<String, Chart>();
         charts.put("iraid-5", new Chart("Figure 5: throughput over the size of requests, 4 targets",
@@ -153,13 +153,13 @@ final class IraidCharts {
 
     private static List<Double> megabytes(IraidFigure figure) { return figure.megabytes(); }
 
-    /** In percent: S-iRAID moves each byte once, in one direction. */
+    /** Returns the utilization in percent: S-iRAID moves each byte once, in one direction. */
     private static List<Double> utilised(IraidFigure figure) {
         return figure.megabytes().stream()
                 .map(one -> 100 * one * BITS_PER_BYTE / figure.cell().mbits()).toList();
     }
 
-    /** What is drawn of a figure, by window. */
+    /** Values of a figure to draw, by window. */
     @FunctionalInterface
     private interface Windows {
         List<Double> of(IraidFigure figure);

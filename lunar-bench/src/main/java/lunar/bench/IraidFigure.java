@@ -3,7 +3,7 @@ package lunar.bench;
 import java.util.List;
 
 /**
- * What a cell gave.
+ * Result of a cell.
  *
  * @param megabytes per second, 10^6 bytes, of each window
  * @param cores busy with the initiator and all targets

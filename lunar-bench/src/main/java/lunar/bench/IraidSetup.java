@@ -12,7 +12,7 @@ import lunar.raid.meta.Consistency;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is measured: one target, or a volume over several.
+ * Subject of a measurement: one target, or a volume over several.
  *
  * @param level null for a target by itself
  * @param targets how many
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 record IraidSetup(String name, @Nullable Level level, Consistency consistency, int targets,
         boolean degraded) {
     static final int CHUNK_BYTES = 64 << 10;
-    /** As much as a member of 4 GiB has. */
+    /** Journal of the size that a member of 4 GiB has. */
     private static final long JOURNAL_BYTES = 16 << 20;
 
     static final IraidSetup TARGET = new IraidSetup("iSCSI", null, Consistency.NONE, 1, false);
@@ -36,7 +36,7 @@ record IraidSetup(String name, @Nullable Level level, Consistency consistency, i
                 false);
     }
 
-    /** As the paper's, which had nothing against the write hole. */
+    /** Returns the paper's setup, which had nothing against the write hole. */
     static IraidSetup withoutJournal(int targets) {
         return new IraidSetup("P-iRAID of " + targets + ", no journal", Level.RAID5,
                 Consistency.BITMAP, targets, false);
@@ -53,7 +53,7 @@ record IraidSetup(String name, @Nullable Level level, Consistency consistency, i
     }
 
     /**
-     * What requests go to; owns the LUNs, which hold zeroes.
+     * Opens the device that requests go to; it owns the LUNs, which hold zeroes.
      *
      * @param luns of as many targets
      */

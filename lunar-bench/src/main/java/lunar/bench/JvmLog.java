@@ -43,7 +43,7 @@ record JvmLog(Pauses collections, Pauses safepoints) {
         }
     }
 
-    /** What was between two times. */
+    /** Returns the pauses between two times. */
     static JvmLog parse(String text, long fromNs, long toNs) {
         return new JvmLog(Pauses.of(values(COLLECTION.matcher(text), 1, fromNs, toNs)),
                 Pauses.of(values(SAFEPOINT.matcher(text), NS_PER_MS, fromNs, toNs)));

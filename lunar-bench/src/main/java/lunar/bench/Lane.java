@@ -1,6 +1,6 @@
 package lunar.bench;
 
-/** One thread's way to the disk: its requests, each for {@link Stamps#BYTES} bytes. For one thread at a time. */
+/** A thread's way to the disk: its requests, each for {@link Stamps#BYTES} bytes. For one thread at a time. */
 @FunctionalInterface
 interface Lane {
     /**

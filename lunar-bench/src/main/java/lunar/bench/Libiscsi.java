@@ -76,7 +76,7 @@ final class Libiscsi {
 
     private Libiscsi() {}
 
-    /** Told of a command that has ended, on the thread that runs {@link #await}. */
+    /** Receives the end of a command, on the thread that runs {@link #await}. */
     @FunctionalInterface
     interface Callback {
         /** @param token as given at its begin */
@@ -114,7 +114,7 @@ final class Libiscsi {
             check(context, (int) SET_TARGET_NAME.invokeExact(context, arena.allocateFrom(target)));
             check(context, (int) SET_SESSION_TYPE.invokeExact(context, SESSION_NORMAL));
             check(context, (int) SET_HEADER_DIGEST.invokeExact(context, DIGEST_NONE));
-            SET_NO_RECONNECT.invokeExact(context, 1); // it spins while it finds nobody
+            SET_NO_RECONNECT.invokeExact(context, 1); // without a listener it would spin
             check(context,
                     (int) FULL_CONNECT.invokeExact(context, arena.allocateFrom(portal), lun));
             return context;

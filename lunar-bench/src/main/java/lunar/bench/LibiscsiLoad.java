@@ -14,7 +14,7 @@ import lunar.scsi.Lun;
 /** libiscsi at work, as {@code iscsi-perf} does it: one thread, which polls. It can write, too. */
 final class LibiscsiLoad implements Load {
     private static final int ALIGNMENT = 4096;
-    /** Of each LUN that is measured. */
+    /** Block size of each LUN that is measured. */
     private static final int BLOCK_BYTES = 512;
 
     @Override

@@ -1,7 +1,7 @@
 package lunar.bench;
 
 /**
- * What {@link LoadAgent} is told to do; a line of JSON.
+ * Order to a {@link LoadAgent}; a line of JSON.
  *
  * @param uri of the LUN
  * @param lunBytes how much of it is used

@@ -3,7 +3,7 @@ package lunar.bench;
 import java.util.List;
 
 /**
- * What {@link LoadAgent} tells; a line of JSON.
+ * Result of a {@link LoadAgent}; a line of JSON.
  *
  * @param error what went wrong, empty if nothing did
  * @param slowestOfMean operations of the slowest session, as a part of what a session did on average

@@ -26,7 +26,7 @@ public final class LoginBench {
     private static final String TGTD = "tgtd";
     private static final int WARM_UP_ROUNDS = 6;
 
-    /** What one server did in one round: sessions per second, and milliseconds of its CPU time for each session. */
+    /** Result of a server in one round: sessions per second, and milliseconds of its CPU time for each session. */
     private record Round(double perSecond, double cpuMs) {}
 
     private final Arguments given;

@@ -75,7 +75,7 @@ final class LunarContender implements Contender {
         return (write, places) -> new Batch(write, places).run(buffers);
     }
 
-    /** Requests of which each, at its end, begins the next one that nobody has begun. */
+    /** Requests of which each, at its end, begins the next one not yet begun. */
     private final class Batch {
         private final boolean write;
         private final int[] places;

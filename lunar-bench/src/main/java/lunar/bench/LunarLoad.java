@@ -32,7 +32,7 @@ final class LunarLoad implements Load {
         }
     }
 
-    /** One order. */
+    /** Executes one order. */
     private static final class Run {
         private final Window window;
         private final AtomicReference<@Nullable StorageException> failure = new AtomicReference<>();

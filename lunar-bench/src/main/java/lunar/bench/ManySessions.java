@@ -18,10 +18,10 @@ import lunar.initiator.SessionOptions;
 import lunar.scsi.Lun;
 
 /**
- * What sessions cost a {@code lunar serve} of its own process: thousands that are logged in and do nothing but answer
- * pings, and beside them some hundreds that read and write, which do so once more when the idle ones have logged out.
- * All come from this process, over TCP on the loopback interface; every session has opened its LUN, as a host does,
- * before it is looked at.
+ * Measures the cost of sessions to a {@code lunar serve} of its own process: thousands that are logged in and do
+ * nothing but answer pings, and beside them some hundreds that read and write, which do so once more when the idle ones
+ * have logged out. All come from this process, over TCP on the loopback interface; every session has opened its LUN, as
+ * a host does, before it is looked at.
  */
 public final class ManySessions {
     private static final long DEVICE_BYTES = 256L << 20;
@@ -34,7 +34,7 @@ public final class ManySessions {
     private static final int OTHER_FILES = 200;
 
     /**
-     * What the command line asks for.
+     * Plan from the command line.
      *
      * @param idle sessions that do nothing
      * @param active sessions that read and write beside them

@@ -1,7 +1,7 @@
 package lunar.bench;
 
 /**
- * One measurement.
+ * Measurement of a pair at a work.
  *
  * @param round from 1
  * @param work name of the work

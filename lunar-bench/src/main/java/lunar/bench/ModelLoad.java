@@ -23,7 +23,7 @@ import lunar.tcp.Pacing;
  */
 final class ModelLoad implements Load {
     static final int HEADER_BYTES = 48;
-    /** LUN whose data lie in much memory; those of any other in one hot buffer. */
+    /** LUN with its data in much memory; any other has them in one hot buffer. */
     static final int SPREAD_LUN = 1;
     /** Least and most that is received at once. */
     static final int MIN_RECEIVE_BYTES = 64 << 10;
@@ -49,7 +49,7 @@ final class ModelLoad implements Load {
     }
 
     /**
-     * What goes to and fro.
+     * Traffic between client and server.
      *
      * @param requestBytes of a message of the client
      * @param answerBytes of a message of the server
@@ -95,7 +95,7 @@ final class ModelLoad implements Load {
         }
     }
 
-    /** One order. */
+    /** Executes one order. */
     private static final class Client {
         private final SocketChannel channel;
         private final Exchange exchange;
@@ -150,7 +150,7 @@ final class ModelLoad implements Load {
         }
     }
 
-    /** What is received at once, where so many bytes are on their way. */
+    /** Returns how much to receive at once, where so many bytes are on their way. */
     static int receiveBytes(int bytes) {
         return Math.clamp(bytes, MIN_RECEIVE_BYTES, MAX_RECEIVE_BYTES);
     }

@@ -33,11 +33,11 @@ public final class ModelServer implements AutoCloseable {
     public static void main(String[] args) throws IOException {
         var out = new PrintStream(new FileOutputStream(FileDescriptor.out), true,
                 StandardCharsets.UTF_8);
-        MemorySegment _ = Ground.Spread.MEMORY; // which takes its time, before anybody comes
+        MemorySegment _ = Ground.Spread.MEMORY; // which takes its time, before a client comes
         var server = start();
         out.println("serving the model as lun 0 of none on " + Server.HOST + ":" + server.port());
         while (System.in.read() >= 0) {
-            // nobody has anything to say
+            // input has no meaning
         }
         System.exit(0);
     }
@@ -98,7 +98,7 @@ public final class ModelServer implements AutoCloseable {
 
     /** Where data lie: always at the front, or one behind the other. */
     private static final class Ground {
-        /** Made for the first who wants it. */
+        /** Made on first use. */
         private static final class Spread {
             static final MemorySegment MEMORY = Arena.global().allocate(SPREAD_BYTES);
 

@@ -12,9 +12,9 @@ import lunar.iscsi.Offer;
  */
 record Pair(Subject subject, String client, int sessions, Terms terms) {
 
-    /** What is negotiated at login. */
+    /** Parameters to negotiate at login. */
     enum Terms {
-        /** What the client does by itself. */
+        /** Defaults of the client. */
         USUAL("") {
             @Override
             Offer offer() { return Offer.DEFAULT; }

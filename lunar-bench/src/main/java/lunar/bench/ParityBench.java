@@ -26,7 +26,7 @@ import org.openjdk.jmh.annotations.Warmup;
 public class ParityBench {
     private static final int UNITS = 4;
     private static final int UNIT_BYTES = 64 << 10;
-    /** What two lost units out of six are computed with: nothing that doubling would help. */
+    /** Factors that compute two lost units out of six: none that doubling would help. */
     private static final int[] FACTORS = {0xb7, 0x3a, 0x9d, 0x61};
 
     private final Parity parity = new Parity();

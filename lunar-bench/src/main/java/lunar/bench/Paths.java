@@ -25,7 +25,7 @@ public final class Paths {
     private static final String CLIENT = Agenda.INITIATOR;
 
     /**
-     * What the command line asks for.
+     * Plan from the command line.
      *
      * @param depth requests in flight
      * @param bytes of each path's file

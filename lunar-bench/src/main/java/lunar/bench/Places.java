@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicLong;
 final class Places {
     private final Work work;
     private final long count;
-    /** Of the requests of one session, which take the places in order together. */
+    /** Next place of the requests of one session, which take the places in order together. */
     private final AtomicLong cursor;
     private long state;
 
@@ -23,7 +23,7 @@ final class Places {
         state = (seed + 1) * 0x9e37_79b9_7f4a_7c15L;
     }
 
-    /** In units of the request's size. */
+    /** Returns the next place, in units of the request's size. */
     long next() {
         return work.random()
                 ? Math.floorMod(random(), count)
@@ -38,7 +38,7 @@ final class Places {
         };
     }
 
-    /** Content that nobody can take for zeroes. */
+    /** Fills a buffer with content that cannot be taken for zeroes. */
     void fill(MemorySegment buffer) {
         for (long i = 0; i + Long.BYTES <= buffer.byteSize(); i += Long.BYTES) {
             buffer.set(ValueLayout.JAVA_LONG_UNALIGNED, i, random());

@@ -7,7 +7,7 @@ import lunar.block.BlockRequest;
 import lunar.block.ForwardingDevice;
 import lunar.block.StorageException;
 
-/** In front of a device, where a request takes its time: whoever executes one waits for it as for one submitted. */
+/** Base of filters that take time for a request: {@link #execute} waits for it as for a submitted one. */
 abstract class QueuedDevice extends ForwardingDevice {
     QueuedDevice(BlockDevice below) { super(below); }
 

@@ -17,9 +17,9 @@ import java.util.regex.Pattern;
 import lunar.raid.meta.Consistency;
 
 /**
- * What a RAID 5 costs by itself: four members in memory, one thread that asks, no network. Each volume does each work
- * once a round, in a random order, after a round that does not count; requests to one member alone show what the memory
- * gives. Written to the terminal, to RAID.json and to RAID.md.
+ * Measures the cost of a RAID 5 by itself: four members in memory, one thread that asks, no network. Each volume does
+ * each work once a round, in a random order, after a round that does not count; requests to one member alone show what
+ * the memory gives. Written to the terminal, to RAID.json and to RAID.md.
  */
 public final class RaidBench {
     private record Turn(RaidSubject subject, RaidWork work) {}

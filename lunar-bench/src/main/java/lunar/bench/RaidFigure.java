@@ -1,7 +1,7 @@
 package lunar.bench;
 
 /**
- * One measurement.
+ * Measurement of a work.
  *
  * @param megabytesPerSecond of what the host gives or takes; of a rebuild of what the new member gets
  * @param cpuSecondsPerGigabyte of the same bytes, of the whole process

@@ -29,7 +29,7 @@ record RaidMembers(FreshVolume fresh) implements AutoCloseable {
 
     RaidVolume volume() { return fresh.volume(); }
 
-    /** One member fails. */
+    /** Fails one member. */
     void lose() {
         volume().fail(LOST_SLOT, new DeviceGoneException("lost for the bench"));
     }

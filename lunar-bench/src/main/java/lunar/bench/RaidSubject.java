@@ -33,7 +33,7 @@ final class RaidSubject implements AutoCloseable {
     private final @Nullable RaidMembers degraded;
     private final OperatingSystemMXBean process = (OperatingSystemMXBean) ManagementFactory
             .getOperatingSystemMXBean();
-    /** Who waits for the request. */
+    /** Thread that waits for the request. */
     private volatile @Nullable Thread asking;
     private volatile boolean hasEnded;
     private volatile @Nullable StorageException failed;
@@ -45,7 +45,7 @@ final class RaidSubject implements AutoCloseable {
     private final MemorySegment buffer = Arena.ofAuto()
             .allocate((RaidMembers.COUNT - 1) * CHUNK_BYTES, 4096);
     private long nextLba;
-    /** Of what is being measured. */
+    /** Times of what is being measured. */
     private long nanos;
     private long cpuNanos;
     private long bytes;

@@ -1,6 +1,6 @@
 package lunar.bench;
 
-/** What a volume is measured at. */
+/** Works that a volume is measured at. */
 enum RaidWork {
     STRIPE_WRITE("full-stripe write"),
     /** A stripe at a time. */

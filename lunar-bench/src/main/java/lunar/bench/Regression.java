@@ -17,7 +17,7 @@ import java.util.Locale;
  */
 record Regression(int rounds, Spread ratios, double low, double high) {
     static final double LIMIT = 0.9;
-    /** What 5 values can give at most: 1 - 2 / 2^5. */
+    /** Highest confidence that 5 values can give: 1 - 2 / 2^5. */
     private static final double CONFIDENCE = 0.93;
     private static final int MIN_ROUNDS = 5;
 

@@ -44,7 +44,7 @@ final class Report {
 
     String markdown() { return results.heading(rest()) + "\n" + tables(TextTable::markdown); }
 
-    /** What else went on. */
+    /** Describes the other load of the machine. */
     private String rest() {
         return measured.isEmpty()
                 ? ""

@@ -8,7 +8,7 @@ import java.util.function.ToDoubleFunction;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What the reports of all comparisons have in common: where and how it was measured, and ratios within a round. */
+/** Common parts of the reports of all comparisons: where and how it was measured, and ratios within a round. */
 record Results(Settings settings, Map<String, String> machine) {
     /** A list of the machine's facts in Markdown, and of the run. */
     String heading(String more) {
@@ -23,7 +23,7 @@ record Results(Settings settings, Map<String, String> machine) {
                 + settings.seed();
     }
 
-    /** The same facts, for JSON. */
+    /** Returns these facts for JSON. */
     Map<String, Object> tree() {
         var tree = new LinkedHashMap<String, Object>();
         tree.put("machine", machine);
@@ -33,12 +33,12 @@ record Results(Settings settings, Map<String, String> machine) {
         return tree;
     }
 
-    /** Of figures of which each list has one per round, in the order of the rounds. */
+    /** Returns the ratio of figures of which each list has one per round, in the order of the rounds. */
     static <T> Spread ratio(List<T> over, List<T> under, ToDoubleFunction<T> figure) {
         return Spread.of(ratios(over, under, figure));
     }
 
-    /** The same, of each round. */
+    /** Returns the ratios within each round. */
     static <T> List<Double> ratios(List<T> over, List<T> under, ToDoubleFunction<T> figure) {
         var ratios = new ArrayList<Double>();
         for (int i = 0; i < over.size(); i++) {

@@ -22,22 +22,22 @@ import lunar.initiator.path.MultipathOptions;
 import lunar.scsi.Lun;
 
 /**
- * What much at once costs the initiator: many threads with many requests in flight on one LUN, and many LUNs open in
- * one JVM, which all read and write at once. The target is a process of its own; all of it goes through one initiator.
- * What is read is checked.
+ * Measures the cost of concurrency to the initiator: many threads with many requests in flight on one LUN, and many
+ * LUNs open in one JVM, which all read and write at once. The target is a process of its own; all of it goes through
+ * one initiator. All data read are checked.
  */
 public final class ScaleBench {
     private static final String DISK = "ram:1MiB";
     private static final int PIECES = (1 << 20) / Stamps.BYTES;
     private static final String BIG_DISK = "ram:64MiB";
     private static final int RAMP_SECONDS = 3;
-    /** Of each LUN, when all are at work. */
+    /** Requests in flight of each LUN, when all are at work. */
     private static final int LUN_DEPTH = 4;
     private static final int WARM_UP_LUNS = 20;
     private static final double KIB = 1024;
 
     /**
-     * What the command line asks for.
+     * Plan from the command line.
      *
      * @param threads at one LUN
      * @param depth requests in flight there, of all threads together
@@ -60,7 +60,7 @@ public final class ScaleBench {
         }
     }
 
-    /** What this process has at a moment, its heap after a collection. */
+    /** Memory and threads of this process at a moment, its heap after a collection. */
     record Usage(long heapBytes, int threads) {
         static Usage now() {
             for (int i = 0; i < 3; i++) { // what the first finds dead may keep more alive
@@ -72,7 +72,7 @@ public final class ScaleBench {
         }
     }
 
-    /** What came of reading and writing. */
+    /** Result of reading and writing. */
     record Work(double iops, double p50Us, double p99Us) {
         static Work of(Latencies latencies, int seconds) {
             return new Work(latencies.count() / (double) seconds, latencies.percentile(0.5),
@@ -196,7 +196,7 @@ public final class ScaleBench {
         };
     }
 
-    /** As a host with that many targets. */
+    /** Opens LUNs as a host with that many targets does. */
     private Opened openWithSessions(Initiator initiator, Server server, int count)
             throws BenchException, InterruptedException {
         SessionOptions login = login(server);

@@ -118,7 +118,7 @@ final class Server implements AutoCloseable {
         return await(log, JavaCommand.of(ModelServer.class));
     }
 
-    /** Lunar, whose JVM tells what native memory it uses; its LUN 0 is memory. */
+    /** Starts Lunar in a JVM that tells what native memory it uses; its LUN 0 is memory. */
     static Server watchedLunar(Path lunar, Path log, long bytes)
             throws BenchException, InterruptedException {
         return lunar(log, List.of("env", "LUNAR_JAVA_OPTS=-XX:NativeMemoryTracking=summary",
@@ -131,7 +131,7 @@ final class Server implements AutoCloseable {
         return lunar(log, JavaCommand.of(BenchTarget.class, "" + luns, device));
     }
 
-    /** What this command serves. */
+    /** Starts a server with this command. */
     static Server lunar(Path log, List<String> serve)
             throws BenchException, InterruptedException {
         var command = new ArrayList<>(serve);

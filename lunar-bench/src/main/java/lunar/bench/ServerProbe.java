@@ -18,7 +18,7 @@ final class ServerProbe {
     private static final Pattern THREADS = Pattern.compile("Threads:\\s+(\\d+)");
 
     /**
-     * What it uses at a moment.
+     * Resources in use at a moment.
      *
      * @param heapBytes of objects that are alive
      * @param directBytes of buffers outside the heap; those of memory devices count too

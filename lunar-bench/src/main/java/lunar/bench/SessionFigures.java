@@ -5,7 +5,7 @@ import java.util.Locale;
 import java.util.function.ToLongFunction;
 
 /**
- * What {@link ManySessions} has measured.
+ * Results of {@link ManySessions}.
  *
  * @param empty before the sessions
  * @param idling with those that do nothing

@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.Map;
 
 /**
- * What the command line asks for.
+ * Settings of the command line.
  *
  * @param rounds how often everything is measured
  * @param seconds of one measurement

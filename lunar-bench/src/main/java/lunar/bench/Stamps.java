@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 import lunar.block.BlockDevice;
 import lunar.block.StorageException;
 
-/** What each piece of a measured disk holds: its own number, at its start and its end, so that a read can be judged. */
+/** Content of each piece of a measured disk: its own number, at its start and its end, so that a read can be judged. */
 final class Stamps {
     /** Bytes of a piece, and of a request. */
     static final int BYTES = 4096;

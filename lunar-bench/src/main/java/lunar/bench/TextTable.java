@@ -11,7 +11,7 @@ final class TextTable {
 
     void row(String... cells) { rows.add(List.of(cells)); }
 
-    /** In columns as wide as they need to be. */
+    /** Returns the table as text, with columns as wide as they need to be. */
     String plain() {
         var text = new StringBuilder();
         for (List<String> row : rows) {

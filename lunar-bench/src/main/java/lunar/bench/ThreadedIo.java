@@ -49,7 +49,7 @@ final class ThreadedIo implements AutoCloseable {
         return latencies;
     }
 
-    /** One of the threads. */
+    /** Work of one of the threads. */
     private final class Asker implements Crew.Job {
         private final BlockingQueue<Request> ended;
         private final SplittableRandom random;

@@ -21,13 +21,13 @@ final class Wire {
     /** When all that was taken has passed: towards the target, and from it. Guarded by this. */
     private final long[] passedNs = new long[2];
 
-    /** One that lets pass whatever comes. */
+    /** Creates a wire without delay. */
     Wire() {
         passedNs[0] = System.nanoTime();
         passedNs[1] = passedNs[0];
     }
 
-    /** From now on. */
+    /** Sets the speed from now on. */
     void speed(long bitsPerSecond) {
         nsPerByte = 1e9 * BITS_PER_BYTE / bitsPerSecond;
     }

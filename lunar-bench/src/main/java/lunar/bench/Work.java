@@ -1,7 +1,7 @@
 package lunar.bench;
 
 /**
- * What a client does to a LUN.
+ * Work of a client on a LUN.
  *
  * @param name for people and for the results
  * @param requestBytes bytes of a request
@@ -17,7 +17,7 @@ record Work(String name, Operation operation, int requestBytes, boolean random, 
     enum Operation {
         READ,
         WRITE,
-        /** One as often as the other. */
+        /** Reads and writes in equal numbers. */
         MIXED
     }
 

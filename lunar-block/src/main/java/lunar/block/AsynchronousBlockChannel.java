@@ -77,7 +77,10 @@ public final class AsynchronousBlockChannel extends AsynchronousFileChannel {
         return open(device, VIRTUAL_THREADS, options);
     }
 
-    /** The same with the executor that runs the handlers. It stays the caller's, and must outlive the operations. */
+    /**
+     * Like {@link #open(BlockDevice, OpenOption...)}, but with the executor that runs the handlers. It stays the
+     * caller's, and must outlive the operations.
+     */
     public static AsynchronousBlockChannel open(BlockDevice device, Executor handlers,
             OpenOption... options) throws StorageException {
         return new AsynchronousBlockChannel(OpenChannel.over(device, options), handlers);
@@ -145,7 +148,7 @@ public final class AsynchronousBlockChannel extends AsynchronousFileChannel {
         }
     }
 
-    /** What the caller did wrong is thrown; what else goes wrong is the operation's result. */
+    /** Starts an operation. Throws for an error of the caller; any other failure is the operation's result. */
     private void start(boolean write, ByteBuffer buffer, long position, Result result) {
         ChannelModes.requirePosition(position);
         if (write) {

@@ -34,7 +34,7 @@ public interface BlockDevice extends AutoCloseable {
     /** Largest and best requests. */
     Limits limits();
 
-    /** What the device can do beyond read, write and flush. Immutable. */
+    /** Returns what the device can do beyond read, write and flush. Immutable. */
     Set<Capability> capabilities();
 
     /** Which device this is: no other device has this identity, and this device has no other. */
@@ -76,8 +76,8 @@ public interface BlockDevice extends AutoCloseable {
     void submit(BlockRequest request);
 
     /**
-     * The run of blocks from {@code lba} on that are all allocated, or all holes. A hint for those who skip holes:
-     * it may be out of date when it arrives, and a device that does not know says that all is allocated.
+     * The run of blocks from {@code lba} on that are all allocated, or all holes. A hint for callers that skip
+     * holes: it may be out of date when it arrives, and a device that does not know says that all is allocated.
      *
      * @throws OutOfRangeException when {@code lba} is not on the device
      */
@@ -104,9 +104,9 @@ public interface BlockDevice extends AutoCloseable {
     }
 
     /**
-     * Looks whether the medium has become larger or smaller, as a file or a disk may that somebody else changes:
-     * {@link #geometry} tells it from then on. A size that cannot be served leaves all as it was. Cheap, but it asks
-     * the medium, so it may block.
+     * Checks whether the medium has become larger or smaller, as a file or a disk may when another process changes it:
+     * {@link #geometry} returns the new size from then on. A size that cannot be served leaves everything as it was.
+     * Cheap, but it asks the medium, so it may block.
      */
     default void refresh() throws StorageException {}
 
@@ -127,8 +127,8 @@ public interface BlockDevice extends AutoCloseable {
     }
 
     /**
-     * Whether what was read from the device earlier may be answered from memory. False while it is not certain that
-     * nobody else writes to it: then a request to the device tells. Cheap: asked for each such answer.
+     * Whether what was read from the device earlier may be answered from memory. False while another
+     * writer cannot be ruled out: then only a request to the device tells. Cheap: called for each such answer.
      */
     default boolean isCurrent() { return true; }
 

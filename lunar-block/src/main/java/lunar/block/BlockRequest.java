@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One operation on a device. Requests are reusable: an {@code as…} method prepares one, a device runs it, the
+ * An operation on a device. Requests are reusable: an {@code as…} method prepares one, a device runs it, the
  * completion gives it back; a caller with a pool of them allocates nothing per operation.
  *
  * <p>Ownership: from {@link BlockDevice#submit} until its completion runs, request and buffer belong to the
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * buffer must not come from a confined arena.
  */
 public final class BlockRequest {
-    /** What a request does. */
+    /** The kind of operation that a request asks for. */
     public enum Operation {
         /** Fill the buffer from {@code lba}. */
         READ,
@@ -109,7 +109,7 @@ public final class BlockRequest {
         return this;
     }
 
-    /** Says who is told when a submitted request has ended. */
+    /** Sets the completion that is called when the submitted request has ended. */
     public BlockRequest onCompletion(Completion completion) {
         this.completion = completion;
         return this;
@@ -189,7 +189,7 @@ public final class BlockRequest {
         } catch (IllegalStateException | WrongThreadException e) {
             failure = new InvalidRequestException(
                     this + ": the buffer cannot be used: " + e.getMessage(), e);
-        } catch (RuntimeException | OutOfMemoryError e) { // the one who waits must hear of it, whatever it is
+        } catch (RuntimeException | OutOfMemoryError e) { // the waiting caller must be told, whatever it is
             failure = new BusyException(this + ": internal error of the device: " + e, e);
         }
         completion.completed(this, failure);

@@ -23,7 +23,7 @@ final class ByteAccess {
     /** Up to here a read of parts of blocks is one request with a copy, rather than up to three without. */
     static final int READ_COPY_BYTES = 64 << 10;
 
-    /** The same for a write, which has to read as much before. */
+    /** Like {@link #READ_COPY_BYTES}, but for a write, which has to read as much before. */
     static final int WRITE_COPY_BYTES = 16 << 10;
 
     private final BlockDevice device;

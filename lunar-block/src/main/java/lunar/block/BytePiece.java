@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One request's part of a transfer of bytes: some bytes of a run of blocks.
+ * The part of a transfer of bytes that one request does: some bytes of a run of blocks.
  *
  * @param lba first block
  * @param blockCount blocks that the request touches

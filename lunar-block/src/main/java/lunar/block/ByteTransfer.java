@@ -20,7 +20,7 @@ final class ByteTransfer {
     private final AtomicInteger left;
     /** The first thing that went wrong. */
     private final AtomicReference<@Nullable IOException> failure = new AtomicReference<>();
-    /** What a write holds until its end. */
+    /** Blocks that a write holds until its end. */
     private WriteRanges.@Nullable Range range;
 
     ByteTransfer(ByteAccess access, MemorySegment buffer, List<BytePiece> pieces,

@@ -7,7 +7,7 @@ import java.util.concurrent.locks.StampedLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps in memory what was read or written, and reads ahead of those who read in order:
+ * Keeps in memory what was read or written, and reads ahead of sequential readers:
  * {@code cache=64MiB:iscsi://…}, {@code cache=64MiB,policy=lru,read-ahead=1MiB,page=4KiB:file:disk.img}.
  *
  * <p><b>What it promises.</b> Writes go through: a write, flush or FUA means what it means below, and a crash loses
@@ -33,18 +33,18 @@ import org.jspecify.annotations.Nullable;
  * nanoseconds, and never while data are copied.
  */
 public final class CacheFilter extends Filter {
-    /** Read-aheads that one read waits for before it is tired of it. */
+    /** Read-aheads that one read waits for before it goes below itself. */
     private static final int MAX_JOINS = 4;
     private static final int SHORT_READS = 64;
     private static final int SHORT_READ_BYTES = 32 << 10;
 
     /**
-     * What a cache has done so far.
+     * Statistics of a cache.
      *
      * @param hits reads answered from memory
      * @param joins waits of reads for a read-ahead
      * @param misses reads that went below
-     * @param readAheads reads that nobody had asked for
+     * @param readAheads reads ahead, which no request asked for
      * @param evictedPages pages that had to make room
      * @param heldPages pages in the cache now
      */
@@ -63,7 +63,7 @@ public final class CacheFilter extends Filter {
     private final LongAdder hits = new LongAdder();
     private final LongAdder joins = new LongAdder();
     private final LongAdder misses = new LongAdder();
-    /** Shared by those who execute, exclusive to the end of close. */
+    /** Held shared while a request executes, exclusively at the end of close. */
     private final StampedLock executing = new StampedLock();
     private volatile boolean closed;
 
@@ -85,7 +85,7 @@ public final class CacheFilter extends Filter {
                 : new ReadAhead(below, blocks, aheadBytes);
     }
 
-    /** What the cache has done so far. */
+    /** Returns the statistics so far. */
     public Statistics statistics() {
         return new Statistics(hits.sum(), joins.sum(), misses.sum(),
                 readAhead == null ? 0 : readAhead.count(), blocks.evictedPages(),
@@ -444,7 +444,7 @@ public final class CacheFilter extends Filter {
             closed = true;
         }
         try {
-            super.close(); // ends what is in flight below, and so all who wait for it
+            super.close(); // ends what is in flight below, and so every wait for it
         } finally {
             if (first) {
                 long stamp = executing.writeLock();

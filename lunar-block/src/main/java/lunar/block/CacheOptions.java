@@ -1,17 +1,17 @@
 package lunar.block;
 
 /**
- * What a {@link CacheFilter} is like.
+ * Settings of a {@link CacheFilter}.
  *
  * @param capacityBytes memory for pages, taken when it is first needed
  * @param pageBytes what is kept and thrown out at once: a power of two from the device's block size to 1 MiB
- * @param readAheadBytes how far at most is read ahead of one who reads in order, at most a quarter of the capacity;
+ * @param readAheadBytes how far at most is read ahead of a sequential reader, at most a quarter of the capacity;
  *        {@link #NO_READ_AHEAD} for not at all
  * @param policy what leaves when memory is short
  */
 public record CacheOptions(long capacityBytes, int pageBytes, long readAheadBytes,
         CachePolicy.Factory policy) {
-    /** {@link #readAheadBytes} of a cache that never reads what nobody asked for. */
+    /** {@link #readAheadBytes} of a cache that never reads ahead. */
     public static final long NO_READ_AHEAD = 0;
 
     /** Page size unless another one is asked for: that of most file systems and memories. */
@@ -49,17 +49,17 @@ public record CacheOptions(long capacityBytes, int pageBytes, long readAheadByte
                 CachePolicy.s3Fifo());
     }
 
-    /** The same with other pages. */
+    /** Returns these settings with another page size. */
     public CacheOptions withPageBytes(int bytes) {
         return new CacheOptions(capacityBytes, bytes, readAheadBytes, policy);
     }
 
-    /** The same with more or less read-ahead. */
+    /** Returns these settings with more or less read-ahead. */
     public CacheOptions withReadAhead(long bytes) {
         return new CacheOptions(capacityBytes, pageBytes, bytes, policy);
     }
 
-    /** The same with another policy. */
+    /** Returns these settings with another policy. */
     public CacheOptions withPolicy(CachePolicy.Factory other) {
         return new CacheOptions(capacityBytes, pageBytes, readAheadBytes, other);
     }

@@ -60,7 +60,7 @@ final class CachedBlocks {
         return Math.ceilDiv(lba + blockCount, blocksPerPage);
     }
 
-    /** Whole pages of the device; what does not fill one at its end is never kept. */
+    /** Returns the number of whole pages of the device; a partial one at its end is never kept. */
     long pageCount() {
         return below.blockCount() / blocksPerPage;
     }
@@ -346,7 +346,7 @@ final class CachedBlocks {
 
     // --- from a range to slots ---
 
-    /** Copies whole pages to slots that nobody sees yet; pages that are there already get none. */
+    /** Copies whole pages to slots that no reader sees yet; pages that are cached already get none. */
     private int @Nullable [] fill(long lba, long blockCount, MemorySegment data, long stamp) {
         long first = Math.ceilDiv(lba, blocksPerPage);
         int count = (int) ((lba + blockCount) / blocksPerPage - first);

@@ -1,6 +1,6 @@
 package lunar.block;
 
-/** What a device can do beyond reading, writing and flushing. */
+/** A capability of a device beyond reading, writing and flushing. */
 public enum Capability {
     /**
      * Blocks can be deallocated. An unmap is a hint: until it is written again, each of its blocks reads as before or

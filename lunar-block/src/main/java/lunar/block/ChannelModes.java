@@ -6,7 +6,7 @@ import java.nio.file.OpenOption;
 import java.nio.file.StandardOpenOption;
 
 /**
- * What a channel was opened for.
+ * The modes that a channel was opened with.
  *
  * @param read whether it reads
  * @param write whether it writes

@@ -5,7 +5,7 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * What is known of each block, in one long, changed atomically:
+ * Keeps what is known of each block, in one long, changed atomically:
  *
  * <pre>
  *  63            46 45          34 33         32       31          0
@@ -40,7 +40,7 @@ final class Checksums {
         return leaves.computeIfAbsent(lba / LEAF_BLOCKS, _ -> new AtomicLongArray(LEAF_BLOCKS));
     }
 
-    /** What is known of a block. */
+    /** Returns what is known of a block. */
     long state(long lba) {
         AtomicLongArray leaf = leaves.get(lba / LEAF_BLOCKS);
         return leaf == null ? 0 : leaf.get((int) (lba % LEAF_BLOCKS));

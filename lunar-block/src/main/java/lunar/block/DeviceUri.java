@@ -94,7 +94,7 @@ public record DeviceUri(String scheme, String rest, Map<String, String> options,
         return List.copyOf(all);
     }
 
-    /** The same where each option is given once at most. */
+    /** Like {@link #requireKnownOptions(Set, Set)}, but each option may be given once at most. */
     public void requireKnownOptions(Set<String> known) {
         requireKnownOptions(known, Set.of());
     }

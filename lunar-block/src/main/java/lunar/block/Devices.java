@@ -9,7 +9,7 @@ import lunar.block.spi.DeviceProvider;
 public final class Devices {
     private Devices() {}
 
-    /** What stands behind the filters of a URI: {@code ram:1GiB} of {@code verify:delay=5ms:ram:1GiB}. */
+    /** Returns the URI below the filters of a URI: {@code ram:1GiB} of {@code verify:delay=5ms:ram:1GiB}. */
     public static String withoutFilters(String uri) {
         return FilterUri.below(uri);
     }

@@ -21,7 +21,7 @@ final class ElevatorScheduler implements RequestScheduler {
             Comparator.comparingLong(Place::lba).thenComparingLong(Place::order));
     private final LinkedHashSet<Waiting> byArrival = new LinkedHashSet<>();
     private final long deadlineNanos;
-    /** What was chosen last. */
+    /** Place of the request chosen last. */
     private Place head = new Place(0, -1);
     private int inOrder = BATCH;
 

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * {@code encrypt=disk.key:file:disk.img}. The file must exist ({@code lunar key create}), unless
  * {@link EncryptOptions#createKey} allows to make it.
  *
- * <p>Blocks of zeroes are kept as zeroes, so that holes and discards go through: who sees the store sees which blocks
- * are empty, as with discard on any encrypted disk.
+ * <p>Blocks of zeroes are kept as zeroes, so that holes and discards go through: the store reveals which blocks are
+ * empty, as with discard on any encrypted disk.
  *
  * <p>A check value of the key is kept as a label of the device ({@link BlockDevice#labels}), else in the records of the
  * process, so that a wrong key is refused. A device without one, as earlier versions left it, gets that of the first
@@ -162,7 +162,7 @@ public final class EncryptFilter extends Filter {
     @Override
     public Set<Capability> capabilities() { return capabilities; }
 
-    /** {@inheritDoc} Under other names than those of the device below, whose key is another. */
+    /** {@inheritDoc} The names differ from those of the device below, which has another key. */
     @Override
     public Optional<DeviceLabels> labels() { return labels.map(PlainLabels::new); }
 
@@ -188,7 +188,7 @@ public final class EncryptFilter extends Filter {
         if (readOnly()) {
             throw new WriteProtectedException(this + " is read-only");
         }
-        synchronized (KeysInUse.LOCK) { // nobody may begin to use the file meanwhile
+        synchronized (KeysInUse.LOCK) { // no device may begin to use the file meanwhile
             if (!use.isSole()) {
                 throw new NotSupportedException(file + " is the key of another open device, too,"
                         + " which a new key would destroy; give each device a key of its own");
@@ -287,7 +287,7 @@ public final class EncryptFilter extends Filter {
         request.succeed();
     }
 
-    /** What goes to the device below: data to write are encrypted into memory of our own. */
+    /** Returns the request for the device below; data to write are encrypted into memory of its own. */
     private static BlockRequest lower(BlockRequest request, Xts cipher) {
         var lower = new BlockRequest().asCopyOf(request);
         return switch (request.operation()) {

@@ -31,7 +31,7 @@ public final class FaultFilter extends Filter {
     /** Requests spoilt so far. */
     public long injected() { return injected.get(); }
 
-    /** While there are faults to come holes stay hidden: who skips them would miss the faults that wait there. */
+    /** Hides holes while faults are planned: a caller that skips them would miss the faults that wait there. */
     @Override
     public Extent extent(long lba) throws StorageException {
         Extent extent = below().extent(lba);

@@ -19,7 +19,7 @@ public record FaultPlan(Kind kind, double rate, Set<Operation> operations, List<
     /** Spoils nothing. */
     public static final FaultPlan NONE = errors(0);
 
-    /** What happens to a request. */
+    /** The effect of a fault on a request. */
     public enum Kind {
         /** It fails with {@link MediumException} and changes nothing. */
         ERROR,
@@ -52,17 +52,17 @@ public record FaultPlan(Kind kind, double rate, Set<Operation> operations, List<
         return new FaultPlan(Kind.ERROR, rate, EnumSet.allOf(Operation.class), List.of());
     }
 
-    /** The same plan with another kind of fault. */
+    /** Returns this plan with another kind of fault. */
     public FaultPlan kind(Kind kind) {
         return new FaultPlan(kind, rate, operations, ranges);
     }
 
-    /** The same plan for these operations only. */
+    /** Returns this plan for these operations only. */
     public FaultPlan on(Operation first, Operation... rest) {
         return new FaultPlan(kind, rate, EnumSet.of(first, rest), ranges);
     }
 
-    /** The same plan with one more bad range. */
+    /** Returns this plan with one more bad range. */
     public FaultPlan at(long firstLba, long lastLba) {
         var more = new ArrayList<>(ranges);
         more.add(new Range(firstLba, lastLba));

@@ -9,7 +9,7 @@ package lunar.block;
  * reservations, and {@link ReservationConflictException} where the owner of another key is in the way.
  */
 public interface Fencing {
-    /** Whose keys may be taken away. */
+    /** The keys that may be taken away. */
     @FunctionalInterface
     interface Keys {
         boolean contains(long key);
@@ -25,7 +25,7 @@ public interface Fencing {
      * Takes the device: from now on only holders of this key write to it. Commands of owners whose keys are taken away
      * are aborted first. The key is registered.
      *
-     * @param others whose keys may be taken away; a reservation of any other key is a conflict
+     * @param others the keys that may be taken away; a reservation of any other key is a conflict
      */
     void seize(long key, Keys others) throws StorageException;
 

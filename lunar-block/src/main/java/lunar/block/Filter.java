@@ -21,7 +21,7 @@ abstract sealed class Filter extends ForwardingDevice permits CacheFilter,
     @Override
     public Set<Capability> capabilities() { return capabilities; }
 
-    /** Submits a copy to the lower device, whose end the filter sees before it ends the request itself. */
+    /** Submits a copy to the lower device; the filter sees the end of the copy before it ends the request itself. */
     final void passOn(BlockRequest request, BlockRequest.Completion end) {
         below().submit(new BlockRequest().asCopyOf(request).onCompletion(end));
     }

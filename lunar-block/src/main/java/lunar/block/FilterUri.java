@@ -83,7 +83,7 @@ final class FilterUri {
         return Optional.of(new FilterUri(filter, matcher.group(3)));
     }
 
-    /** What stands behind all filters, whether their settings are right or not. */
+    /** Returns the URI below all filters, whether their settings are right or not. */
     static String below(String uri) {
         Matcher matcher = FORM.matcher(uri);
         return matcher.matches() ? below(matcher.group(3)) : uri;

@@ -18,7 +18,7 @@ final class KeysInUse {
     private static final Map<Object, Integer> DEVICES = new HashMap<>();
 
     private final Path path;
-    /** What tells the file from others; empty once the use has ended. Guarded by the lock. */
+    /** Identity of the file; empty once the use has ended. Guarded by the lock. */
     private Optional<Object> file;
 
     private KeysInUse(Path path, Object file) {
@@ -26,7 +26,7 @@ final class KeysInUse {
         this.file = Optional.of(file);
     }
 
-    /** One more device uses a key file, which exists, until {@link #end}. */
+    /** Counts one more device as a user of a key file, which exists, until {@link #end}. */
     static KeysInUse begin(Path path) throws IOException {
         synchronized (KeysInUse.LOCK) {
             Object file = identity(path);

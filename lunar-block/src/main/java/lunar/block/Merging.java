@@ -51,7 +51,7 @@ final class Merging {
         starting.remove(startOf(request), request);
     }
 
-    /** What goes with a request that has its turn; those which do are not found again. */
+    /** Returns a request that has its turn with those that go below with it; none of them is found again. */
     Batch gather(ScheduledRequest first, long maxBlocks) {
         remove(first);
         long most = Math.min(maxBlocks, buffers.bytes() / blockSize);

@@ -11,7 +11,7 @@ public final class MiscompareException extends StorageException {
         this(message, offsetBytes, null);
     }
 
-    /** The same with what told so. */
+    /** Like {@link #MiscompareException(String, long)}, but with a cause. */
     public MiscompareException(String message, long offsetBytes, @Nullable Throwable cause) {
         super(message, cause);
         this.offsetBytes = offsetBytes;

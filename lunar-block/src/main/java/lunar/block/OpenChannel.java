@@ -3,7 +3,7 @@ package lunar.block;
 import java.nio.channels.ClosedChannelException;
 import java.nio.file.OpenOption;
 
-/** What a channel is until it is closed: bytes of a device, and what may be done with them. Thread-safe. */
+/** The open state of a channel: the bytes of a device, and the modes of access to them. Thread-safe. */
 final class OpenChannel {
     private final ByteAccess access;
     private final ChannelModes modes;

@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
  * The pages of a cache: which there are, and the memory they are in. Memory is native and taken as it is needed, in
  * chunks, up to a fixed number of slots.
  *
- * <p>A page does not change while it is in the index: who changes it below removes it, and may add what it became in
- * another slot. So a reader who has pinned a slot under the lock may copy from it without the lock; a slot that is
- * removed meanwhile is free when its last reader has let go of it.
+ * <p>A page does not change while it is in the index: a change below removes it, and may add the new content in
+ * another slot. So a reader that has pinned a slot under the lock may copy from it without the lock; a slot that is
+ * removed meanwhile becomes free when its last reader has let go of it.
  *
  * <p>The caller's lock guards everything, except for copies to and from slots: those need a pin, or a slot that
  * {@link #take} has given and {@link #add} has not taken yet.
@@ -176,6 +176,6 @@ final class PageCache {
         return (long) (slot % (CHUNK_BYTES / pageBytes)) * pageBytes;
     }
 
-    /** Frees the memory. Nobody copies any more. */
+    /** Frees the memory; no thread may be copying any more. */
     void close() { arena.close(); }
 }

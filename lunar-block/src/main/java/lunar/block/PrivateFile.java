@@ -9,11 +9,11 @@ import java.util.Set;
 
 /**
  * Checks the owner and the mode of files that hold keys and secrets. The rules are those of PostgreSQL for private
- * keys: such a file belongs to the user of this process, and nobody else may read or write it; or it belongs to root,
- * and its group may read it.
+ * keys: such a file belongs to the user of this process, and no other user may read or write it; or it belongs to
+ * root, and its group may read it.
  */
 public final class PrivateFile {
-    /** What is wrong with a file, from the worst. */
+    /** The ways in which a file is exposed, the worst first. */
     public enum Exposure {
         /** It belongs to a user who is neither root nor the user of this process. */
         FOREIGN("belongs to another user; chown it"),
@@ -26,7 +26,7 @@ public final class PrivateFile {
 
         Exposure(String text) { this.text = text; }
 
-        /** What is wrong and what to do, to follow the name of the file. */
+        /** Returns what is wrong and what to do, to follow the name of the file. */
         @Override
         public String toString() { return text; }
     }

@@ -1,8 +1,8 @@
 package lunar.block;
 
 /**
- * A rate that is kept on average: who takes an amount is told how long to wait. Up to {@link #BURST_NANOS} of unused
- * time is kept for a burst. Time comes from outside.
+ * A rate that is kept on average: a caller that takes an amount is told how long to wait. Up to {@link #BURST_NANOS}
+ * of unused time is kept for a burst. The caller supplies the time.
  */
 final class Rate {
     static final long BURST_NANOS = 100_000_000;

@@ -8,21 +8,21 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads for a cache before it is asked to: knows who reads in order ({@link Streams}), and which such reads are in
- * flight. Thread-safe; no more than {@link #MAX_FETCHES} are in flight at once.
+ * Reads ahead for a cache: detects sequential readers ({@link Streams}) and tracks its own reads that are in flight.
+ * Thread-safe; no more than {@link #MAX_FETCHES} are in flight at once.
  */
 final class ReadAhead {
     static final int MAX_FETCHES = 8;
 
     private static final System.Logger LOG = System.getLogger("lunar.block");
 
-    /** Whole pages that are on their way. */
+    /** A read-ahead of whole pages that is in flight. */
     static final class Fetch {
         private final long lba;
         private final long blockCount;
         private final long stamp;
         private final MemorySegment buffer;
-        /** What goes on when it has ended; null once it has. Guarded by the lock of the read-ahead. */
+        /** Actions to run when it has ended; null once it has. Guarded by the lock of the read-ahead. */
         private @Nullable List<Runnable> waiting = new ArrayList<>();
 
         private Fetch(long lba, long blockCount, long stamp, MemorySegment buffer) {

@@ -58,7 +58,7 @@ final class RequestWindow {
 
     private void ended() {
         if (ends.getAndIncrement() > 0) {
-            return; // who counted the first one goes on with this one
+            return; // the thread that counted the first end handles this one, too
         }
         do {
             BlockRequest next = next();

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * for its own sake. What is executed, not submitted, is not merged. Merging takes memory of the limit times the depth,
  * when it is first needed.
  *
- * <p>Who executes a request waits on its own thread for its turn. Submitted ones are passed on by the thread that
+ * <p>An executed request waits for its turn on its own thread. Submitted ones are passed on by the thread that
  * submits one or that has ended one; the filter has none itself. At most {@link #MAX_WAITING} wait; more are refused
  * with {@link BusyException}. Close fails those which wait.
  */
@@ -34,7 +34,7 @@ public final class ScheduleFilter extends Filter {
     public static final int MAX_WAITING = 1 << 16;
 
     /**
-     * What a filter has done so far.
+     * Statistics of a filter.
      *
      * @param passedOn requests that went below
      * @param merged requests that went in the company of one before them, and are not in this number
@@ -68,7 +68,7 @@ public final class ScheduleFilter extends Filter {
                 : new Merging(options.mergeBytes(), depth, below.blockSize());
     }
 
-    /** What the filter has done so far. */
+    /** Returns the statistics so far. */
     public Statistics statistics() {
         lock.lock();
         try {
@@ -187,7 +187,7 @@ public final class ScheduleFilter extends Filter {
             }
             left = true;
         } finally {
-            if (!left) { // somebody's completion has thrown: others must not suffer for it
+            if (!left) { // a completion has thrown: other requests must not suffer for it
                 stopDispatching();
             }
         }
@@ -202,7 +202,7 @@ public final class ScheduleFilter extends Filter {
         }
     }
 
-    /** What has its turn. Null where nothing has: then this thread does not dispatch any more. */
+    /** Returns the batch that has its turn; null where there is none: then this thread stops dispatching. */
     private Merging.@Nullable Batch choose() {
         lock.lock();
         try {
@@ -253,7 +253,7 @@ public final class ScheduleFilter extends Filter {
         BlockRequest all;
         try {
             all = with.merge(batch, buffer);
-        } catch (IllegalStateException | WrongThreadException _) { // of one, whose own turn will tell
+        } catch (IllegalStateException | WrongThreadException _) { // from one part's buffer: its own turn reports it
             with.giveBack(buffer);
             split(batch);
             return;

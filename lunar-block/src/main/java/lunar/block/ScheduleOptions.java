@@ -3,7 +3,7 @@ package lunar.block;
 import java.time.Duration;
 
 /**
- * What a {@link ScheduleFilter} is like.
+ * Settings of a {@link ScheduleFilter}.
  *
  * @param policy which request goes next
  * @param depth requests that are with the device below at once, 1 to 1024
@@ -39,12 +39,12 @@ public record ScheduleOptions(RequestScheduler.Factory policy, int depth, long m
         return new ScheduleOptions(policy, DEFAULT_DEPTH, NO_MERGING);
     }
 
-    /** The same with another depth. */
+    /** Returns these settings with another depth. */
     public ScheduleOptions withDepth(int other) {
         return new ScheduleOptions(policy, other, mergeBytes);
     }
 
-    /** The same with neighbours merged to requests of at most so many bytes. */
+    /** Returns these settings with neighbours merged to requests of at most so many bytes. */
     public ScheduleOptions withMerging(long bytes) {
         return new ScheduleOptions(policy, depth, bytes);
     }

@@ -4,7 +4,7 @@ import java.util.concurrent.locks.LockSupport;
 import lunar.block.BlockRequest.Operation;
 import org.jspecify.annotations.Nullable;
 
-/** A request in a {@link ScheduleFilter}. A submitted one is passed on; who executes one waits here for its turn. */
+/** A request in a {@link ScheduleFilter}. A submitted one is passed on; an executed one waits here for its turn. */
 final class ScheduledRequest implements RequestScheduler.Waiting {
     /** Where a request is. */
     enum State {
@@ -24,7 +24,7 @@ final class ScheduledRequest implements RequestScheduler.Waiting {
     /** Not to be merged: it was, and that failed. Guarded by the filter's lock. */
     private boolean alone;
 
-    /** @param executor who runs the request when it has its turn; null for a submitted one */
+    /** @param executor the thread that runs the request when it has its turn; null for a submitted one */
     ScheduledRequest(BlockRequest request, long arrivedNanos, long order,
             @Nullable Thread executor) {
         this.request = request;

@@ -6,8 +6,8 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A few native buffers of one size, made when first needed, for requests that a filter makes itself. Whoever finds none
- * free does without. Thread-safe.
+ * A few native buffers of one size, made when first needed, for requests that a filter makes itself. A caller that
+ * finds none free does without. Thread-safe.
  */
 final class StagingBuffers {
     private static final int ALIGNMENT = 4096;

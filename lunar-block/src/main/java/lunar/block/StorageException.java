@@ -4,7 +4,7 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What goes wrong with storage. The message tells who, what and where, for a person; the type and
+ * Signals a failure of storage. The message tells a person the component, the operation and the place; the type and
  * {@link #retryable()} tell a program what to do.
  */
 public abstract sealed class StorageException extends IOException permits AbortedException,

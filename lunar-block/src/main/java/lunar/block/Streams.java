@@ -4,11 +4,11 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds those who read a device in order, several at once among others who do not, and says what to read ahead for
- * them. Only numbers of blocks go in and out; the caller's lock guards it.
+ * Detects sequential readers of a device, several at once among others that are not, and says what to read ahead for
+ * them. Only block numbers go in and out; the caller's lock guards it.
  *
  * <p>A read that begins where one of the last {@link #CANDIDATES} ended makes a stream. What is ahead of a stream grows
- * with each step to the longest window, and is filled up whenever half of it is used, so that a reader who is not
+ * with each step to the longest window, and is filled up whenever half of it is used, so that a reader that is not
  * faster than the device never waits. A read that is not quite in turn, as happens with several in flight, still
  * belongs to its stream. Of more than {@link #STREAMS} the one that was silent for the longest time is forgotten.
  */

@@ -23,7 +23,7 @@ abstract sealed class TimedFilter extends Filter permits DelayFilter, ThrottleFi
     }
 
     private final Map<BlockRequest, Boolean> waiting = new ConcurrentHashMap<>();
-    /** One party for the filter and one for each request that the timer is passing on. */
+    /** Has one party for the filter and one for each request that the timer is passing on. */
     private final Phaser passing = new Phaser(1);
     private volatile boolean closed;
 

@@ -93,7 +93,7 @@ public final class VerifyFilter extends Filter {
         }
     }
 
-    /** {@inheritDoc} Blocks written through the filter are no hole, so that who skips holes finds the write lost. */
+    /** {@inheritDoc} Blocks written through the filter are no hole: a caller that skips holes finds a lost write. */
     @Override
     public Extent extent(long lba) throws StorageException {
         Extent extent = below().extent(lba);

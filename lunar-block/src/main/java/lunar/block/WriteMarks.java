@@ -1,8 +1,8 @@
 package lunar.block;
 
 /**
- * Tells whether a range was changed since somebody looked. What was read from below may be put into a cache only if no
- * write to it was under way when the read began, and none has begun since: then the cache has what the device has.
+ * Tells whether a range was changed since a stamp was taken. What was read from below may be put into a cache only if
+ * no write to it was under way when the read began, and none has begun since: then the cache has what the device has.
  * What was written may be put there under the same condition, the write itself apart.
  *
  * <p>Pages share a fixed number of counters, a group of neighbours each, so that a check costs a few additions however
@@ -37,7 +37,7 @@ final class WriteMarks {
     }
 
     /**
-     * What to compare with later.
+     * Takes a stamp to compare with later ({@link #isUnchanged}).
      *
      * @param own 1 for a write, which has begun itself; else 0
      * @return CHANGING where another write is under way

@@ -15,11 +15,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Ranges of blocks that writes hold, so that one which reads a block, changes a few bytes and writes it back never
- * takes back what another has written into the same block meanwhile. Nobody's thread is needed to wait.
+ * Ranges of blocks that writes hold, so that a write which reads a block, changes a few bytes and writes it back never
+ * reverts what another write has put into the same block meanwhile. Waiting needs no thread.
  *
  * <p>A range takes its blocks from the first to the last and keeps those it has while it waits for the next, which
- * some other range holds. All go upwards, so none waits in a circle; and whoever wants those blocks later waits behind
+ * some other range holds. All ranges go upwards, so they cannot deadlock; a later range for those blocks waits behind
  * it, so a long range is not starved by short ones. Costs O(log n) among n ranges that are held or wait.
  */
 final class WriteRanges {
@@ -28,7 +28,7 @@ final class WriteRanges {
         private final long first;
         private final long end;
         private final Runnable whenHeld;
-        /** What it has: from {@link #first} to here. */
+        /** End of the blocks it holds, which begin at {@link #first}. */
         private long heldEnd;
         /** Its turn among those that wait. */
         private long turn;
@@ -46,7 +46,7 @@ final class WriteRanges {
             this.heldEnd = first;
         }
 
-        /** For the one who got all at once. */
+        /** Runs {@code whenHeld}; the caller does so where {@link WriteRanges#acquire} got all blocks at once. */
         void held() { whenHeld.run(); }
     }
 
@@ -54,12 +54,12 @@ final class WriteRanges {
             .comparingLong(range -> range.turn);
 
     private final ReentrantLock lock = new ReentrantLock();
-    /** What is held, by first block: disjoint. */
+    /** Ranges that hold blocks, by first block: disjoint. */
     private final TreeMap<Long, Range> held = new TreeMap<>();
-    /** Who waits, by the block it needs next, which some range holds. */
+    /** Ranges that wait, by the block each needs next, which some other range holds. */
     private final TreeMap<Long, PriorityQueue<Range>> waiting = new TreeMap<>();
     private long turns;
-    /** Those that have become whole. One thread at a time runs them, so that a chain of them is no recursion. */
+    /** Ranges that have become whole. One thread at a time runs them, so that a chain of them does not recurse. */
     private final Queue<Range> ready = new ConcurrentLinkedQueue<>();
     private final AtomicInteger readyCount = new AtomicInteger();
 

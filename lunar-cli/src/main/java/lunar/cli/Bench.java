@@ -18,7 +18,7 @@ final class Bench {
     private static final long SEED = 42;
 
     /**
-     * What came out.
+     * Result of a bench.
      *
      * @param devices each device by itself
      * @param total all together

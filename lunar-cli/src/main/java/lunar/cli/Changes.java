@@ -18,7 +18,7 @@ final class Changes {
                 + portals.stream().map(Portal::text).collect(Collectors.joining(","));
     }
 
-    /** What has changed from before to after. */
+    /** Describes the changes from before to after, a line each. */
     static List<String> lines(List<RunningServer.Served> before, List<RunningServer.Served> after,
             List<InetSocketAddress> portalsBefore, List<InetSocketAddress> portalsAfter) {
         var lines = new ArrayList<String>();

@@ -34,7 +34,7 @@ abstract class ChunkQueue {
             this.second = second;
         }
 
-        /** As much of a buffer as the chunk has bytes. */
+        /** Returns as much of a buffer as the chunk has bytes. */
         MemorySegment part(MemorySegment buffer) {
             return buffer.asSlice(0, lengthBytes);
         }

@@ -12,7 +12,7 @@ import lunar.target.SessionLimits;
 
 /**
  * Reads the file of {@code serve --config}: every option of the command line under its own name, any number of portal
- * groups and targets, and who may use them.
+ * groups and targets, and the initiators that may use them.
  *
  * <pre>
  * portals = ["127.0.0.1:3260"]              # portal group 1
@@ -34,7 +34,7 @@ import lunar.target.SessionLimits;
  * luns = ["file:disk.img?size=10GiB", { lun = 7, uri = "ram:1GiB", removable = true }]
  * access = { 2 = "standby" }
  *
- * [[target.initiator]]                      # with the first of these, nobody else may use the target
+ * [[target.initiator]]                      # with the first of these, no other may use the target
  * name = "iqn.1993-08.org.debian:01:host"
  * luns = { 0 = 7 }                          # its LUN 0 is the target's LUN 7
  * read-only = true
@@ -44,12 +44,12 @@ import lunar.target.SessionLimits;
  *
  * @param portals where to listen, empty if the file does not say
  * @param targets what to serve
- * @param allowAnonymous whether everybody may log in from other machines
+ * @param allowAnonymous whether every initiator may log in from other machines
  * @param headerDigest HeaderDigest
  * @param dataDigest DataDigest
  * @param state directory of the state that outlives the server
  * @param isns iSNS server where the targets are registered
- * @param discoveryChap who may ask for the names of the targets
+ * @param discoveryChap credentials of users that may ask for the names of the targets
  * @param chapAlgorithms what CHAP may be done with where a target does not say
  * @param limits how many sessions and connections there may be
  * @param announceResets whether a unit tells a new session first that it was reset
@@ -58,7 +58,7 @@ record ConfigFile(List<ServePlan.Listen> portals, List<ServePlan.Target> targets
         boolean allowAnonymous, Optional<Digest> headerDigest, Optional<Digest> dataDigest,
         Optional<Path> state, Optional<IsnsServer> isns, Optional<String> discoveryChap,
         List<ChapAlgorithm> chapAlgorithms, ServePlan.Limits limits, boolean announceResets) {
-    /** What there is without a file. */
+    /** Settings without a file. */
     static final ConfigFile NONE = new ConfigFile(List.of(), List.of(), false, Optional.empty(),
             Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(),
             ChapAlgorithm.DEFAULT_ORDER, ServePlan.Limits.DEFAULT, true);

@@ -12,9 +12,9 @@ import lunar.raid.run.VolumeEvent;
 import lunar.raid.run.VolumeHost;
 
 /**
- * Sees to it that the config file that a volume was named in names its members as they are: a spare that has stepped
- * in, a device that a person has put there. Superblocks say who is a member, so a file that a crash leaves as it was
- * before still leads to the volume; the next start puts it right.
+ * Keeps the members of a volume up to date in the config file that names it: a spare that has stepped in, a device that
+ * a person has put there. Superblocks say which devices are members, so a file that a crash leaves as it was before
+ * still leads to the volume; the next start puts it right.
  */
 public final class ConfigHost implements VolumeHost {
     /** For the {@link java.util.ServiceLoader}. */
@@ -88,7 +88,7 @@ public final class ConfigHost implements VolumeHost {
             }
         }
 
-        /** What was said until now is in the file. */
+        /** Writes the last changes to the file. */
         @Override
         public void close() { update(); }
     }

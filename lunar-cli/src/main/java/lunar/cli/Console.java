@@ -17,7 +17,7 @@ record Console(PrintWriter out, PrintWriter err, OutputStream raw, boolean real)
         this(out, err, OutputStream.nullOutputStream(), real);
     }
 
-    /** Whether somebody watches: progress and colours are for them only. */
+    /** Whether the output is a terminal: progress and colours are for people only. */
 
     @SuppressWarnings("SystemConsoleNull") // that of JDK 25 is null again where there is no terminal
     boolean isTerminal() {

@@ -8,7 +8,7 @@ import lunar.block.StorageException;
 final class CopyRepair {
     private CopyRepair() {}
 
-    /** What the destination has must be stable before: what is equal is not written again. */
+    /** Repairs a copy. The destination's content must be stable before: blocks that are equal are not written again. */
     static void run(BlockDevice source, BlockDevice destination, int chunkBytes)
             throws StorageException {
         MemorySegment wanted = MemorySegment.ofArray(new byte[chunkBytes]);

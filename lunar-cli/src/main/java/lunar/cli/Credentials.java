@@ -41,7 +41,7 @@ final class Credentials {
         return read;
     }
 
-    /** Of a client, whose login says whether the secret is long enough for where it goes. */
+    /** Reads those of a client; its login says whether the secret is long enough for where it goes. */
     ChapCredentials read(String option, String text) throws Failure {
         int colon = text.indexOf(":@");
         if (colon <= 0 || colon + 2 == text.length()) {

@@ -13,14 +13,14 @@ import lunar.block.StorageException;
 import lunar.initiator.Initiator;
 import lunar.iscsi.ChapAlgorithm;
 
-/** What the steps of the demo share: a folder, a secret, a server with two targets, an initiator. */
+/** Shared parts of the demo's steps: a folder, a secret, a server with two targets, an initiator. */
 final class DemoLab implements AutoCloseable {
     /** A target that everybody may use: LUN 0 of 512-byte blocks, LUN 1 of 4096, LUN 2 a file. */
     static final String OPEN = "iqn.2026-11.org.lunar:demo.open";
     /** A target that wants CHAP, with one LUN. */
     static final String GUARDED = "iqn.2026-11.org.lunar:demo.guarded";
     static final String USER = "demo";
-    /** What each member of the volume has. */
+    /** Size of each member of the volume. */
     static final String MEMBER_SIZE = "32MiB";
 
     private static final int SECRET_BYTES = 12;

@@ -19,7 +19,7 @@ import lunar.iscsi.LoginException;
 import lunar.iscsi.Secret;
 import lunar.scsi.Lun;
 
-/** What the demo does, in order. Each step throws unless what it shows holds. */
+/** Steps of the demo, in order. Each step throws unless what it shows holds. */
 final class DemoSteps {
     private static final long SEED = 20261101;
     private static final int DEPTH = 32;

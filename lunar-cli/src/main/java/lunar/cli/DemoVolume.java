@@ -69,7 +69,7 @@ final class DemoVolume {
                 + ", chunk " + Size.format(volume().status().chunkBytes()) + ", parity true";
     }
 
-    /** One target more; the URI of its LUN, which fails as soon as the target is gone. */
+    /** Serves another target and returns the URI of its LUN, which fails as soon as the target is gone. */
     private String serve() throws IOException, Failure {
         RunningServer server = lab.member(servers.size());
         servers.add(server);

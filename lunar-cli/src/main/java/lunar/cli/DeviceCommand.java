@@ -10,7 +10,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** What the commands have in common: help, the streams, the level of the log. */
+/** Base of the commands: help, the streams, the level of the log. */
 @Command(mixinStandardHelpOptions = true, versionProvider = Version.class, sortOptions = false)
 abstract class DeviceCommand implements Callable<Integer> {
     @Spec
@@ -47,7 +47,7 @@ abstract class DeviceCommand implements Callable<Integer> {
         }
     }
 
-    /** Keeps out of the log what only whoever runs a server wants to know. */
+    /** Keeps out of the log what only the operator of a server wants to know. */
     final void logWarningsOnly() {
         if (!verbose) {
             log(Level.WARN);

@@ -41,7 +41,7 @@ record DeviceKey(String place, String uri, Optional<Long> sizeBytes) {
                 + (device.more().isEmpty() ? "" : new TreeMap<>(device.more())), size);
     }
 
-    /** What is no size makes the URI that of another device, which says so better when it is opened. */
+    /** Parses a size; a malformed one makes the URI that of another device, and opening it gives the better message. */
     private static Optional<Long> size(String text) {
         try {
             return Optional.of(Size.parse(text));

@@ -4,7 +4,7 @@ import lunar.iscsi.DigestChoice;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** What a user says about a digest. */
+/** A user's choice of a digest. */
 enum Digest {
     /** Never. */
     NONE(DigestChoice.NONE),
@@ -21,7 +21,7 @@ enum Digest {
 
     DigestChoice choice() { return choice; }
 
-    /** @throws IllegalArgumentException with one line for the person who wrote it */
+    /** @throws IllegalArgumentException with one line for the user */
     static Digest parse(String text) {
         for (Digest digest : values()) {
             if (digest.name().equalsIgnoreCase(text)) {
@@ -32,7 +32,7 @@ enum Digest {
                 "'" + text + "' is not one of none, allow, prefer, require");
     }
 
-    /** For options of this type. */
+    /** Converts options of this type. */
     static final class Converter implements ITypeConverter<Digest> {
         @Override
         public Digest convert(String value) {

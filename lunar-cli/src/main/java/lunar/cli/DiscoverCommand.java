@@ -31,7 +31,7 @@ import picocli.CommandLine.Parameters;
                 "  lunar discover 10.0.0.5:3260 --chap backup:@secret.txt --json",
                 "  lunar discover isns://10.0.0.9"})
 final class DiscoverCommand extends DeviceCommand {
-    /** Whom to ask. */
+    /** Place to ask for targets. */
     sealed interface Place {
         record OfPortal(Portal portal) implements Place {}
 

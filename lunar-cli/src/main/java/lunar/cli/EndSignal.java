@@ -28,7 +28,7 @@ final class EndSignal {
         return new EndSignal(hook);
     }
 
-    /** Until a signal comes, or this thread is interrupted. */
+    /** Waits until a signal comes, or this thread is interrupted. */
     void await() {
         try {
             new CountDownLatch(1).await();

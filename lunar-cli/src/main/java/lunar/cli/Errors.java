@@ -42,7 +42,7 @@ final class Errors {
         return FAILED;
     }
 
-    /** One line for a person. */
+    /** Returns one line for a person. */
     static String message(Throwable e) {
         String message = e.getMessage();
         if (message == null || message.isBlank()) {
@@ -55,7 +55,7 @@ final class Errors {
                 : "unexpected " + e + "; --verbose shows where it comes from");
     }
 
-    /** What to do, where only the command line knows it. */
+    /** Returns advice for errors where only the command line knows it. */
     private static String advice(Throwable e) {
         if (causedBy(e, ConnectException.class)) {
             return "; check the address, and that a target listens there";

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import lunar.target.PortalSpec;
 
-/** Who can reach what a plan serves: its portals, and whether they let everybody in. */
+/** Reachability of a plan's targets: its portals, and whether they let every initiator in. */
 final class Exposure {
     private Exposure() {}
 

@@ -2,7 +2,7 @@ package lunar.cli;
 
 import org.jspecify.annotations.Nullable;
 
-/** A command cannot go on. The message is the one line for the person who called it, and says what to do. */
+/** Signals that a command cannot go on. The message is one line for the user, and says what to do. */
 final class Failure extends Exception {
     private static final long serialVersionUID = 1;
 

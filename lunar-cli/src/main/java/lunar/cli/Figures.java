@@ -6,7 +6,7 @@ import java.util.Map;
 import org.HdrHistogram.Histogram;
 
 /**
- * What a bench has measured at a device, or at all together.
+ * Measurements of a bench at one device, or at all together.
  *
  * @param name the device
  * @param reads latencies of reads in nanoseconds

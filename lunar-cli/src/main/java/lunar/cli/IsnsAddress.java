@@ -10,7 +10,7 @@ final class IsnsAddress {
 
     private IsnsAddress() {}
 
-    /** @throws IllegalArgumentException with one line for the person who wrote it */
+    /** @throws IllegalArgumentException with one line for the user */
     static IsnsServer parse(String text) {
         Portal place = Portal.parse(
                 text.startsWith(SCHEME) ? text.substring(SCHEME.length()) : text,
@@ -22,7 +22,7 @@ final class IsnsAddress {
         return new IsnsServer(place.host(), place.port());
     }
 
-    /** For options of this type. */
+    /** Converts options of this type. */
     static final class Converter implements ITypeConverter<IsnsServer> {
         @Override
         public IsnsServer convert(String value) {

@@ -15,7 +15,7 @@ final class IsnsAnnouncement implements AutoCloseable {
 
     IsnsAnnouncement(TargetServer server) { this.server = server; }
 
-    /** From now on there. Where that is another place than before, the targets are deregistered from the old one. */
+    /** Registers the targets at a server. Where that is another than before, they are deregistered from the old one. */
     synchronized void become(Optional<IsnsServer> wanted) {
         if (wanted.equals(at)) {
             return;

@@ -23,9 +23,9 @@ import lunar.target.TargetServer;
 import lunar.target.TargetSpec;
 
 /**
- * What an iSNS server is told of the targets of a server: the same as SendTargets tells an initiator, but for lists of
+ * Entry of a server and its targets at an iSNS server: the same as SendTargets tells an initiator, but for lists of
  * initiators, which iSNS has not. It shows the names of all targets to every node that shares a Discovery Domain with
- * them; who may log in is decided here all the same.
+ * them; logins are still decided here.
  *
  * <p>Of a portal that listens on every address it is told the one that the iSNS server has reached; or, where that
  * runs on this machine, those of all network interfaces. A portal that only this machine can reach is told where a
@@ -52,7 +52,7 @@ public final class IsnsEntry implements IsnsRegistrar.Source {
         return registrar;
     }
 
-    /** The same at each start; no other server has this portal. */
+    /** Returns the entity's name, which is the same at each start; no other server has this portal. */
     private static String entity(InetSocketAddress portal, InetAddress reached) {
         String host = reached.getHostAddress();
         try {

@@ -88,11 +88,11 @@ final class Load implements AutoCloseable {
 
     static Histogram histogram() { return new Histogram(LOWEST_NS, HIGHEST_NS, DIGITS); }
 
-    /** Only after {@link #await} was true: the device must not use the buffers any more. */
+    /** Frees the buffers; only after {@link #await} was true: the device must not use them any more. */
     @Override
     public void close() { arena.close(); }
 
-    /** One request that goes round. */
+    /** Request that is submitted again each time it ends. */
     private final class Lane implements BlockRequest.Completion {
         private static final int SUBMITTING = 0;
         private static final int PENDING = 1;

@@ -17,7 +17,7 @@ final class MemberUri {
 
     private MemberUri() {}
 
-    /** What is on devices, which are only read. */
+    /** Searches devices for members; they are only read. */
     static List<Candidate> look(List<String> uris) {
         return MemberSearch.look(uris, uri -> Devices.open(ReadOnlyUri.lenient(uri)));
     }
@@ -27,7 +27,7 @@ final class MemberUri {
         return VolumeOwner.look(spec, uri -> Devices.open(ReadOnlyUri.lenient(uri)));
     }
 
-    /** The same device; a file's path is absolute, and a file that is lost is not made anew. */
+    /** Returns a URI of the same device; a file's path is absolute, and a file that is lost is not made anew. */
     static String kept(String uri) throws Failure {
         String bare = Devices.withoutFilters(uri);
         if (!bare.regionMatches(true, 0, FILE, 0, FILE.length())) {

@@ -10,7 +10,7 @@ final class OpenDevices implements AutoCloseable {
     private final List<BlockDevice> devices = new ArrayList<>();
     private final VolumeUris volumes;
 
-    /** Devices whose URIs say all. */
+    /** Devices of complete URIs, or volumes of the usual config file. */
     OpenDevices() { this(VolumeUris.usual()); }
 
     /** Devices that may be volumes of a config file. */

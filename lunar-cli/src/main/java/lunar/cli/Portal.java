@@ -22,12 +22,12 @@ record Portal(String host, int port) {
     private static final Pattern FORM = Pattern
             .compile("(\\[[0-9a-fA-F:.%]+]|[^:\\[\\]\\s/]+)(?::(\\d{1,5}))?");
 
-    /** @throws IllegalArgumentException with one line for the person who wrote it */
+    /** @throws IllegalArgumentException with one line for the user */
     static Portal parse(String text) {
         return parse(text, TargetAddress.DEFAULT_PORT);
     }
 
-    /** The same with the port where none is given. */
+    /** Parses a portal, with the port to take where none is given. */
     static Portal parse(String text, int defaultPort) {
         Matcher matcher = FORM.matcher(text);
         int port = matcher.matches() && matcher.group(2) != null
@@ -61,7 +61,7 @@ record Portal(String host, int port) {
         return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + port;
     }
 
-    /** For options of this type. */
+    /** Converts options of this type. */
     static final class Converter implements ITypeConverter<Portal> {
         @Override
         public Portal convert(String value) {

@@ -110,7 +110,7 @@ final class RaidAssembleCommand extends DeviceCommand {
         return 0;
     }
 
-    /** Members in the order of their slots; whoever is no member is left out. */
+    /** Members in the order of their slots; devices that are no members are left out. */
     private VolumeSpec spec(List<Candidate> candidates, VolumeRecord volume) throws Failure {
         record Placed(int line, String uri) {}
         var placed = new ArrayList<Placed>();

@@ -62,7 +62,7 @@ final class RaidReplaceCommand extends RaidVolumeCommand {
         return 0;
     }
 
-    /** Whoever puts another device in a slot knows that its member is away. */
+    /** Consents to a degraded start: an operator that puts another device in a slot knows that its member is away. */
     private static VolumeSpec consenting(VolumeSpec spec) {
         return spec.options().consent() == Consent.NONE
                 ? spec.withOptions(spec.options().withConsent(Consent.DEGRADED))

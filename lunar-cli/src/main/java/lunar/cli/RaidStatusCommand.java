@@ -101,7 +101,7 @@ final class RaidStatusCommand extends DeviceCommand {
         return all;
     }
 
-    /** What the members say, where the file does not. */
+    /** Returns the level from the members' superblocks, where the file does not say it. */
     private static Level level(VolumeTable table) throws Failure {
         for (Candidate one : MemberUri.look(table.members())) {
             if (one.reading() instanceof SuperblockReading.Found(Superblock found)) {

@@ -18,7 +18,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import tools.jackson.databind.JsonNode;
 
-/** What the commands on one volume have in common. */
+/** Base of the commands on one volume. */
 abstract class RaidVolumeCommand extends DeviceCommand {
     private static final long LOOK_MS = 20;
     private static final int MAX_LOOKS = 250;
@@ -83,7 +83,7 @@ abstract class RaidVolumeCommand extends DeviceCommand {
     }
 
     /**
-     * Sees to it that the config file names a device of a volume. Who runs the volume does it where it knows the file.
+     * Puts a device of a volume into the config file. The process that runs the volume does so where it knows the file.
      *
      * @param status of the volume, after the change
      * @param before the member that was there, without secrets; may be empty

@@ -13,7 +13,7 @@ final class ReadOnlyUri {
 
     private ReadOnlyUri() {}
 
-    /** The same for one of many devices: what is wrong with it is found when it is opened. */
+    /** Like {@link #of}, but for one of many devices: errors in the URI are found when it is opened. */
     static String lenient(String uri) {
         try {
             return of(uri);

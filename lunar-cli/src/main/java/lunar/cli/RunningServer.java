@@ -27,7 +27,7 @@ final class RunningServer implements AutoCloseable {
     /** A LUN that is served. */
     record Served(String iqn, int lun, String uri, long sizeBytes) {}
 
-    /** What hosts have to log out when the server stops. */
+    /** Time that hosts have to log out when the server stops. */
     private static final Duration GRACE = Duration.ofSeconds(2);
 
     /** How often sizes are looked at, which others may change. */
@@ -186,7 +186,7 @@ final class RunningServer implements AutoCloseable {
         }
         closed = true;
         watch.shutdown();
-        isns.close(); // nobody shall look for them here any more
+        isns.close(); // no initiator shall look for them here any more
         try (devices) {
             server.shutDown(GRACE);
         }

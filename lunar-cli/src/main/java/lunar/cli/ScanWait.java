@@ -41,7 +41,7 @@ final class ScanWait {
         }
     }
 
-    /** Until no scrub goes on; the state then. */
+    /** Waits until no scrub goes on and returns the state then. */
     JsonNode forScrub() throws IOException, InterruptedException {
         while (true) {
             JsonNode status = volume.status();

@@ -19,7 +19,7 @@ import lunar.target.SessionLimits;
 import lunar.target.TargetServer;
 
 /**
- * What {@code serve} is asked to serve, from the command line or from a config file. Immutable.
+ * Plan of {@code serve}, from the command line or from a config file. Immutable.
  *
  * @param portals where to listen
  * @param targets what to serve
@@ -28,7 +28,7 @@ import lunar.target.TargetServer;
  * @param dataDigest DataDigest
  * @param state directory where reservations and saved mode pages are kept
  * @param isns iSNS server where the targets are registered
- * @param discoveryChap {@code USER:@FILE} of discovery; empty for anybody who may log in to a target
+ * @param discoveryChap {@code USER:@FILE} of discovery; empty for every user that may log in to a target
  * @param chapAlgorithms what discovery accepts
  * @param limits how many sessions and connections there may be
  * @param volumes knows volumes by their short URIs
@@ -98,9 +98,9 @@ record ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonym
     }
 
     /**
-     * Who may use a target, and how.
+     * Initiator that may use a target, and how.
      *
-     * @param name iSCSI name, or {@code *} for everybody
+     * @param name iSCSI name, or {@code *} for every initiator
      * @param chap {@code USER:@FILE} of this initiator; empty for that of the target
      * @param mutualChap {@code USER:@FILE} of the target towards it
      * @param luns the target's LUN for each of its own; empty for all as they are
@@ -119,8 +119,8 @@ record ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonym
      * @param mutualChap {@code USER:@FILE} of the target
      * @param chapAlgorithms what it accepts
      * @param groups tags of its portal groups; empty for all
-     * @param initiators who may use it; empty for everybody
-     * @param absence why nobody can log in
+     * @param initiators those that may use it; empty for all
+     * @param absence why no initiator can log in
      * @param access asymmetric access states of its portal groups
      */
     record Target(String iqn, String alias, SortedMap<Integer, Lun> luns, Optional<String> chap,
@@ -172,14 +172,14 @@ record ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonym
                     initiators, absence, access);
         }
 
-        /** Whether somebody may use it who proves nothing: a name alone is no proof. */
+        /** Whether an initiator may use it without proof: a name alone is no proof. */
         boolean isOpen() {
             return chap.isEmpty() && (initiators.isEmpty()
                     || initiators.stream().anyMatch(one -> one.chap().isEmpty()));
         }
     }
 
-    /** A plan whose units tell new sessions of a reset. */
+    /** A plan with units that tell new sessions of a reset. */
     ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonymous,
             Digest headerDigest, Digest dataDigest, Optional<Path> state,
             Optional<IsnsServer> isns, Optional<String> discoveryChap,
@@ -188,7 +188,7 @@ record ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonym
                 discoveryChap, chapAlgorithms, limits, volumes, true);
     }
 
-    /** A plan whose volumes are those of this directory. */
+    /** A plan with the volumes of this directory. */
     ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonymous,
             Digest headerDigest, Digest dataDigest, Optional<Path> state,
             Optional<IsnsServer> isns, Optional<String> discoveryChap,
@@ -197,7 +197,7 @@ record ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonym
                 discoveryChap, chapAlgorithms, limits, VolumeUris.usual());
     }
 
-    /** The same, where units tell new sessions of a reset, or do not. */
+    /** Returns this plan, with units that tell new sessions of a reset, or do not. */
     ServePlan withAnnounceResets(boolean value) {
         return new ServePlan(portals, targets, allowAnonymous, headerDigest, dataDigest, state,
                 isns, discoveryChap, chapAlgorithms, limits, volumes, value);

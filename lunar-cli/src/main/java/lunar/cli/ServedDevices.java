@@ -68,7 +68,7 @@ final class ServedDevices implements AutoCloseable {
      */
     Round round(VolumeUris volumes) { return new Round(volumes); }
 
-    /** Those that a plan names, by its LUNs. What is new is open; nothing else has happened. */
+    /** Devices that a plan names, by its LUNs. New ones are open; nothing else has happened. */
     final class Round {
         private final Map<DeviceKey, Open> named = new LinkedHashMap<>();
         private final List<Open> fresh = new ArrayList<>();

@@ -33,8 +33,8 @@ final class SighupHandler implements AutoCloseable {
 
     /**
      * @param action on a thread of its own each time
-     * @return empty where the system has no such signal, or the JVM keeps signals to itself ({@code -Xrs}), or whoever
-     *         started this process has SIGHUP ignored (nohup)
+     * @return empty where the system has no such signal, or the JVM keeps signals to itself ({@code -Xrs}), or the
+     *         process was started with SIGHUP ignored (nohup)
      */
     static Optional<SighupHandler> at(Runnable action) {
         try {
@@ -58,7 +58,7 @@ final class SighupHandler implements AutoCloseable {
         return signals.getMethod("handle", signals, handlers).invoke(null, signal, handler);
     }
 
-    /** Leaves the signal to whoever had it before. */
+    /** Restores the previous handler of the signal. */
     @Override
     public void close() {
         try {

@@ -18,7 +18,7 @@ import lunar.target.InitiatorSpec;
 import lunar.target.TargetSpec;
 import lunar.target.unit.UnitSpec;
 
-/** Makes of planned targets what a server takes: opens their devices, and reads the secrets of those who use them. */
+/** Makes of planned targets what a server takes: opens their devices, and reads the secrets of their users. */
 final class TargetAssembly {
     /** A LUN and its device. */
     record Placed(String iqn, int lun, String uri, BlockDevice device) {}
@@ -125,11 +125,11 @@ final class TargetAssembly {
     }
 
     /**
-     * What discovery asks for, once all targets have been made.
+     * Returns the CHAP policy of discovery, once all targets have been made.
      *
      * @param own {@code USER:@FILE}, if it has one of its own
-     * @param exposed whether it lets in, without, only who may log in to some target; where no target asks for a
-     *        secret, that is everybody
+     * @param exposed whether discovery without a secret of its own asks for that of a user of some target; where no
+     *        target asks for a secret, it asks for none
      */
     Optional<ChapPolicy> discoveryChap(Optional<String> own, List<ChapAlgorithm> algorithms,
             boolean exposed) throws Failure {

@@ -195,7 +195,7 @@ final class TargetTables {
         return initiators;
     }
 
-    /** What an initiator sees: a list of LUNs, or the target's LUN for each of its own. */
+    /** Reads an initiator's view: a list of LUNs, or the target's LUN for each of its own. */
     private static Optional<SortedMap<Integer, Integer>> map(TomlTable table, String name,
             Set<Integer> luns) throws Failure {
         var map = new TreeMap<Integer, Integer>();

@@ -43,7 +43,7 @@ final class TomlTable {
         }
     }
 
-    /** The same, with messages that say where it stands. */
+    /** Returns this table with messages that say where it stands. */
     TomlTable named(String what) {
         return new TomlTable(path, table, what + ": ");
     }
@@ -74,7 +74,7 @@ final class TomlTable {
         return Optional.of(value.stringValue());
     }
 
-    /** A text that is read by a parser, whose {@link IllegalArgumentException} says what is wrong. */
+    /** Parses a text; the parser's {@link IllegalArgumentException} says what is wrong. */
     <T> Optional<T> parsed(String key, Function<String, T> parser) throws Failure {
         Optional<String> text = text(key);
         return text.isEmpty() ? Optional.empty() : Optional.of(parse(key, text.get(), parser));

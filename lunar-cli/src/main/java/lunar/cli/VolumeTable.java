@@ -90,7 +90,7 @@ record VolumeTable(String name, Optional<Level> level, Optional<UUID> uuid, List
         });
     }
 
-    /** What it says as a spec, of the level that a URI says. */
+    /** Returns this table as a spec, of the level that a URI says. */
     VolumeSpec spec(Level scheme) {
         return new VolumeSpec(scheme, name, members, spares, journal, options);
     }

@@ -13,7 +13,7 @@ import lunar.block.DeviceUri;
 import lunar.raid.run.VolumeStatus;
 
 /**
- * What a table of a config file has to say differently, so that it names the members and spares that a volume has.
+ * Changes that a table of a config file needs, so that it names the members and spares that a volume has.
  *
  * @param renamed by its place among the members, another URI
  * @param more members that it lacks
@@ -124,7 +124,7 @@ record VolumeTableChange(Map<Integer, String> renamed, List<String> more,
         return text;
     }
 
-    /** For a person who has to write it. */
+    /** Returns the URIs for a person to write into the table. */
     @Override
     public String toString() {
         var all = new ArrayList<String>(renamed.values());

@@ -27,7 +27,7 @@ final class VolumeTableFile {
 
     VolumeTableFile(Path path) { this.path = path; }
 
-    /** A change that nobody else makes one meanwhile of. */
+    /** A change of the file, made under the lock of the config files. */
     @FunctionalInterface
     private interface Change {
         void make() throws Failure, IOException;

@@ -36,7 +36,7 @@ final class VolumeUris {
         this.named = Optional.ofNullable(named);
     }
 
-    /** Those of this directory's file, or the variable's. */
+    /** Returns the volumes of the file that the variable names, or of this directory's file. */
     static VolumeUris usual() {
         return new VolumeUris(null);
     }

@@ -5,7 +5,7 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * What a bench does to a device.
+ * Requests of a bench to a device.
  *
  * @param pattern where and which way
  * @param requestBytes bytes of a request
@@ -30,7 +30,7 @@ record Workload(Pattern pattern, int requestBytes, int depth, int loads, int rea
 
         boolean writes() { return this == RANDWRITE || this == WRITE || this == RANDRW; }
 
-        /** For the option of this type. */
+        /** Converts the option of this type. */
         static final class Converter implements ITypeConverter<Pattern> {
             @Override
             public Pattern convert(String value) {

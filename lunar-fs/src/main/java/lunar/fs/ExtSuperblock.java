@@ -52,7 +52,7 @@ record ExtSuperblock(int blockSize, long blockCount, long firstDataBlock, long b
         static final int WIDE = 0x80;
         static final int LARGE_DIRECTORIES = 0x4000;
 
-        /** Those that are read, or do not matter to who only reads. */
+        /** Features that are supported, or do not matter for reading. */
         private static final int READ = FILE_TYPE | RECOVER | META_GROUPS | 0x40 | WIDE | 0x100
                 | 0x200 | 0x400 | 0x2000 | LARGE_DIRECTORIES | 0x8000 | 0x10000 | 0x20000;
 

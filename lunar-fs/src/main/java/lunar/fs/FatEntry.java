@@ -38,7 +38,7 @@ final class FatEntry {
     private static final int LOWER_NAME = 0x08;
     private static final int LOWER_EXTENSION = 0x10;
 
-    /** What DOS wrote names in, where the JDK has it. */
+    /** The charset in which DOS wrote names, where the JDK has it. */
     private static final Charset OEM = Charset.isSupported("IBM437")
             ? Charset.forName("IBM437")
             : StandardCharsets.US_ASCII;

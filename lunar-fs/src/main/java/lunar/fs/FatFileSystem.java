@@ -57,7 +57,7 @@ final class FatFileSystem implements FileSystemView {
                 return found.isEmpty();
             });
         } catch (CorruptException _) {
-            return geometry.label(); // whoever lists the directory will be told
+            return geometry.label(); // listing the directory will report it
         }
         return found.isEmpty() ? geometry.label() : found.getFirst();
     }

@@ -8,8 +8,8 @@ import java.io.IOException;
 import java.util.Optional;
 
 /**
- * What the boot sector of a FAT file system says (Microsoft, FAT32 File System Specification 1.03, "Boot Sector and
- * BPB"). FAT32 is told by the 16-bit size of the table being zero, as Linux has it.
+ * The geometry in the boot sector of a FAT file system (Microsoft, FAT32 File System Specification 1.03, "Boot Sector
+ * and BPB"). FAT32 is recognised by a 16-bit table size of zero, as in Linux.
  *
  * @param bits of an entry of the table: 12, 16 or 32
  * @param clusterBytes 512 to 524,288

@@ -23,7 +23,7 @@ final class FatTable {
     FatGeometry geometry() { return geometry; }
 
     /**
-     * What follows a cluster.
+     * Returns the cluster that follows, or {@link #END}.
      *
      * @throws CorruptException when it is free, bad or none: no file goes on there
      */

@@ -3,7 +3,7 @@ package lunar.fs;
 import java.util.List;
 
 /**
- * What a file system says of itself.
+ * Describes a file system, as its own metadata state it.
  *
  * @param type {@code ext2}, {@code ext3}, {@code ext4}, {@code FAT12}, {@code FAT16} or {@code FAT32}
  * @param label its name, may be empty

@@ -35,13 +35,13 @@ public sealed interface FileSystemView permits ExtFileSystem, FatFileSystem {
                 new VolumeReader(device, volume.offsetBytes(), volume.sizeBytes()));
     }
 
-    /** What it says of itself. */
+    /** Returns what the file system says of itself. */
     FileSystemInfo info();
 
     /** The directory where all paths start. */
     Node root();
 
-    /** What an entry of a directory stands for; the link itself where it is one. */
+    /** Returns the node of an entry of a directory; the link itself where it is one. */
     Node node(DirectoryEntry entry) throws IOException;
 
     /**
@@ -95,7 +95,7 @@ public sealed interface FileSystemView permits ExtFileSystem, FatFileSystem {
     }
 
     /**
-     * What a path leads to; symbolic links are followed, and none leads out of the file system.
+     * Returns the node that a path leads to; symbolic links are followed, and none leads out of the file system.
      *
      * @throws NotFoundException when it leads nowhere, or around in a circle
      */
@@ -103,7 +103,7 @@ public sealed interface FileSystemView permits ExtFileSystem, FatFileSystem {
         return new PathWalk(this).find(path, true);
     }
 
-    /** The same, but where the path ends in a symbolic link it is the link. */
+    /** Like {@link #find}, but where the path ends in a symbolic link it returns the link. */
     default Node findLink(String path) throws IOException {
         return new PathWalk(this).find(path, false);
     }

@@ -4,7 +4,7 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What can go wrong with a file system, apart from its device, which fails with a
+ * Signals a failure of a file system, apart from its device, which fails with a
  * {@link lunar.block.StorageException}. The message is one line for a person.
  */
 public abstract sealed class FsException extends IOException permits CorruptException,

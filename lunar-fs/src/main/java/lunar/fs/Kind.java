@@ -1,6 +1,6 @@
 package lunar.fs;
 
-/** What an entry of a directory is. */
+/** The kind of an entry of a directory. */
 public enum Kind {
     /** Has content. */
     FILE,

@@ -29,7 +29,7 @@ final class KnownFormats {
     private KnownFormats() {}
 
     /**
-     * Whether there is a FAT boot sector. It goes before ext: whoever makes an ext file system wipes the first sector,
+     * Whether there is a FAT boot sector. It is checked before ext: making an ext file system wipes the first sector,
      * while a new FAT may leave the superblock of an older ext in place.
      */
     static boolean isFat(VolumeReader volume) throws IOException {

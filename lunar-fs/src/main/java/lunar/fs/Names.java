@@ -94,7 +94,7 @@ public final class Names {
         return name.replace('/', REPLACEMENT).replace('\0', REPLACEMENT);
     }
 
-    /** The same for text of 16-bit units, where a lone surrogate is no byte. */
+    /** Like {@link #component}, but for text of 16-bit units, where a lone surrogate is no escaped byte. */
     static String componentOfUnits(String units) {
         var text = new StringBuilder(units.length());
         units.codePoints().forEach(c -> text.appendCodePoint(

@@ -44,7 +44,7 @@ final class VolumeReader {
         directBytes = (int) Math.min(transferBytes, MAX_DIRECT_BYTES);
     }
 
-    /** The same device from end to end. */
+    /** Returns a reader of a device from end to end. */
     static VolumeReader ofWhole(BlockDevice device) {
         return new VolumeReader(device, 0, device.sizeBytes());
     }

@@ -26,10 +26,10 @@
  * <p><b>Images are hostile.</b> Every offset, length and count is checked against a limit and the size of the volume
  * before something is read or memory is taken; chains and trees are bounded, so a loop in them ends. What breaks the
  * rules of the format is a {@link lunar.fs.CorruptException}, never another exception. One thing is left to callers:
- * the tree of directories of a hostile image may be endless, so whoever descends must bound the depth.
+ * the tree of directories of a hostile image may be endless, so a caller that descends must bound the depth.
  *
- * <p><b>Memory.</b> A view keeps a few MiB of blocks that were read; files are streamed. It does not see what somebody
- * else writes to the device meanwhile, and may show a mixture then: open another view for a fresh look, which is cheap.
+ * <p><b>Memory.</b> A view keeps a few MiB of blocks that were read; files are streamed. It does not see what others
+ * write to the device meanwhile, and may show a mixture then: open another view for a fresh look, which is cheap.
  *
  * <p><b>Threads.</b> All types may be used by any number of threads at once, but for streams and channels, which are
  * for one thread at a time. Calls block for the time of the device's reads. A view owns nothing: the caller closes the

@@ -9,8 +9,8 @@ import lunar.scsi.Lun;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What becomes of commands at the target where no answer of theirs ends them: their connection was lost, or the target
- * has dropped or ended them (RFC 7143 sections 4.2.5.2 and 7.2). On the loop's thread.
+ * Moves, retries or ends commands at the target that get no answer: their connection was lost, or the target has
+ * dropped or ended them (RFC 7143 sections 4.2.5.2 and 7.2). Confined to the event loop's thread.
  */
 final class Allegiance {
     private final Tasks tasks;
@@ -18,8 +18,8 @@ final class Allegiance {
     Allegiance(Tasks tasks) { this.tasks = tasks; }
 
     /**
-     * Moves what a lost connection had at the target to another, once the target has ended the lost one: what it has
-     * not received is sent again, under its CmdSN, which plugs the gap (RFC 7143 section 7.2.1).
+     * Moves the commands of a lost connection to another, once the target has ended the lost one: those that it has not
+     * received are sent again under their CmdSN, which plugs the gap (RFC 7143 section 7.2.1).
      *
      * @param reassigns whether the target has kept the tasks that it had received; else they end
      * @return how many were sent again, how many ended, and which are to be reassigned
@@ -65,10 +65,10 @@ final class Allegiance {
         return new Moved(retried, gone.size(), reassigned);
     }
 
-    /** What has become of the tasks of a lost connection. */
+    /** Outcome of moving the tasks of a lost connection. */
     record Moved(int retried, int ended, List<Command> toReassign) {}
 
-    /** Whether a task that was moved is still there, and nothing of it has come. */
+    /** Whether a moved task is still at the target, and has received nothing since. */
     boolean isSilent(Connection by, int itt) {
         tasks.lock();
         try {
@@ -79,7 +79,7 @@ final class Allegiance {
         }
     }
 
-    /** Ends a task that could not be moved, if it is still there. */
+    /** Fails a task that could not be moved, if it is still there. */
     void lose(Connection by, int itt, String why) {
         boolean end = false;
         Command command;
@@ -121,11 +121,11 @@ final class Allegiance {
     }
 
     /**
-     * Ends every command for a unit that is at the target, since the target has ended them.
+     * Ends every command for a unit that is at the target, since the target has terminated them.
      *
      * @param lun null for all units
-     * @param beforeCmdSn CmdSN of the first command that is not concerned
-     * @param asked whether this session has asked for it; else devices may send the commands again
+     * @param beforeCmdSn CmdSN of the first command that is not affected
+     * @param asked whether this session has requested it; else devices may send the commands again
      */
     void terminate(@Nullable Lun lun, int beforeCmdSn, boolean asked, String why) {
         var ended = new ArrayList<Command>();

@@ -16,7 +16,7 @@ import lunar.scsi.UnmapParameterList;
 import lunar.scsi.WriteSame;
 import org.jspecify.annotations.Nullable;
 
-/** The SCSI commands that do what block requests ask of one LUN. */
+/** Translates the block requests for a LUN into SCSI commands. */
 final class BlockCommands {
     private final Lun lun;
     private volatile LunTraits traits;
@@ -30,10 +30,10 @@ final class BlockCommands {
         zeroes = Arena.ofAuto().allocate(traits.geometry().blockSize(), 64);
     }
 
-    /** More is known of the LUN. */
+    /** Takes over traits of the LUN that have become known. */
     void learn(LunTraits known) { traits = known; }
 
-    /** Makes a command of a request. */
+    /** Prepares the command for a request. */
     void prepare(Command command, BlockRequest request, Command.Ending ended) {
         long lba = request.lba();
         long blockCount = request.blockCount();
@@ -105,7 +105,7 @@ final class BlockCommands {
         return (opcode & 0xff) == 0x35 || (opcode & 0xff) == 0x91;
     }
 
-    /** Takes back what {@link #prepare} put in place of the caller's buffer. */
+    /** Returns the stand-in buffer that {@link #prepare} used in place of the caller's. */
     void giveBack(Command command, BlockRequest request) {
         switch (request.operation()) {
             case READ -> bounces.give(command.dataIn, request.buffer());

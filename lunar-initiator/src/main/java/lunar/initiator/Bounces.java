@@ -6,11 +6,11 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * Buffers that stand in for those of callers which the transport cannot use: memory that is confined to the
- * caller's thread, whereas the loop's thread sends and receives, and arrays that are not of bytes. Thread-safe.
+ * Bounce buffers in place of callers' buffers that the transport cannot use: memory that is confined to the caller's
+ * thread, whereas the event loop's thread sends and receives, and arrays that are not of bytes. Thread-safe.
  */
 final class Bounces {
-    /** Only a thread to ask about: it is never started. */
+    /** Serves to test whether other threads may access a buffer; never started. */
     private static final Thread OTHER = Thread.ofPlatform().unstarted(() -> {});
     private static final long MAX_IDLE_BYTES = 16 << 20;
 
@@ -29,17 +29,17 @@ final class Bounces {
                 : buffer.heapBase().map(byte[].class::isInstance).orElse(false);
     }
 
-    /** The buffer, or one to receive in its place. */
+    /** Returns the buffer, or one to receive in its place. */
     MemorySegment into(MemorySegment buffer) {
         return isUsable(buffer) ? buffer : take(buffer.byteSize());
     }
 
-    /** The buffer, or a copy to send in its place. */
+    /** Returns the buffer, or a copy to send in its place. */
     MemorySegment outOf(MemorySegment buffer) {
         return isUsable(buffer) ? buffer : take(buffer.byteSize()).copyFrom(buffer);
     }
 
-    /** Gives the caller's buffer what was received in its place. */
+    /** Copies what was received in a stand-in to the caller's buffer. */
     static void copyBack(MemorySegment used, MemorySegment buffer) {
         if (!used.equals(buffer)) {
             buffer.copyFrom(used);
@@ -54,7 +54,7 @@ final class Bounces {
         }
     }
 
-    /** Memory of exactly so many bytes; those who ask again for as many get it from the pool. */
+    /** Returns memory of exactly so many bytes, from the pool if it holds a segment of that size. */
     private synchronized MemorySegment take(long bytes) {
         for (var each = idle.iterator(); each.hasNext();) {
             MemorySegment found = each.next();

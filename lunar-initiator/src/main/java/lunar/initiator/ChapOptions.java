@@ -10,18 +10,18 @@ import lunar.iscsi.InitiatorLogin;
 import lunar.iscsi.Secret;
 
 /**
- * CHAP at the initiator (RFC 7143 section 12.1.3): who we are, who the target must be, and which hash functions may be
- * used. A list without MD5 and SHA-1 is what FIPS 140 asks for:
+ * CHAP options of the initiator (RFC 7143 section 12.1.3): its own credentials, those that the target must prove, and
+ * the hash functions that may be used. FIPS 140 requires a list without MD5 and SHA-1:
  *
  * {@snippet :
  * options.withChap(ChapOptions.of(vault).withAlgorithms(List.of(ChapAlgorithm.SHA3_256, ChapAlgorithm.SHA256)));
  * }
  *
- * <p>An algorithm that this Java is without is not offered; a login fails, and says so, where none is left.
+ * <p>An algorithm that this Java runtime lacks is not offered; a login fails, and says so, where none is left.
  *
- * @param own how we prove ourselves
- * @param target how the target must prove itself (mutual CHAP); empty if it need not
- * @param algorithms what is offered, the preferred one first; the target takes the first that it accepts
+ * @param own source of the initiator's credentials
+ * @param target source of the credentials that the target must prove (mutual CHAP); empty if it need not
+ * @param algorithms algorithms to offer, the preferred one first; the target takes the first that it accepts
  */
 public record ChapOptions(ChapSource own, Optional<ChapSource> target,
         List<ChapAlgorithm> algorithms) {
@@ -41,32 +41,32 @@ public record ChapOptions(ChapSource own, Optional<ChapSource> target,
         }
     }
 
-    /** {@link ChapAlgorithm#DEFAULT_ORDER}, and a target that need not prove itself. */
+    /** Returns options with {@link ChapAlgorithm#DEFAULT_ORDER}, and a target that need not prove itself. */
     public static ChapOptions of(ChapSource own) {
         return new ChapOptions(own, Optional.empty(), ChapAlgorithm.DEFAULT_ORDER);
     }
 
-    /** The same with credentials that do not change. */
+    /** Like {@link #of(ChapSource)}, but with fixed credentials. */
     public static ChapOptions of(ChapCredentials own) {
         return of(ChapSource.fixed(own));
     }
 
-    /** The same, where we prove ourselves in another way. */
+    /** Returns these options with another source of the initiator's credentials. */
     public ChapOptions withOwn(ChapSource source) {
         return new ChapOptions(source, target, algorithms);
     }
 
-    /** The same, where the target must prove itself too. */
+    /** Returns these options with a target that must prove itself too. */
     public ChapOptions withTarget(ChapSource source) {
         return new ChapOptions(own, Optional.of(source), algorithms);
     }
 
-    /** The same with credentials of the target that do not change. */
+    /** Like {@link #withTarget(ChapSource)}, but with fixed credentials. */
     public ChapOptions withTarget(ChapCredentials credentials) {
         return withTarget(ChapSource.fixed(credentials));
     }
 
-    /** The same with other algorithms, the preferred one first. */
+    /** Returns these options with other algorithms, the preferred one first. */
     public ChapOptions withAlgorithms(List<ChapAlgorithm> offered) {
         return new ChapOptions(own, target, offered);
     }
@@ -87,8 +87,8 @@ public record ChapOptions(ChapSource own, Optional<ChapSource> target,
     }
 
     /**
-     * Refuses a login in whose sight others could guess a secret: a short one is for the loopback (RFC 7143 section
-     * 9.2.1).
+     * Refuses a login in which an eavesdropper could guess a secret: a short one is allowed over loopback only
+     * (RFC 7143 section 9.2.1).
      */
     static void requireLongSecrets(InitiatorLogin.Settings settings, InetAddress at, String what)
             throws IOException {

@@ -5,8 +5,8 @@ import java.nio.file.Path;
 import lunar.iscsi.ChapCredentials;
 
 /**
- * Gives a CHAP name and its secret when a login needs them: from a vault, a key store, a file. It is asked at each
- * login, so that a secret may change between two of them, and what it gives is let go of when the login is over.
+ * Supplies a CHAP name and its secret when a login needs them: from a vault, a key store, a file. It is asked at each
+ * login, so that a secret may change between two of them, and what it supplies is released when the login is over.
  *
  * {@snippet :
  * ChapSource vault = target -> new ChapCredentials("backup", Secret.of(secrets.read("iscsi/" + target)));
@@ -15,19 +15,19 @@ import lunar.iscsi.ChapCredentials;
 @FunctionalInterface
 public interface ChapSource {
     /**
-     * Name and secret for one login. Called on the thread that logs in, and may block.
+     * Returns name and secret for one login. Called on the thread that logs in, and may block.
      *
      * @param targetName the target's iSCSI name; empty for discovery
-     * @throws IOException when there are none to be had now; this login fails with it
+     * @throws IOException when none are available now; this login fails with it
      */
     ChapCredentials credentials(String targetName) throws IOException;
 
-    /** Always the same. */
+    /** Returns a source that always supplies the same credentials. */
     static ChapSource fixed(ChapCredentials credentials) {
         return new FixedCredentials(credentials);
     }
 
-    /** A user, and a file with nothing but the secret and perhaps an end of line, which is read at each login. */
+    /** Returns a source that reads the user's secret at each login from a file that holds it and perhaps a line end. */
     static ChapSource file(String user, Path file) {
         return new SecretFile(user, file);
     }

@@ -20,12 +20,12 @@ import lunar.scsi.InvalidCdbException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One SCSI command from its submission to its end: what is asked, where it is on its way, how it ended. Reused, so
- * that the steady state allocates nothing. Fields below "on the way" are guarded by the lock of {@link Tasks};
- * those of the outcome are written before the end is told and read after it.
+ * A SCSI command from its submission to its completion: request, state and outcome. Reused, so that the steady state
+ * allocates nothing. Fields below "on the way" are guarded by the lock of {@link Tasks}; those of the outcome are
+ * written before the completion is dispatched and read after it.
  */
 final class Command implements Transport.Release, BooleanSupplier {
-    /** Told that a command has ended, without any lock held; {@link Command#failure} tells how. */
+    /** Called when a command has ended, without any lock held; {@link Command#failure} tells how. */
     @FunctionalInterface
     interface Ending {
         void ended(Command command);
@@ -52,7 +52,7 @@ final class Command implements Transport.Release, BooleanSupplier {
     /** Longest CDB: the 16 bytes of the header and those of an AHS (SPC-5 section 4.2.4). */
     static final int MAX_CDB_BYTES = 260;
 
-    /** How often a command, or parts of it, are asked for again before the connection is taken for broken. */
+    /** How often a command, or parts of it, are requested again before the connection counts as broken. */
     static final int MAX_SNACKS = 64;
 
     private final Tasks tasks;
@@ -61,7 +61,7 @@ final class Command implements Transport.Release, BooleanSupplier {
     /** Answers to R2Ts. */
     final UnsentAnswers unsentBursts;
 
-    /** What is asked; set by the owner. */
+    /** The request; set by the owner. */
     long lun;
     private final byte[] cdbBytes = new byte[MAX_CDB_BYTES];
     final MemorySegment cdb = MemorySegment.ofArray(cdbBytes);
@@ -70,13 +70,13 @@ final class Command implements Transport.Release, BooleanSupplier {
     MemorySegment dataOut = MemorySegment.NULL;
     private Ending ending = _ -> {};
 
-    /** For devices: the request behind the command and what has been done for it. */
+    /** For devices: the block request behind the command and what has been done for it. */
     @Nullable
     BlockRequest request;
     @Nullable
     Thread waiter;
     final RetryPolicy retries = new RetryPolicy();
-    /** Stable storage is asked for in a way that the command itself does not promise: a flush follows, or goes on. */
+    /** The request needs stable storage, which the command itself does not promise: a flush follows, or is running. */
     boolean needsFlush;
     boolean flushing;
     /** For {@link UnflushedWrites}: the number of a flush, and losses at its submission or at that of a write. */
@@ -86,21 +86,21 @@ final class Command implements Transport.Release, BooleanSupplier {
     long lossToReport;
     volatile boolean done;
 
-    /** Who may cancel it. */
+    /** The task that may cancel it. */
     @Nullable
     Object owner;
 
     /** On the way. */
     State state = State.IDLE;
-    /** By which it is at the target; one that is lost as long as it has not been moved. */
+    /** The connection by which it is at the target; a lost one as long as the command has not been moved. */
     @Nullable
     Connection connection;
     /** Whether the target has sent anything for it since it was moved. */
     boolean heard;
     int snacks;
-    /** DataSN from which on data were asked for again; -1 for none. */
+    /** DataSN from which on data were requested again; -1 for none. */
     int askedDataSn;
-    /** A GOOD that came before all data: it counts when they are there. */
+    /** A GOOD status has come before all data; it takes effect once they are there. */
     boolean statusHeld;
     int heldStatSn;
     int heldExpDataSn;
@@ -111,19 +111,19 @@ final class Command implements Transport.Release, BooleanSupplier {
     int itt;
     int cmdSn;
     long deadlineMs;
-    /** How long until the deadline, from the submission on; 0 for what is usual in the session. */
+    /** Time from the submission to the deadline; 0 for the session's default. */
     int patienceMs;
-    /** The W bit goes out, though there are no data-out. */
+    /** The W bit is set although there are no data-out. */
     boolean saysWrite;
     /** Parts of its buffers that the transport has: data to send, and a Data-In that is being received. */
     int pendingTransfers;
 
-    /** The outcome. {@code failure} stands for what is not an answer of the target. */
+    /** The outcome. {@code failure} is set where it is not an answer of the target. */
     @Nullable
     StorageException failure;
     /** The failure is that the connection was lost; the session may go on. */
     boolean lost;
-    /** The failure is that the target has terminated the task, which nobody here has asked for. */
+    /** The failure is that the target has terminated the task without a request of this session. */
     boolean terminated;
     int response;
     int status;
@@ -139,7 +139,7 @@ final class Command implements Transport.Release, BooleanSupplier {
         unsentBursts = new UnsentAnswers(maxR2ts);
     }
 
-    /** Asks for something new. The CDB is to be written into {@link #cdb}. */
+    /** Prepares a new request. The CDB is to be written into {@link #cdb}. */
     void prepare(long lunValue, MemorySegment in, MemorySegment out, Ending whenEnded) {
         assert state == State.IDLE : state;
         lun = lunValue;
@@ -158,7 +158,7 @@ final class Command implements Transport.Release, BooleanSupplier {
         done = false;
     }
 
-    /** Lets go of everything that belongs to others. */
+    /** Releases everything that belongs to others. */
     void clear() {
         dataIn = MemorySegment.NULL;
         dataOut = MemorySegment.NULL;
@@ -169,7 +169,7 @@ final class Command implements Transport.Release, BooleanSupplier {
         sense = Bytes.EMPTY;
     }
 
-    /** Forgets the outcome, before the command goes (again) to the target. */
+    /** Resets the outcome before the command is sent, or sent again. */
     void resetOutcome() {
         failure = null;
         lost = false;
@@ -204,7 +204,7 @@ final class Command implements Transport.Release, BooleanSupplier {
 
     private void clearCdb() { Arrays.fill(cdbBytes, 0, ScsiCommand.CDB_LENGTH, (byte) 0); }
 
-    /** What the command is, for messages. */
+    /** Returns the command's description, for messages. */
     String describe() {
         try {
             return Cdb.decode(cdb.asSlice(0, cdbLength)).toString();
@@ -213,7 +213,7 @@ final class Command implements Transport.Release, BooleanSupplier {
         }
     }
 
-    /** Where it is, for one who may cancel it; any thread may ask. */
+    /** Returns the state of the asking task: DONE once the command no longer belongs to it. Any thread may ask. */
     Task.State stateFor(Object asker) {
         tasks.lock();
         try {
@@ -231,15 +231,15 @@ final class Command implements Transport.Release, BooleanSupplier {
         }
     }
 
-    /** How the target has answered. */
+    /** Returns the target's answer. */
     ScsiResult result() {
         return new ScsiResult(status, sense, residual, bidirectionalReadResidual,
                 dataInReceiver.receivedBytes());
     }
 
     /**
-     * What has not come, or was not asked for, is missing, whatever the target says of it: a command that has succeeded
-     * and whose residual is not told gets the one that was seen.
+     * Counts data that did not come, or that the target did not request, as missing, whatever the target reports: where
+     * a command has succeeded and no residual is reported, sets the one that was observed.
      */
     void noteMissing() {
         int moved = writes() ? dataOutPlan.sentBytes() : dataInReceiver.receivedBytes();
@@ -253,14 +253,14 @@ final class Command implements Transport.Release, BooleanSupplier {
 
     boolean writes() { return dataOut.byteSize() > 0; }
 
-    /** Bytes of the Expected Data Transfer Length: of a bidirectional command those it takes. */
+    /** Returns the Expected Data Transfer Length in bytes: of a bidirectional command that of its data-out. */
     int expectedBytes() {
         return (int) (writes() ? dataOut.byteSize() : dataIn.byteSize());
     }
 
     void end() { tasks.dispatcher().tell(this, ending); }
 
-    /** A part of a buffer, without another object where it is all of it. */
+    /** Returns a part of a buffer; the buffer itself, without a new object, where that is all of it. */
     static MemorySegment slice(MemorySegment buffer, int offset, int length) {
         return offset == 0 && length == buffer.byteSize() ? buffer : buffer.asSlice(offset, length);
     }
@@ -274,7 +274,7 @@ final class Command implements Transport.Release, BooleanSupplier {
         }
     }
 
-    /** Whether who waits for it may go on. */
+    /** Whether the thread that waits for it may go on. */
     @Override
     public boolean getAsBoolean() { return done; }
 
@@ -293,7 +293,7 @@ final class Command implements Transport.Release, BooleanSupplier {
         }
     }
 
-    /** The transport no longer needs a part of {@link #dataOut}. */
+    /** Called when the transport no longer needs a part of {@link #dataOut}. */
     @Override
     public void release() { tasks.released(this); }
 }

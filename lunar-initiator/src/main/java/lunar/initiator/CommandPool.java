@@ -2,7 +2,7 @@ package lunar.initiator;
 
 import org.jspecify.annotations.Nullable;
 
-/** Commands that nobody uses, so that the steady state allocates none. Thread-safe; called with or without a lock. */
+/** A pool of idle commands, so that the steady state allocates none. Thread-safe; called with or without a lock. */
 final class CommandPool {
     private @Nullable Command top;
 

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Commands that wait for a slot, first come, first served: a list through {@link Command#next}. */
+/** A FIFO queue of commands that wait for a slot, linked through {@link Command#next}. */
 final class CommandQueue {
     private @Nullable Command head;
     private @Nullable Command tail;
@@ -22,7 +22,7 @@ final class CommandQueue {
         tail = command;
     }
 
-    /** Takes the first, if there is one. */
+    /** Removes and returns the first command, if there is one. */
     @Nullable
     Command poll() {
         Command first = head;
@@ -33,7 +33,7 @@ final class CommandQueue {
         return first;
     }
 
-    /** Takes those whose deadline has come. */
+    /** Removes and returns the commands that are past their deadline. */
     List<Command> pollLate(long nowMs) {
         var late = new ArrayList<Command>();
         Command before = null;
@@ -48,7 +48,7 @@ final class CommandQueue {
         return late;
     }
 
-    /** Takes all. */
+    /** Removes and returns all commands. */
     List<Command> pollAll() { return pollLate(Long.MAX_VALUE); }
 
     private void unlink(@Nullable Command before, Command command) {

@@ -5,14 +5,14 @@ import lunar.iscsi.spi.EventLoop;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Dispatches command completions: wakes callers that wait, which may run the event loop meanwhile, and runs completion
- * code of others on the loop's own thread.
+ * Dispatches command completions: wakes callers that wait, which may run the event loop meanwhile, and runs other
+ * completions on the event loop's own thread.
  */
 final class CompletionDispatcher {
-    /** So many lone commands one after the other say that a single thread works with the session. */
+    /** After so many lone commands in a row the session counts as used by a single thread. */
     private static final int MIN_ALONE = 16;
 
-    /** Told how each command has ended. */
+    /** Called with each command that has ended. */
     @FunctionalInterface
     interface Gauge {
         void ended(Command command, long nanos);
@@ -21,12 +21,12 @@ final class CompletionDispatcher {
     private final EventLoop loop;
     private final @Nullable Gauge gauge;
     private final BooleanSupplier idle;
-    /** Commands one after the other, each of which was waited for and met no other; with the session's lock held. */
+    /** Commands in a row that each had a waiting caller and were alone; with the session's lock held. */
     private int alone;
 
     /**
-     * @param gauge hears of each command; null for none
-     * @param idle whether no command is outstanding; any thread asks
+     * @param gauge called with each command; null for none
+     * @param idle whether no command is outstanding; called by any thread
      */
     CompletionDispatcher(EventLoop loop, @Nullable Gauge gauge, BooleanSupplier idle) {
         this.loop = loop;
@@ -34,40 +34,40 @@ final class CompletionDispatcher {
         this.idle = idle;
     }
 
-    /** A command begins; also for one that begins again. */
+    /** Records that a command begins; also called for one that begins again. */
     void begins(Command command) {
         if (gauge != null && command.begunNanos == 0) {
             command.begunNanos = System.nanoTime();
         }
     }
 
-    /** A command is outstanding; with the session's lock held. */
+    /** Records that a command is outstanding; with the session's lock held. */
     void joined(Command command, int outstanding) {
         alone = outstanding == 1 && command.waiter != null ? alone + 1 : 0;
     }
 
-    /** No command is outstanding any more; with the session's lock held. */
+    /** Called when no command is outstanding any more; with the session's lock held. */
     void allEnded() {
         if (alone >= MIN_ALONE && loop.inLoop()) {
-            loop.lend(idle); // the next, too, would rather receive its answer itself
+            loop.lend(idle); // the next caller, too, is expected to receive its answer itself
         }
     }
 
-    /** A command has been sent: unless somebody waits for it, the loop's own thread sees to its answer. */
+    /** Called when a command is sent: unless a caller waits for it, the event loop's own thread takes its answer. */
     void sent(Command command) {
         if (command.waiter == null) {
             loop.attend();
         }
     }
 
-    /** Waits for a command that has a {@link Command#waiter}: the caller. */
+    /** Waits for a command; its {@link Command#waiter} is the calling thread. */
     void await(Command command) {
         if (!loop.lead(command)) {
             command.await();
         }
     }
 
-    /** A command tells its end: here to one who waits for it, else on the loop's own thread. */
+    /** Dispatches a completion: here to a caller that waits for it, else on the event loop's own thread. */
     void tell(Command command, Command.Ending ending) {
         if (gauge != null) {
             gauge.ended(command, System.nanoTime() - command.begunNanos);
@@ -79,7 +79,7 @@ final class CompletionDispatcher {
         }
     }
 
-    /** Runs code of others, not on a guest of the loop. */
+    /** Runs foreign code, never on a thread to which the event loop is lent. */
     void tell(Runnable what) {
         if (loop.isLent()) {
             loop.execute(what);

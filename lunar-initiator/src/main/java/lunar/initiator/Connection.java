@@ -24,8 +24,8 @@ import lunar.scsi.Lun;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection of a session: puts PDUs on the transport, and gives what comes to the login while that runs and to
- * the session's {@link FullFeature} from then on.
+ * A connection of a session: sends PDUs by the transport, and passes received ones to the {@link LoginPhase} while that
+ * runs and to {@link FullFeature} from then on.
  *
  * <p>Once there is a session, sending happens under its lock, so that PDUs leave in the order of their CmdSN; the
  * header that is reused for it is guarded by that lock.
@@ -33,15 +33,15 @@ import org.jspecify.annotations.Nullable;
 final class Connection implements PduReceiver {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
 
-    /** Answers to pings that wait for a target which does not take them. */
+    /** Maximum number of answers to pings that wait for a target which does not take them. */
     static final int MAX_UNSENT_PONGS = 64;
 
-    /** SNACKs that wait likewise: some for each of many commands, while large writes are before them in the queue. */
+    /** Maximum for SNACKs, likewise: some for each of many commands, while large writes are queued before them. */
     static final int MAX_UNSENT_SNACKS = 1024;
 
-    /** What receives PDUs in the present phase of the connection; on the loop's thread. */
+    /** Receives PDUs in one phase of the connection; on the event loop's thread. */
     interface Phase {
-        /** A PDU whose data are not to be used (RFC 7143 section 7.8). */
+        /** Takes a PDU with data that must not be used (RFC 7143 section 7.8). */
         void damaged(Bhs bhs) throws ProtocolException;
 
         MemorySegment dataDestination(Bhs bhs, int length) throws ProtocolException;
@@ -50,7 +50,7 @@ final class Connection implements PduReceiver {
 
         void batchEnd();
 
-        /** @param why null where we closed the connection in order */
+        /** @param why null where this end closed the connection in order */
         void closed(@Nullable IOException why);
     }
 
@@ -68,27 +68,27 @@ final class Connection implements PduReceiver {
     private boolean headerDigest;
     private boolean dataDigest;
 
-    /** Bytes of all PDUs queued so far, as they are on the wire; with the session's lock held. */
+    /** Wire length of all PDUs queued so far, in bytes; with the session's lock held. */
     private long queuedBytes;
     /** Answers to pings of the target. */
     final UnsentAnswers unsentPongs = new UnsentAnswers(MAX_UNSENT_PONGS);
-    /** Requests to send again what was lost, and acknowledgements of data. */
+    /** SNACKs: requests to send lost PDUs again, and acknowledgements of data. */
     final UnsentAnswers unsentSnacks = new UnsentAnswers(MAX_UNSENT_SNACKS);
-    /** A negotiation that the target has asked for goes on; loop's thread only. */
+    /** A negotiation that the target has requested is under way; event loop's thread only. */
     boolean negotiating;
 
     /** Commands at the target by this connection, and whether it is to take no more; with the session's lock held. */
     int inFlight;
     boolean draining;
 
-    /** Loop's thread only. */
+    /** Event loop's thread only. */
     boolean unflushed;
     private @Nullable Phase phase;
     private volatile boolean ended;
     private boolean closing;
     private @Nullable IOException endCause;
 
-    /** @param firstExpStatSn what is sent as long as the target has given no StatSN */
+    /** @param firstExpStatSn ExpStatSN to send as long as the target has given no StatSN */
     Connection(Transport transport, int cid, TargetAddress portal, int firstExpStatSn) {
         this.transport = transport;
         this.cid = cid;
@@ -98,7 +98,7 @@ final class Connection implements PduReceiver {
 
     EventLoop loop() { return transport.loop(); }
 
-    /** Its number in the session (RFC 7143 section 11.12.7). */
+    /** Returns the connection's CID (RFC 7143 section 11.12.7). */
     int cid() { return cid; }
 
     TargetAddress portal() { return portal; }
@@ -106,7 +106,7 @@ final class Connection implements PduReceiver {
     /** Whether it can send; any thread may ask. */
     boolean isOpen() { return !ended; }
 
-    /** The login is over. */
+    /** Begins with the negotiated parameters, after the login. */
     void begin(OperationalParameters parameters) {
         framing(parameters.framing(0));
         maxSendBytes = parameters.maxSendDataSegmentLength();
@@ -114,7 +114,7 @@ final class Connection implements PduReceiver {
 
     Transport transport() { return transport; }
 
-    /** Gives what comes from now on to a phase; on the loop's thread. */
+    /** Passes received PDUs to a phase from now on; on the event loop's thread. */
     void enter(Phase next) {
         phase = next;
     }
@@ -125,7 +125,7 @@ final class Connection implements PduReceiver {
         dataDigest = framing.dataDigest();
     }
 
-    /** MaxRecvDataSegmentLength of the target, which it may declare anew. */
+    /** Sets the target's MaxRecvDataSegmentLength, which it may declare anew. */
     void maxSendBytes(int bytes) {
         maxSendBytes = bytes;
     }
@@ -149,14 +149,14 @@ final class Connection implements PduReceiver {
     /** Sends what is queued. */
     void flush() { transport.flush(); }
 
-    /** Where in the output the latest PDU ends; with the session's lock held. */
+    /** Returns the position in the output where the latest PDU ends; with the session's lock held. */
     long queuedBytes() {
         return queuedBytes;
     }
 
     /**
-     * How much of the output the network has taken; with the session's lock held. After a call that queued something it
-     * counts all that the peer had when that was queued, whichever thread wrote it.
+     * Returns how many bytes of the output the network has taken; with the session's lock held. After a call that
+     * queued a PDU it counts all that the peer had when that was queued, whichever thread wrote it.
      */
     long sentBytes() { return queuedBytes - transport.queuedBytes(); }
 
@@ -166,7 +166,7 @@ final class Connection implements PduReceiver {
                 + (-length & WORD_MASK) + (dataDigest && length > 0 ? DIGEST_BYTES : 0);
     }
 
-    /** Queues a PDU that is not on the hot path. The data are copied where they are not ours to keep. */
+    /** Queues a PDU that is not on the hot path. The data are copied where they do not belong to this connection. */
     void send(InitiatorPdu pdu, MemorySegment data) {
         pdu.encode(bhs);
         bhs.lengths(0, (int) data.byteSize());
@@ -174,7 +174,7 @@ final class Connection implements PduReceiver {
         transport.send(header, data, Transport.Release.NOTHING);
     }
 
-    /** Queues a command and the data that may go with it unasked; with the lock held. */
+    /** Queues a command with its immediate and unsolicited data; with the lock held. */
     void sendCommand(Command command) {
         boolean reads = command.reads();
         boolean writes = command.writes();
@@ -208,7 +208,7 @@ final class Connection implements PduReceiver {
         }
     }
 
-    /** A command with additional header segments: a long CDB, or data in both directions. */
+    /** Queues a command with additional header segments: a long CDB, or data in both directions. */
     private void sendExtended(Command command, MemorySegment data, boolean isFinal) {
         boolean both = command.reads() && command.writes();
         var pdu = new ScsiCommand(false, isFinal, command.reads(), command.writes(),
@@ -250,7 +250,7 @@ final class Connection implements PduReceiver {
 
     // --- ending ---
 
-    /** Ends the connection in order; on the loop's thread. */
+    /** Ends the connection in order; on the event loop's thread. */
     void close() {
         closing = true;
         transport.close();
@@ -258,8 +258,8 @@ final class Connection implements PduReceiver {
 
     /**
      * Ends the connection for a reason, with a reset: commands that are still on their way out must not reach the
-     * target after they were given up here. One that is closing in order, after its Logout, goes on with that. Any
-     * thread.
+     * target after they were given up here. A connection that is closing in order after its Logout goes on with that.
+     * Any thread.
      */
     void end(IOException why) {
         if (loop().inLoop()) {
@@ -306,7 +306,7 @@ final class Connection implements PduReceiver {
         current().damaged(received);
     }
 
-    /** Data are damaged, and nothing short of another connection makes them good; throws what ends this one. */
+    /** Returns the failure that ends this connection: damaged data that only another connection can recover. */
     ProtocolException damage(Bhs received) {
         var why = new DigestException("data digest of PDU " + Integer.toHexString(received.opcode())
                 + "h from " + peer() + " is wrong (RFC 7143 section 7.8)");

@@ -26,13 +26,13 @@ import lunar.iscsi.spi.EventLoop;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections of a session: those there are, those that were lost, and what is done about these (RFC 7143 sections
- * 6.3.4 and 7.2). Lives on the loop's thread.
+ * The connections of a session: present ones, lost ones, and the recovery of these (RFC 7143 sections 6.3.4 and 7.2).
+ * Confined to the event loop's thread.
  *
  * <p>A lost connection is first made to end at the target: by a Logout over another connection, or, where there is
- * none, by a login in its place, which only ErrorRecoveryLevel 2 allows. Then what the target had not received is sent
- * again over the other, and at level 2 what it had received is reassigned; below, those tasks fail, and their caller
- * decides.
+ * none, by a login in its place, which only ErrorRecoveryLevel 2 allows. Then commands that the target had not received
+ * are sent again over the other, and at level 2 those that it had are reassigned; below, these tasks fail, and their
+ * caller decides.
  */
 final class Connections {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
@@ -41,7 +41,7 @@ final class Connections {
     private static final int ALL = -1;
     private static final long FIRST_PAUSE_MS = 100;
 
-    /** Logs in a connection, which is given to {@link #joined} before anything else comes by it. */
+    /** Logs in a connection, which is passed to {@link #joined} before anything else is received by it. */
     @FunctionalInterface
     interface Joiner {
         void join(int cid, TargetAddress portal, int expStatSn) throws IOException;
@@ -63,7 +63,7 @@ final class Connections {
         }
     }
 
-    /** How long the target wants to be left alone, and keeps tasks then. */
+    /** How long the target asks to wait before a login, and for how long it then keeps tasks. */
     private record Patience(int cid, long waitMs, long retainMs) {}
 
     private final EventLoop loop;
@@ -113,17 +113,17 @@ final class Connections {
     /** Whether the session has ended; any thread may ask. */
     boolean isOver() { return isOver; }
 
-    /** Falls when every connection has ended and every command; any thread may wait. */
+    /** Returns a latch that opens when every connection and every command has ended; any thread may wait. */
     CountDownLatch ended() {
         return ended;
     }
 
-    /** Done when every connection has ended and every command. */
+    /** Returns a future that completes when every connection and every command has ended. */
     CompletableFuture<Void> over() {
         return over;
     }
 
-    /** How long the target wants to be left alone before the next login; any thread may ask. */
+    /** Returns how long the target asks to wait before the next login; any thread may ask. */
     long waitMs() {
         return waitMs;
     }
@@ -136,13 +136,13 @@ final class Connections {
 
     // --- connections that come ---
 
-    /** The first connection of the session. */
+    /** Begins with the first connection of the session. */
     void begin(FullFeature first) {
         open.add(first);
         tasks.attach(first.connection());
     }
 
-    /** A connection has logged in to the session, in the place of a lost one or as one more. */
+    /** Adds a connection that has logged in to the session, in the place of a lost one or as a further one. */
     void joined(FullFeature made) {
         Connection connection = made.connection();
         boolean _ = joining.remove(connection.cid());
@@ -166,12 +166,12 @@ final class Connections {
         tasks.startWaiting();
     }
 
-    /** Logs in a connection more, and keeps trying; any thread. */
+    /** Logs in a further connection, and keeps trying; any thread. */
     void add(int cid, TargetAddress portal) {
         loop.execute(() -> join(cid, portal, 0, FIRST_PAUSE_MS, Long.MAX_VALUE));
     }
 
-    /** Two logins for one place would end each other. */
+    /** Starts logins for a CID, unless they are under way: two logins for one CID would end each other. */
     private void join(int cid, TargetAddress portal, int expStatSn, long waitMs, long untilMs) {
         if (joining.add(cid)) {
             joiners.removeIf(each -> !each.isAlive());
@@ -180,7 +180,7 @@ final class Connections {
         }
     }
 
-    /** On a thread of its own. */
+    /** Tries logins until one succeeds; on a thread of its own. */
     private void keepJoining(int cid, TargetAddress portal, int expStatSn, long waitMs,
             long untilMs) {
         long pauseMs = waitMs;
@@ -229,7 +229,7 @@ final class Connections {
 
     // --- connections that go ---
 
-    /** A connection has ended. */
+    /** Handles the end of a connection. */
     void closed(FullFeature gone, @Nullable IOException why) {
         Connection connection = gone.connection();
         open.remove(gone);
@@ -277,8 +277,8 @@ final class Connections {
     }
 
     /**
-     * The target says that it drops a connection, and how long it wants to be left alone. That may be one which was
-     * lost and replaced before the message came, as LIO does it: its replacement is only asked for a sign.
+     * Handles the message that the target drops a connection and asks to wait. It may concern a connection that was
+     * lost and replaced before the message came, as with LIO: therefore the replacement is only pinged.
      */
     void dropped(int cid, int waitSeconds, int retainSeconds) {
         be(new Patience(cid, 1000L * waitSeconds, 1000L * retainSeconds));
@@ -286,7 +286,7 @@ final class Connections {
                 .forEach(FullFeature::ping);
     }
 
-    /** The target says that it drops the session, and how long it wants to be left alone. */
+    /** Handles the message that the target drops the session and asks to wait. */
     void allDropped(int waitSeconds, int retainSeconds, String why) {
         be(new Patience(ALL, 1000L * waitSeconds, 1000L * retainSeconds));
         List.copyOf(open).forEach(each -> each.connection().end(new IOException(why)));
@@ -298,7 +298,7 @@ final class Connections {
         patience.add(asked);
     }
 
-    /** No connection is left: logs in in the place of one that was lost, within the time that was agreed. */
+    /** Without a connection left, logs in in the place of a lost one, within the negotiated time. */
     private void reinstate() {
         Lost one = lost.stream().min(Comparator.comparingLong(each -> each.notBeforeMs))
                 .orElseThrow();
@@ -315,7 +315,7 @@ final class Connections {
     /** Has the target end a lost connection, over another one (sections 7.2.2 and 11.14). */
     private void logOut(Lost one) {
         if (open.isEmpty()) {
-            return; // what ends the last one goes on with it
+            return; // the end of the last connection goes on with it
         }
         Connection by = open.getFirst().connection();
         int cid = one.connection.cid();
@@ -393,8 +393,8 @@ final class Connections {
     // --- the end ---
 
     /**
-     * The target wants a connection to leave: what is there may end while there is time; half of it is left for the
-     * logout.
+     * Handles the target's request for a logout: commands at the target may end while there is time; half of the time
+     * is left for the logout.
      */
     void leave(Connection by, int seconds) {
         if (open.size() > 1) {

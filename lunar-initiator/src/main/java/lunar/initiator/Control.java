@@ -35,8 +35,8 @@ import lunar.scsi.Sense;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a session does beside SCSI commands: pings both ways, aborts, text, asynchronous messages, and the clock behind
- * all timeouts. Lives on the loop's thread.
+ * Performs a session's work beside SCSI commands: pings both ways, aborts, text, asynchronous messages, and the clock
+ * behind all timeouts. Confined to the event loop's thread.
  */
 final class Control {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
@@ -54,7 +54,7 @@ final class Control {
     private final Consumer<SessionNotice> listener;
     private final Attentions attentions;
 
-    /** Told of each unit attention, whichever command it has answered. */
+    /** Called with each unit attention, whichever command it has answered. */
     @FunctionalInterface
     interface Attentions {
         void came(Lun lun, AdditionalSense attention);
@@ -78,7 +78,7 @@ final class Control {
 
     void tell(SessionNotice notice) { tasks.dispatcher().tell(() -> listener.accept(notice)); }
 
-    /** A unit attention has come in the answer to a command. */
+    /** Dispatches a unit attention from the answer to a command. */
     void attention(long lun, AdditionalSense attention) {
         tasks.dispatcher().tell(() -> attentions.came(new Lun(lun), attention));
     }
@@ -96,17 +96,17 @@ final class Control {
 
     // --- questions ---
 
-    /** CmdSN of an immediate PDU; with the lock held. */
+    /** Returns the CmdSN for an immediate PDU; with the lock held. */
     private int cmdSn() {
         return tasks.numbering().current();
     }
 
-    /** Asks for a sign; a connection that gives none is given up. */
+    /** Pings the target; a connection without an answer is ended. */
     void ping(Connection connection) {
         var _ = ping(connection, () -> {}, connection::end);
     }
 
-    /** Asks for a sign. */
+    /** Pings the target. */
     PendingRequest ping(Connection connection, Runnable whenAnswered,
             Consumer<IOException> whenFailed) {
         var pending = new PendingRequest(connection, "ping",
@@ -125,7 +125,7 @@ final class Control {
         return pending;
     }
 
-    /** The time of a command is over; its buffers are ours again only after the target has said so. */
+    /** Aborts a command past its deadline; its buffers are free only after the target has confirmed that. */
     private void expired(Command command) {
         String late = ": no answer within " + tasks.patienceMs(command) + " ms";
         String what = tasks.describe(command);
@@ -159,7 +159,7 @@ final class Control {
                         if (gone) {
                             tasks.fail(by, taskTag, failure);
                         } else if (failure instanceof AbortedException) {
-                            tasks.goOn(by, taskTag); // somebody wanted it to end, and it need not
+                            tasks.goOn(by, taskTag); // the cancellation failed: it may go on
                         } else {
                             failed(new IOException(target + " does not abort " + what + ": "
                                     + TaskManagementResponseCode.describe(response)));
@@ -169,7 +169,7 @@ final class Control {
 
                     @Override
                     void failed(IOException why) {
-                        // The command may still write into its buffer: only the end of the connection stops it.
+                        // The command may still write into its buffer: only the end of the connection stops that.
                         by.end(why);
                     }
                 }, itt -> new TaskManagementRequest(true, TaskManagementFunction.ABORT_TASK.code(),
@@ -177,7 +177,7 @@ final class Control {
                 MemorySegment.NULL);
     }
 
-    /** Says something in text, and has the whole answer handed over. */
+    /** Sends a Text Request, and hands over the whole answer. */
     PendingRequest text(Connection connection, TextKeys keys, Consumer<TextKeys> whenAnswered,
             Consumer<IOException> whenFailed) {
         var text = new InitiatorText(keys, connection.maxSendBytes(), LoginLimits.DEFAULT);
@@ -235,7 +235,7 @@ final class Control {
         }
     }
 
-    /** Sends a NOP-Out that the target asks for, unless that asks for ever more of them and takes none. */
+    /** Sends a NOP-Out that the target requests, unless it requests ever more of them and takes none. */
     private void answer(Connection by, Lun lun, int ttt, MemorySegment echo)
             throws ProtocolException {
         if (!canPong(by)) {
@@ -295,9 +295,9 @@ final class Control {
                                     : message.expCmdSn(),
                             true, asked.name);
                 }
-                // What came later is performed.
+                // Commands that came later are performed.
                 tasks.allegiance().terminate(message.lun(), message.expCmdSn(), false, text);
-                // The target waits for its StatSN before it uses anything of the tasks again (section 11.9.1).
+                // The target waits for the acknowledgement before it reuses resources of the tasks (section 11.9.1).
                 answer(by, message.lun(), Bhs.NO_TAG, MemorySegment.NULL);
             }
             case NEGOTIATION_REQUEST -> negotiate(by);
@@ -306,10 +306,10 @@ final class Control {
         }
     }
 
-    /** The target has something to declare: an empty Text Request lets it (RFC 7143 section 11.9.1). */
+    /** Lets the target declare parameters, by an empty Text Request (RFC 7143 section 11.9.1). */
     private void negotiate(Connection by) {
         if (by.negotiating) {
-            return; // that one lets it, too
+            return; // the one under way serves, too
         }
         by.negotiating = true;
         var _ = text(by, TextKeys.NONE, answer -> {

@@ -21,7 +21,7 @@ import lunar.iscsi.TextKeys;
 import lunar.scsi.Lun;
 import org.jspecify.annotations.Nullable;
 
-/** Makes tasks of exchanges. */
+/** Starts exchanges as tasks. */
 final class Exchanges {
     private final Session session;
     private final Tasks tasks;
@@ -38,7 +38,7 @@ final class Exchanges {
         this.connections = connections;
     }
 
-    /** A task of whatever kind. */
+    /** A task of any kind. */
     private abstract class Running<R> implements Task<R> {
         private final Exchange<R> exchange;
         final CompletableFuture<R> end = new CompletableFuture<>();
@@ -112,7 +112,7 @@ final class Exchanges {
             return settled;
         }
 
-        /** On the loop, where the command ends if it does, and is none other's before. */
+        /** Aborts the command; on the event loop's thread, where it also ends and so is not reused before. */
         private void abort(CompletableFuture<Boolean> settled) {
             if (!end.isDone()) {
                 control.abort(command, new AbortedException(tasks.describe(command)
@@ -137,7 +137,7 @@ final class Exchanges {
         @Override
         public State state() { return end.isDone() ? State.DONE : State.SENT; }
 
-        /** No PDU stops it: the answer is not waited for. */
+        /** Stops waiting for the answer: no PDU cancels the request at the target. */
         @Override
         public CompletableFuture<Boolean> cancel() {
             var settled = new CompletableFuture<Boolean>();
@@ -157,7 +157,7 @@ final class Exchanges {
                     new DeviceGoneException(exchange() + ": " + why.getMessage(), why));
         }
 
-        /** Asks by the first connection there is. */
+        /** Sends the request over the first connection. */
         void ask(BiFunction<Asked<R>, Connection, @Nullable PendingRequest> how) {
             run(() -> {
                 if (tasks.connections().isEmpty()) {
@@ -233,7 +233,7 @@ final class Exchanges {
                 asked.end.complete(TaskManagementResponseCode.TASK_DOES_NOT_EXIST);
                 return null;
             }
-            // A task is asked about by its own connection (RFC 7143 section 11.5.1).
+            // The function goes over the connection of its task (RFC 7143 section 11.5.1).
             Connection own = referenced == null ? null : referenced.connection;
             Connection by = own == null ? first : own;
             int taskTag = referenced == null ? Bhs.NO_TAG : referenced.itt;
@@ -290,12 +290,12 @@ final class Exchanges {
         switch (manage.function()) {
             case LOGICAL_UNIT_RESET -> tasks.resets().refused(manage.lun());
             case TARGET_WARM_RESET -> tasks.resets().refusedForAll();
-            default -> { // nothing was expected of the others
+            default -> { // no reset was noted for the others
             }
         }
     }
 
-    /** The target does not answer what it has ended: here, too, it ends (RFC 7143 section 4.2.3.3). */
+    /** Ends tasks that the target has ended, and therefore does not answer (RFC 7143 section 4.2.3.3). */
     private void clear(Exchange.Manage manage, @Nullable Command referenced, int taskTag,
             Connection by, int cmdSn) {
         TaskManagementFunction function = manage.function();

@@ -30,8 +30,8 @@ import lunar.scsi.Status;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The full feature phase of a connection (RFC 7143 section 4.2.3), on the loop's thread: what tasks are told is here,
- * and read in place; the rest is handed to {@link Control} as records.
+ * The full feature phase of a connection (RFC 7143 section 4.2.3), on the event loop's thread: PDUs for SCSI tasks are
+ * handled here, and read in place; the rest is handed to {@link Control} as records.
  */
 final class FullFeature implements Connection.Phase {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
@@ -45,30 +45,30 @@ final class FullFeature implements Connection.Phase {
     private final Tasks tasks;
     private final Control control;
     private final boolean recovers;
-    /** Judgement of the Data-In whose data segment is on its way into {@link #dataDestination}. */
+    /** Verdict on the Data-In with the data segment that goes into {@link #dataDestination}. */
     private SequenceVerdict verdict = SequenceVerdict.IN_ORDER;
 
     /**
-     * The command into whose buffer the transport is writing a Data-In. Where the command ends meanwhile, since another
-     * connection of the session has told that its task is aborted, its owner gets the buffer back after that.
+     * The command with the buffer into which the transport is writing a Data-In. Where it ends meanwhile, since an
+     * answer on another connection has reported its task aborted, its owner gets the buffer back after that.
      */
     private @Nullable Command landing;
-    /** Until when a command that has ended waits for the rest of its Data-In; 0 for none that waits. */
+    /** Deadline of an ended command that waits for the rest of its Data-In; 0 where none waits. */
     private long landingUntilMs;
 
-    /** When the target was last heard, and whether it has been asked for a sign since. */
+    /** Time of the last PDU from the target, and whether the target has been pinged since. */
     private long heardMs;
     private boolean pinged;
     /** A unit attention in the answer that is being received, and its unit. */
     private @Nullable AdditionalSense attention;
     private long attentionLun;
-    /** SNACKs have been queued, and are to be sent once the lock is free; too many of them wait already. */
+    /** Whether SNACKs are queued, to be sent once the lock is free, and whether too many of them wait already. */
     private boolean hasSnacks;
     private boolean hasTooManySnacks;
-    /** The target has broken a rule in what is handled later, and the connection is about to end. */
+    /** The target has violated the protocol in a PDU that was handled later: the connection is about to end. */
     private boolean isBroken;
 
-    /** @param recoveryLevel ErrorRecoveryLevel; from 1 on, what is lost within the connection is asked for again */
+    /** @param recoveryLevel ErrorRecoveryLevel; from 1 on, PDUs lost within the connection are requested again */
     FullFeature(Connection connection, Tasks tasks, Control control, int recoveryLevel) {
         this.connection = connection;
         this.tasks = tasks;
@@ -79,7 +79,7 @@ final class FullFeature implements Connection.Phase {
 
     Connection connection() { return connection; }
 
-    /** The clock: pings a target that has been silent for too long, and gives up one that stays so. */
+    /** Called by the clock: pings a target that has been silent for too long, and gives up one that stays so. */
     void tick(long nowMs, int keepAliveMs) {
         if (nowMs - heardMs >= keepAliveMs) {
             ping();
@@ -95,7 +95,7 @@ final class FullFeature implements Connection.Phase {
         }
     }
 
-    /** Asks the target for a sign, unless that has been done since the last one. */
+    /** Pings the target, unless that has been done since its last PDU. */
     void ping() {
         if (!pinged) {
             pinged = true;
@@ -127,7 +127,7 @@ final class FullFeature implements Connection.Phase {
         }
     }
 
-    /** The transport writes into no buffer any more. Returns the command whose end waited for that; lock held. */
+    /** Called once the transport writes into no buffer any more. Returns the command that ends by that; lock held. */
     private @Nullable Command landed() {
         Command command = landing;
         landing = null;
@@ -162,7 +162,7 @@ final class FullFeature implements Connection.Phase {
             ended = switch (opcode) {
                 case DataIn.OPCODE -> {
                     Command done = dataIn(bhs);
-                    Command landed = landed(); // after it: where it throws, the end of the connection does this
+                    Command landed = landed(); // last: if the above throws, the end of the connection does this
                     yield done == null ? landed : done;
                 }
                 case ScsiResponse.OPCODE -> response(bhs, data);
@@ -177,7 +177,7 @@ final class FullFeature implements Connection.Phase {
         AdditionalSense told = attention;
         if (told != null) {
             attention = null;
-            control.attention(attentionLun, told); // before the command, whose owner may send it again
+            control.attention(attentionLun, told); // before the command ends: its owner may send it again
         }
         if (ended != null) {
             ended.end();
@@ -185,7 +185,7 @@ final class FullFeature implements Connection.Phase {
         sendSnacks();
     }
 
-    /** Sees a StatSN that counts, and asks for those that are missing before it. With the lock held. */
+    /** Takes a StatSN that counts, and requests the missing ones before it. With the lock held. */
     private void note(int statSn) throws ProtocolException {
         int first = connection.status().nextStatSn();
         int missing = connection.status().note(statSn);
@@ -199,7 +199,7 @@ final class FullFeature implements Connection.Phase {
         }
     }
 
-    /** Judges a StatSN that counts; false for a PDU that has come before. With the lock held. */
+    /** Whether a StatSN that counts is new; false for a PDU that has come before. With the lock held. */
     private boolean isNew(int statSn) throws ProtocolException {
         note(statSn);
         return connection.status().take(statSn);
@@ -300,7 +300,7 @@ final class FullFeature implements Connection.Phase {
         return connection.status().take(statSn) ? finish(command, expDataSn) : null;
     }
 
-    /** Also after a recovered error, whose data count as those of a good command do. */
+    /** Whether the command has succeeded; also after a recovered error, where the data count, too. */
     private static boolean hasSucceeded(Command command) {
         return command.response == ScsiResponse.COMPLETED
                 && SenseMapping.isSuccess(command.status, command.sense);
@@ -384,7 +384,7 @@ final class FullFeature implements Connection.Phase {
         }
     }
 
-    /** What a guest of the loop has received. */
+    /** Handles, on the event loop's own thread, a PDU that a guest of the loop has received. */
     private void later(TargetPdu pdu, MemorySegment data) {
         try {
             if (connection.isOpen() && !isBroken) {
@@ -431,9 +431,9 @@ final class FullFeature implements Connection.Phase {
     }
 
     /**
-     * Asks for the data of a command again, from the first that is missing on: what came behind it is not kept.
+     * Requests the data of a command again, from the first that is missing on: what came behind it is not kept.
      *
-     * @param always also where the same data have been asked for before
+     * @param always also where the same data have been requested before
      */
     private void askForData(Command command, boolean always) throws ProtocolException {
         int first = command.dataInReceiver.expDataSn();
@@ -462,7 +462,7 @@ final class FullFeature implements Connection.Phase {
         control.tell(new SessionNotice.AskedAgain(connection.cid(), what));
     }
 
-    /** The target may forget the data so far (section 11.7.2). Those before a status, ExpStatSN acknowledges. */
+    /** Acknowledges the data so far (section 11.7.2). Data before a status are acknowledged by ExpStatSN. */
     private void acknowledge(Command command, Bhs bhs) {
         queue(new SnackRequest(SnackType.DATA_ACK, new Lun(bhs.lun()), Bhs.NO_TAG,
                 bhs.int32(Pdu.TTT), connection.expStatSn(), command.dataInReceiver.expDataSn(),
@@ -481,7 +481,7 @@ final class FullFeature implements Connection.Phase {
 
     /**
      * Sends the SNACKs that were queued, unless the target gives cause for ever more of them and takes none. Without
-     * the lock: what the network takes of other requests meanwhile may end them.
+     * the lock: other requests may end when the network takes their data meanwhile.
      */
     private void sendSnacks() throws ProtocolException {
         if (!hasSnacks) {
@@ -507,7 +507,7 @@ final class FullFeature implements Connection.Phase {
         }
     }
 
-    /** The data segment is the header of ours which the target rejects (RFC 7143 section 11.17). */
+    /** Handles a Reject; its data segment is the header of the rejected PDU (RFC 7143 section 11.17). */
     private void rejected(Reject reject, MemorySegment data) throws ProtocolException {
         String why = "rejected by the target: " + RejectReason.describe(reject.reason());
         if (data.byteSize() < Bhs.LENGTH) {

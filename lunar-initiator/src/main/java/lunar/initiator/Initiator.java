@@ -56,24 +56,24 @@ public final class Initiator implements AutoCloseable {
     private Initiator(InitiatorOptions options) { this.options = options; }
 
     /**
-     * An initiator with one event loop.
+     * Creates an initiator with one event loop.
      *
-     * @throws IllegalArgumentException when it is no iSCSI name
+     * @throws IllegalArgumentException when the name is no iSCSI name
      */
     public static Initiator create(String name) { return create(InitiatorOptions.of(name)); }
 
-    /** An initiator. Its event loops start with the first session. */
+    /** Creates an initiator. Its event loops start with the first session. */
     public static Initiator create(InitiatorOptions options) {
         return new Initiator(options);
     }
 
-    /** The initiator's iSCSI name. */
+    /** Returns the initiator's iSCSI name. */
     public String name() { return options.name(); }
 
     /**
-     * Logs in to the target of an {@link IscsiUri}, whose LUN, if it has one, does not matter here.
+     * Logs in to the target of an {@link IscsiUri}. The LUN of the URI, if any, is ignored.
      *
-     * @throws IllegalArgumentException when the URI is wrong; the message is one line for a person
+     * @throws IllegalArgumentException when the URI is wrong; the message is one line for the user
      * @throws LoginException when the target refuses, or does not answer in time
      * @throws IOException when there is no connection to be had, or it ends
      */
@@ -98,8 +98,8 @@ public final class Initiator implements AutoCloseable {
     }
 
     /**
-     * Logs in with an ISID of one's own: a session that the target still has by it ends there, with its commands,
-     * before the login does (session reinstatement, RFC 7143 section 6.3.5).
+     * Logs in with a given ISID: a session that the target still has with it ends there, with its commands, before the
+     * login completes (session reinstatement, RFC 7143 section 6.3.5).
      *
      * @throws LoginException when the target refuses, or does not answer in time
      * @throws IOException when there is no connection to be had, or it ends
@@ -110,8 +110,8 @@ public final class Initiator implements AutoCloseable {
     }
 
     /**
-     * Logs in with an ISID of one's own at the very portal of the options. A redirection is not followed: it may lead
-     * to another portal group, where the ISID is that of another session, which would end instead.
+     * Logs in with a given ISID at exactly the portal of the options. A redirection is not followed: it may lead to
+     * another portal group, where the ISID is that of another session, which would end instead.
      *
      * @throws LoginException when the target refuses, redirects, or does not answer in time
      * @throws IOException when there is no connection to be had, or it ends
@@ -128,7 +128,7 @@ public final class Initiator implements AutoCloseable {
     }
 
     /**
-     * The targets of a portal.
+     * Discovers the targets of a portal.
      *
      * @param portal {@code host[:port]}, an IPv6 address in brackets
      * @throws LoginException when the target refuses, or does not answer in time
@@ -138,18 +138,18 @@ public final class Initiator implements AutoCloseable {
         return discover(discovery(portal));
     }
 
-    /** The targets of a portal that wants CHAP. */
+    /** Discovers the targets of a portal that requires CHAP. */
     public List<DiscoveredTarget> discover(String portal, ChapCredentials own) throws IOException {
         return discover(discovery(portal).withChap(own));
     }
 
-    /** The targets of a portal that wants CHAP, and proves itself. */
+    /** Discovers the targets of a portal that requires CHAP, and must prove itself. */
     public List<DiscoveredTarget> discover(String portal, ChapCredentials own,
             ChapCredentials target) throws IOException {
         return discover(discovery(portal).withMutualChap(own, target));
     }
 
-    /** The targets that a portal tells of, by the portal, transport, secrets and timeouts of a session at it. */
+    /** Discovers targets with the portal, transport, secrets and timeouts of the given options. */
     public List<DiscoveredTarget> discover(SessionOptions at) throws IOException {
         var settings = InitiatorLogin.Settings.discovery(name(), newIsid(), Offer.DEFAULT);
         try (Session discovery = login(at.forDiscovery(), settings, "discovery",
@@ -174,7 +174,7 @@ public final class Initiator implements AutoCloseable {
         return SessionOptions.of(address.host(), address.port(), "").withQueueDepth(1);
     }
 
-    /** An ISID that no other session of this initiator has. */
+    /** Returns an ISID that no other session of this initiator has. */
     public Isid newIsid() {
         return Isid.random(isidNumber, isidQualifier.incrementAndGet() & (ISID_QUALIFIERS - 1));
     }
@@ -214,7 +214,7 @@ public final class Initiator implements AutoCloseable {
         return session;
     }
 
-    /** The first connection of a session. */
+    /** Logs in the first connection of a session. */
     private LoginPhase.Outcome lead(SessionOptions session, InitiatorLogin.Settings settings,
             String task) throws IOException {
         var numbering = new CommandNumbering(FIRST_CMD_SN);
@@ -232,7 +232,7 @@ public final class Initiator implements AutoCloseable {
                         sessions::remove, options, join(session, settings)));
     }
 
-    /** One connection more of a session, or one in the place of another. */
+    /** Returns what logs in further connections of a session, and replacements of lost ones. */
     private Session.Joiner join(SessionOptions options, InitiatorLogin.Settings settings) {
         return (session, cid, portal, expStatSn) -> {
             String task = "connection " + cid + " to " + options.targetName();
@@ -279,7 +279,7 @@ public final class Initiator implements AutoCloseable {
             throw new IOException(what + ": cannot connect: " + e.getMessage(), e);
         }
         LoginPhase running = phase.join();
-        // A session lives on one loop; nothing has come yet, since the initiator speaks first.
+        // A session lives on one event loop; nothing has come yet, since the initiator speaks first.
         transport.loop().execute(loop == null
                 ? running::start
                 : () -> transport.moveTo(loop, running::start));
@@ -297,7 +297,7 @@ public final class Initiator implements AutoCloseable {
         return bytes;
     }
 
-    /** Waits for what the loop's thread completes, and throws what it fails with, saying what it was about. */
+    /** Waits for a future that the event loop's thread completes; a failure's message names task and portal. */
     static <T> T await(CompletableFuture<T> future, int timeoutMs, TargetAddress portal,
             String task) throws IOException {
         String what = task + " at " + portal;
@@ -311,7 +311,7 @@ public final class Initiator implements AutoCloseable {
         } catch (ExecutionException e) {
             Throwable cause = e.getCause();
             if (cause instanceof LoginException refused) {
-                // Its message tells what was refused, and to whom.
+                // Its message already describes the refused login.
                 throw new LoginException(portal + ": " + refused.getMessage(),
                         refused.statusClass(), refused.statusDetail());
             }

@@ -4,17 +4,17 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * Who an initiator is.
+ * The name of an initiator and its settings.
  *
  * @param name iSCSI name: {@code iqn.}, {@code eui.} or {@code naa.} (RFC 7143 section 4.2.7)
- * @param alias InitiatorAlias, a name for people
+ * @param alias InitiatorAlias, a human-readable name
  * @param loopCount event loops, that is threads, over which the sessions are spread
- * @param listener hears what happens to sessions
+ * @param listener receives the events of sessions
  * @param metrics counts commands
  */
 public record InitiatorOptions(String name, Optional<String> alias, int loopCount,
         SessionListener listener, Optional<InitiatorMetrics> metrics) {
-    /** Name of an initiator that is given none. */
+    /** Default name of an initiator. */
     public static final String DEFAULT_NAME = "iqn.2026-11.org.lunar:host";
 
     private static final int MAX_LOOPS = 256;
@@ -31,27 +31,27 @@ public record InitiatorOptions(String name, Optional<String> alias, int loopCoun
         }
     }
 
-    /** One event loop, no alias. */
+    /** Returns options with one event loop and no alias. */
     public static InitiatorOptions of(String name) {
         return new InitiatorOptions(name, Optional.empty(), 1, (_, _) -> {}, Optional.empty());
     }
 
-    /** The same with an alias. */
+    /** Returns these options with an alias. */
     public InitiatorOptions withAlias(String value) {
         return new InitiatorOptions(name, Optional.of(value), loopCount, listener, metrics);
     }
 
-    /** The same with another number of event loops. */
+    /** Returns these options with another number of event loops. */
     public InitiatorOptions withLoopCount(int value) {
         return new InitiatorOptions(name, alias, value, listener, metrics);
     }
 
-    /** The same with a listener. */
+    /** Returns these options with a listener. */
     public InitiatorOptions withListener(SessionListener value) {
         return new InitiatorOptions(name, alias, loopCount, value, metrics);
     }
 
-    /** The same with a counter. */
+    /** Returns these options with a counter of commands. */
     public InitiatorOptions withMetrics(InitiatorMetrics value) {
         return new InitiatorOptions(name, alias, loopCount, listener, Optional.of(value));
     }

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * iscsi://[user[%secret]@]host[:port]/target-name[/lun][?option=value&amp;option=value]
  * </pre>
  *
- * <p>The first percent sign parts user and secret, as in libiscsi; behind it, percent and two hexadecimal digits
+ * <p>The first percent sign separates user and secret, as in libiscsi; behind it, percent and two hexadecimal digits
  * stand for a byte. An IPv6 address stands in brackets. A secret in a file is safer than one on a command line.
  *
  * <pre>
@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  * mutual-user                   name under which the target must prove itself,
  * mutual-secret-file            and the file with its secret, read at each login
  * chap-algorithms               what may be offered, the preferred first: of sha3-256, sha-256, sha-1, md5
- * initiator                     name of the initiator, for whoever opens the URI as a device
+ * initiator                     name of the initiator, where the URI is opened as a device
  * queue-depth                   commands at the target at once
  * sessions                      1 to 32, spread over the portals that discovery tells of
  * policy                        which of them a request takes: least-queue, round-robin, service-time, fixed
@@ -59,7 +59,7 @@ import org.jspecify.annotations.Nullable;
 public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
         SessionOptions sessionOptions, Paths paths) {
     /**
-     * Options about sessions beside each other.
+     * Options for several sessions in parallel.
      *
      * @param sessions how many
      * @param policy name of a policy, if one is given
@@ -92,7 +92,7 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
     /**
      * Parses a URI.
      *
-     * @throws IllegalArgumentException with one line for the person who wrote it, without secrets
+     * @throws IllegalArgumentException with a message of one line for the user, without secrets
      */
     public static IscsiUri parse(String text) {
         if (!text.contains(":")) {
@@ -103,9 +103,9 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
     }
 
     /**
-     * Takes a device URI apart.
+     * Parses a device URI.
      *
-     * @throws IllegalArgumentException with one line for the person who wrote it, without secrets
+     * @throws IllegalArgumentException with a message of one line for the user, without secrets
      */
     public static IscsiUri of(DeviceUri uri) {
         if (!SCHEMES.contains(uri.scheme())) {
@@ -282,7 +282,7 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
     private static ChapSource file(String user, String file) {
         try {
             ChapSource source = ChapSource.file(user, Path.of(file));
-            var _ = once(source); // what is wrong with it is told before anything is tried
+            var _ = once(source); // reports a bad file before anything is tried
             return source;
         } catch (InvalidPathException e) {
             throw new IllegalArgumentException("cannot read secret file " + file, e);
@@ -317,7 +317,7 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
         return Integer.parseInt(written);
     }
 
-    /** Percent and two hexadecimal digits stand for a byte; any other percent for itself. */
+    /** Decodes percent and two hexadecimal digits as a byte; any other percent stands for itself. */
     private static String decoded(String text) {
         String guarded = NOT_ENCODED.matcher(text).replaceAll("%25").replace("+", "%2B");
         return URLDecoder.decode(guarded, StandardCharsets.UTF_8);

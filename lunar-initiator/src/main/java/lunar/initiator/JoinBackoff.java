@@ -7,11 +7,11 @@ import lunar.iscsi.LoginException;
 import lunar.iscsi.LoginStatus;
 
 /**
- * When a further connection of a session is tried again, after a pause that doubles each time. A portal that is out of
- * reach is tried every 10 s at last, a target that refuses the connection for now every five minutes: the pauses after
- * refusals grow by refusals only, so a target that is starting and not ready is asked again soon, however long it was
- * out of reach. One that refuses it for a reason which waiting does not mend, such as its authentication, is tried a
- * few times, lest it lock an account; each reason counts for itself. Not thread-safe.
+ * Backoff for further connections of a session: the pause doubles each time. An unreachable portal is tried every 10 s
+ * at last, a target that refuses the connection for now every five minutes: the pauses after refusals grow by refusals
+ * only, so a target that is starting and not ready is asked again soon, however long it was unreachable. A target that
+ * refuses for a reason which waiting does not mend, such as failed authentication, is tried a few times only, lest it
+ * lock an account; each reason counts for itself. Not thread-safe.
  */
 final class JoinBackoff {
     /** In place of a pause: the connection is not to be tried again. */
@@ -24,10 +24,10 @@ final class JoinBackoff {
 
     private long nextMs = FIRST_PAUSE_MS;
     private long nextRefusedMs = FIRST_PAUSE_MS;
-    /** How often the target has refused, by lasting reason: status class and detail. */
+    /** Number of refusals by lasting reason: status class and detail. */
     private final Map<Integer, Integer> refusals = new HashMap<>();
 
-    /** How long to wait after a login has failed, in milliseconds, or {@link #NEVER}. */
+    /** Returns how long to wait after a login has failed, in milliseconds, or {@link #NEVER}. */
     long afterMs(IOException why) {
         var refused = why instanceof LoginException exception ? exception : null;
         if (refused != null && (isOver(refused)
@@ -45,7 +45,7 @@ final class JoinBackoff {
         return pauseMs;
     }
 
-    /** How often the target has refused for this reason, with this time. */
+    /** Counts a refusal; returns how often the target has refused for this reason. */
     private int count(LoginException refused) {
         return refusals.merge(refused.statusClass() << Byte.SIZE | refused.statusDetail(), 1,
                 Integer::sum);

@@ -17,19 +17,19 @@ import lunar.iscsi.StatusReceiver;
 import lunar.iscsi.TargetAddress;
 import org.jspecify.annotations.Nullable;
 
-/** The login of one connection; on the loop's thread. Numbers and tags are kept here, the rest by the pure engine. */
+/** The login of a connection; on the event loop's thread. Keeps numbers and tags; the pure engine does the rest. */
 final class LoginPhase implements Connection.Phase {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
-    /** How a login ends well. */
+    /** Outcome of a login that did not fail. */
     sealed interface Outcome {}
 
     /** The connection is in the full feature phase, in a session. */
     record LoggedIn(Session session) implements Outcome {}
 
-    /** The target is elsewhere. */
+    /** The target has redirected the login. */
     record Moved(TargetAddress address) implements Outcome {}
 
-    /** Makes the session of a login, or has it join one, on the loop's thread, before any further PDU is looked at. */
+    /** Makes or joins the session of a login; on the event loop's thread, before any further PDU is handled. */
     @FunctionalInterface
     interface SessionMaker {
         Session make(Connection connection, LoginResult result);
@@ -58,7 +58,7 @@ final class LoginPhase implements Connection.Phase {
         this.maker = maker;
     }
 
-    /** Completes when the login has ended, exceptionally with an IOException. */
+    /** Returns a future that completes when the login has ended, exceptionally with an IOException. */
     CompletableFuture<Outcome> outcome() {
         return outcome;
     }
@@ -93,7 +93,7 @@ final class LoginPhase implements Connection.Phase {
             throw new ProtocolException(
                     "Login Response for another task tag (RFC 7143 section 11.13)");
         }
-        // One request is out at a time, so that whatever StatSN comes is the next.
+        // Only one request is outstanding at a time, so that any StatSN received is the next.
         connection.status(new StatusReceiver(response.statSn()));
         numbers.update(response.expCmdSn(), response.maxCmdSn());
         switch (login.receive(LoginAnswer.of(response, data))) {

@@ -7,8 +7,8 @@ import lunar.scsi.LogicalBlockProvisioning;
 import lunar.scsi.ModeParameters;
 
 /**
- * What a LUN has answered to questions that it need not answer. An empty answer means nothing more than that none came:
- * the same unit may have given one by another session.
+ * Answers of a LUN to optional questions. An empty answer means nothing more than that none came: the same unit may
+ * have given one by another session.
  *
  * @param capacity READ CAPACITY(16)
  * @param limits VPD page B0h
@@ -20,7 +20,7 @@ import lunar.scsi.ModeParameters;
 record LunAnswers(Optional<CapacityData16> capacity, Optional<BlockLimits> limits,
         Optional<LogicalBlockProvisioning> provisioning, Optional<ModeParameters> mode,
         Optional<Boolean> writesSame, Optional<Boolean> comparesAndWrites) {
-    /** These answers, and those of another session where there is none. */
+    /** Returns these answers, and those of another session where there is none. */
     LunAnswers orElse(LunAnswers other) {
         return new LunAnswers(capacity.or(other::capacity), limits.or(other::limits),
                 provisioning.or(other::provisioning), mode.or(other::mode),

@@ -37,8 +37,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A LUN as a block device. Requests in flight share the queue depth of the session; more wait in its queue.
  *
- * <p>Sends again without telling the caller, under the deadline of the request, what {@link RetryPolicy} says. Anything
- * else fails as {@link StorageException}.
+ * <p>Retries commands as {@link RetryPolicy} decides, within the deadline of the request and unseen by the caller. Any
+ * other failure is a {@link StorageException}.
  *
  * <p>Native buffers and arrays of bytes are sent from and received into in place. Others are copied, and so is
  * memory of a confined arena, which only a request that {@link #execute} waits for may have.
@@ -62,10 +62,10 @@ public final class LunDevice implements BlockDevice {
     private final Command.Ending ended = this::ended;
     private final LunExtents extents;
     private volatile Geometry geometry;
-    /** The unit is being asked for its capacity, and is to be asked again afterwards; guarded by this. */
+    /** Whether the unit is being asked for its capacity, and is to be asked again afterwards; guarded by this. */
     private boolean asksCapacity;
     private boolean asksAgain;
-    /** Questions in a row that were not answered well; after each the unit is not asked for a while. */
+    /** Capacity questions in a row without a good answer; after each the unit is not asked for a while. */
     private int unansweredQuestions;
     private volatile boolean hasNoCache;
     private volatile Consumer<AdditionalSense> attentionListener = _ -> {};
@@ -84,14 +84,14 @@ public final class LunDevice implements BlockDevice {
                 traits.hasHoles());
     }
 
-    /** The session through which the device is reached. */
+    /** Returns the session through which the device is reached. */
     public Session session() {
         return session;
     }
 
     /**
-     * Takes over what the same unit has told another session, where it did not answer this one: what callers were told
-     * of the unit holds by each of its sessions, even one whose optional questions timed out.
+     * Takes over the unit's answers to another session, where it did not answer this one: what callers have learned of
+     * the unit holds for each of its sessions, even where optional questions timed out.
      *
      * @param other null for none
      */
@@ -111,10 +111,10 @@ public final class LunDevice implements BlockDevice {
         geometry = new Geometry(geometry.blockSize(), blockCount, geometry.physicalBlockSize());
     }
 
-    /** The device's LUN. */
+    /** Returns the device's LUN. */
     public Lun lun() { return lun; }
 
-    /** Tells of unit attentions from now on; on the loop, where it must not block. One listener: the latest. */
+    /** Sets the listener for unit attentions, replacing any; called on the event loop's thread, must not block. */
     public void onAttention(Consumer<AdditionalSense> listener) {
         attentionListener = listener;
     }
@@ -140,7 +140,7 @@ public final class LunDevice implements BlockDevice {
     @Override
     public long writeLosses() { return writes.writeLosses(); }
 
-    /** What the unit has told of resets by this session. */
+    /** Returns what the unit has reported of resets by this session. */
     public ResetTold resetTold() {
         return tasks.resets().told(lun);
     }
@@ -230,7 +230,7 @@ public final class LunDevice implements BlockDevice {
         }
     }
 
-    /** Notes what {@link #vouch} is to know of the time when a request is submitted. */
+    /** Notes, when a request is submitted, the counts that {@link #vouch} needs. */
     private void count(Command command, BlockRequest request) {
         if (request.operation() == Operation.FLUSH) {
             command.lossesBefore = writes.reported();
@@ -288,7 +288,7 @@ public final class LunDevice implements BlockDevice {
                 && command.status == Status.GOOD.code();
     }
 
-    /** After which pause a command is to be sent again, if at all. */
+    /** Returns the pause before a command is sent again, or {@link RetryPolicy#NEVER}. */
     private long pauseMs(Command command, boolean idempotent) {
         long leftMs = command.deadlineMs - session.loop().nowMs();
         if (command.lost) {
@@ -313,7 +313,7 @@ public final class LunDevice implements BlockDevice {
         }
     }
 
-    /** Notes a write that the target has acknowledged; the failure of a flush or FUA write that cannot vouch. */
+    /** Notes an acknowledged write; returns the failure of a flush or FUA write that cannot vouch for its data. */
     private @Nullable StorageException vouch(Command command, BlockRequest request) {
         if (request.operation() == Operation.READ || !hasVolatileCache()) {
             return null;
@@ -331,7 +331,7 @@ public final class LunDevice implements BlockDevice {
         return isLost ? writes.failure(tasks.describe(command)) : null;
     }
 
-    /** Accounts for a command that was passed through: a flush of some blocks makes nothing known to be stable. */
+    /** Accounts for a passed-through command: a flush of some blocks does not make any write count as stable. */
     private void vouch(byte opcode, long lossesBefore, long reportedBefore)
             throws LostWritesException {
         if (BlockCommands.changesBlocks(opcode)) {
@@ -392,7 +392,7 @@ public final class LunDevice implements BlockDevice {
                 request.fail(failure);
             }
         } catch (RuntimeException e) {
-            // A completion must not throw; one that does must not end the connection of everybody.
+            // A completion must not throw; one that does must not end the connection for all requests.
             LOG.log(System.Logger.Level.ERROR, "completion of " + request, e);
         } finally {
             leave();
@@ -401,7 +401,7 @@ public final class LunDevice implements BlockDevice {
 
     // --- a device that grows ---
 
-    /** The unit tells what has happened to it. */
+    /** Takes a unit attention of this unit. */
     void attention(AdditionalSense additional) {
         attentionListener.accept(additional);
         if (additional.equals(AdditionalSense.CAPACITY_DATA_HAS_CHANGED)) {
@@ -410,13 +410,13 @@ public final class LunDevice implements BlockDevice {
     }
 
     /**
-     * Has the unit asked for its capacity, which is taken over when it comes: it may have grown. Does not block. A unit
-     * tells of it by a unit attention in each session with it, with the next command there.
+     * Asks the unit for its capacity, since it may have grown, and adopts the answer when it comes. Does not block. A
+     * unit reports a change by a unit attention in each session with it, with the next command there.
      */
     public void askCapacity() {
         synchronized (this) {
             if (asksCapacity) {
-                asksAgain = true; // what is being answered may be what was before
+                asksAgain = true; // the answer under way may be outdated
                 return;
             }
             asksCapacity = true;
@@ -464,7 +464,7 @@ public final class LunDevice implements BlockDevice {
             unanswered = unansweredQuestions;
         }
         if (unanswered > 0 && session.isOpen()) {
-            // It may answer each question with the attention that makes others ask, here and by other paths.
+            // It may answer each question with the attention that triggers further ones, here and by other paths.
             session.loop().schedule(this::askedCapacity,
                     FIRST_REST_MS << Math.min(unanswered - 1, MAX_REST_DOUBLINGS));
         } else {
@@ -472,7 +472,7 @@ public final class LunDevice implements BlockDevice {
         }
     }
 
-    /** From now on the unit may be asked again, and is if there was cause for it since the last question. */
+    /** Allows the next capacity question, and asks it if there was cause for it since the last one. */
     private void askedCapacity() {
         boolean again;
         synchronized (this) {

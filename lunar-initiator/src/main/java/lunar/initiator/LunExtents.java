@@ -13,7 +13,7 @@ import lunar.scsi.LbaStatusList;
 import lunar.scsi.LbaStatusList.Provisioning;
 import lunar.scsi.MalformedDataException;
 
-/** Asks a LUN for its holes (GET LBA STATUS) where it has any, until it refuses or answers nonsense. */
+/** Asks a LUN for its holes (GET LBA STATUS) where it can have any, until it refuses or its answer is invalid. */
 final class LunExtents {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
     /** A header and 32 extents. */
@@ -30,12 +30,12 @@ final class LunExtents {
         this.hasHoles = hasHoles;
     }
 
-    /** More is known of the LUN, perhaps that it has holes. */
+    /** Takes over traits of the LUN that have become known, perhaps that it has holes. */
     void learn(LunTraits known) {
         hasHoles = known.hasHoles();
     }
 
-    /** The run of equal blocks at the begin of {@code rest}, which is itself the answer where the LUN has none. */
+    /** Returns the run of equal blocks at the begin of {@code rest}; {@code rest} itself where the LUN has no holes. */
     Extent within(Extent rest) throws StorageException {
         if (!hasHoles || refuses) {
             return rest;
@@ -59,7 +59,7 @@ final class LunExtents {
         }
     }
 
-    /** What the list says of the first block, and of those after it as long as it says the same. */
+    /** Returns the run of blocks from the first on that the list reports alike; {@code rest} where it reports none. */
     private static Extent first(Extent rest, List<LbaStatusList.Extent> told) {
         long at = rest.lba();
         long end = rest.lba() + rest.blockCount();

@@ -43,7 +43,7 @@ import lunar.scsi.UnitSerialNumber;
 import lunar.scsi.VpdPage;
 import lunar.scsi.WriteVerifier;
 
-/** Finds out what a LUN is. Old and small targets tell little. */
+/** Probes the properties of a LUN. Old and small targets report few. */
 final class LunProbe {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
 
@@ -53,7 +53,7 @@ final class LunProbe {
 
     private static final int WRITE_SAME_16 = 0x93;
 
-    /** Time for a command that a device need not know: some drop it, and answer what comes after it. */
+    /** Timeout of an optional command: some devices drop one that they do not know, and answer later commands. */
     private static final int OPTIONAL_MS = 5_000;
     private static final long BEYOND_READ_CAPACITY_10 = 0xffff_ffffL;
     private static final int NO_NAME = 9;
@@ -67,7 +67,7 @@ final class LunProbe {
         this.lun = lun;
     }
 
-    /** Asks a LUN all that a block device must know. */
+    /** Asks a LUN for everything that a block device needs. */
     static LunTraits probe(Session session, Lun lun) throws StorageException {
         var probe = new LunProbe(session, lun);
         try {
@@ -134,8 +134,8 @@ final class LunProbe {
     }
 
     /**
-     * A page, or nothing where the device refuses it or answers another. That it does not answer is a failure: by these
-     * pages a device is told from others, which must not depend on how busy it was.
+     * Returns a page, or nothing where the device refuses it or answers with another. No answer is a failure: these
+     * pages identify a device, which must not depend on how busy it was.
      */
     private Optional<VpdPage> vpd(int code) throws StorageException {
         try {
@@ -147,7 +147,7 @@ final class LunProbe {
         }
     }
 
-    /** A page of limits, if the device has it and answers. */
+    /** Returns a page of limits, if the device has it and answers. */
     private <P extends VpdPage> Optional<P> limitsPage(Set<Integer> supported, int code,
             Class<P> type) throws StorageException {
         return supported.contains(code)
@@ -167,7 +167,7 @@ final class LunProbe {
         return new CapacityData16(small.lastLba(), small.blockSize(), 0, 0, false, false, 0);
     }
 
-    /** The shape of a device, if it is one that a block device can have. */
+    /** Returns the geometry of a device; throws where no block device can have it. */
     private Geometry geometry(CapacityData16 capacity) throws StorageException {
         try {
             int blockSize = Math.toIntExact(capacity.blockSize());
@@ -179,7 +179,7 @@ final class LunProbe {
         }
     }
 
-    /** Write protection and FUA; nothing where the device has no mode pages. */
+    /** Returns write protection and FUA; empty where the device has no mode pages. */
     private Optional<ModeParameters> mode() throws StorageException {
         for (int page : new int[]{ModeSense.ALL_PAGES, 0x08}) {
             var sense = new ModeSense(CdbForm.CDB6, false, true, ModeSense.PageControl.CURRENT,
@@ -193,7 +193,7 @@ final class LunProbe {
         return Optional.empty();
     }
 
-    /** Whether a command is there, where the device says. */
+    /** Whether the device supports a command; empty where it does not report that. */
     private Optional<Boolean> supports(int opcode) throws StorageException {
         var ask = new ReportSupportedOperationCodes(false,
                 ReportSupportedOperationCodes.ONE_OPCODE, opcode, 0, 64);
@@ -206,8 +206,8 @@ final class LunProbe {
     }
 
     /**
-     * Whether COMPARE AND WRITE is there, by one of no blocks, which does nothing: tgtd lists the command in its limits
-     * and in its operation codes, and refuses it. The W bit goes with it, without which istgt does not answer.
+     * Whether COMPARE AND WRITE is supported, tested by one of no blocks, which does nothing: tgtd lists the command in
+     * its limits and operation codes, and refuses it. The W bit is set, since istgt does not answer without it.
      */
     private Optional<Boolean> comparesAndWrites() throws StorageException {
         if (silent) {
@@ -218,7 +218,7 @@ final class LunProbe {
                     true);
             return Optional.of(true);
         } catch (InvalidRequestException _) {
-            return Optional.of(true); // the number of blocks is not to its taste
+            return Optional.of(true); // it knows the command, and refuses the number of blocks
         } catch (ReservationConflictException _) {
             return Optional.of(true); // reserved by another host, which says nothing about the command
         } catch (NotSupportedException _) {
@@ -249,7 +249,7 @@ final class LunProbe {
                 serial.length() > 64 ? serial.substring(0, 64) : serial, uuid);
     }
 
-    /** Names by how likely they are the same over every path and for ever. */
+    /** Ranks names by how likely they are the same over every path and forever. */
     private static int rank(Identifier identifier) {
         return switch (identifier) {
             case Identifier.UuidName _ -> 0;
@@ -270,15 +270,15 @@ final class LunProbe {
 
     // --- asking ---
 
-    /** Takes data apart that a device has sent. */
+    /** Decodes data that a device has sent. */
     @FunctionalInterface
     private interface Decoder<T> {
         T decode(MemorySegment bytes) throws MalformedDataException;
     }
 
     /**
-     * Asks what a device need not know: nothing where it fails in whatever way, answers with nonsense, or not within a
-     * short time. After one silence nothing more is asked that way, so that a device costs that time once.
+     * Asks an optional question: empty where it fails in any way, or the answer is invalid or does not come within a
+     * short time. After one timeout no more optional questions are asked, so that a device costs that time once.
      *
      * @throws StorageException when the session has ended
      */
@@ -318,15 +318,15 @@ final class LunProbe {
     }
 
     /**
-     * Sends a command that reads, again and again as {@link RetryPolicy} says.
+     * Sends a command that reads, with retries as {@link RetryPolicy} decides.
      *
-     * @return what came, to {@code maxBytes}
+     * @return the data received, at most {@code maxBytes}
      */
     MemorySegment ask(Cdb cdb, int maxBytes) throws StorageException {
         return ask(cdb, maxBytes, false, false);
     }
 
-    /** @param optional whether there is little time for an answer, and none for a second one where it is aborted */
+    /** @param optional whether the timeout is short, and an aborted command is not sent again */
     private MemorySegment ask(Cdb cdb, int maxBytes, boolean saysWrite, boolean optional)
             throws StorageException {
         MemorySegment data = maxBytes == 0

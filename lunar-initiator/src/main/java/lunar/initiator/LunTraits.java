@@ -16,20 +16,20 @@ import lunar.scsi.LogicalBlockProvisioning;
 import lunar.scsi.ModeParameters;
 
 /**
- * What was found out about a LUN when it was opened. What it has not told gets a value that is safe.
+ * Properties of a LUN, probed when it was opened. Those that it has not reported get a safe value.
  *
  * @param unmapsByWriteSame WRITE SAME of zeroes may unmap, and zeroes what it leaves mapped (LBPWS and LBPRZ, SBC-4
  *        section 4.7.3.4.4). UNMAP leaves what is no whole granule as it is, and whatever else the device likes, so
  *        LBPU and LBPRZ alone make no zeroes
  * @param hasVolatileCache a write without FUA may be lost when the target loses power
- * @param writeVerifier what changes when the target may have lost acknowledged writes; empty where it does not tell
+ * @param writeVerifier changes when the target may have lost acknowledged writes; empty where it reports none
  * @param hasHoles blocks may be unmapped, and then read as zeroes (LBPME and LBPRZ)
- * @param answers what of this depends on questions that a device need not answer
+ * @param answers the answers to optional questions on which these traits depend
  */
 record LunTraits(Geometry geometry, Limits limits, Set<Capability> capabilities, Identity identity,
         boolean readOnly, boolean unmapsByWriteSame, boolean hasHoles, boolean hasVolatileCache,
         Optional<UUID> writeVerifier, LunAnswers answers) {
-    /** Longest transfer of a device that tells none, and the longest of all: the buffer length is an int. */
+    /** Longest transfer of a device that reports none, and the longest of all: the buffer length is an int. */
     private static final int DEFAULT_TRANSFER_BYTES = 8 << 20;
     private static final long MAX_TRANSFER_BYTES = 256 << 20;
     private static final int OPTIMAL_TRANSFER_BYTES = 256 << 10;
@@ -43,7 +43,7 @@ record LunTraits(Geometry geometry, Limits limits, Set<Capability> capabilities,
         capabilities = Set.copyOf(capabilities);
     }
 
-    /** @param told blocks as they are now, by whichever READ CAPACITY */
+    /** @param told current blocks, by either READ CAPACITY */
     static LunTraits of(Geometry told, Identity identity, Optional<UUID> writeVerifier,
             int queueDepth, LunAnswers answers) {
         return of(told, identity, writeVerifier, queueDepth, answers,
@@ -84,8 +84,8 @@ record LunTraits(Geometry geometry, Limits limits, Set<Capability> capabilities,
     }
 
     /**
-     * These traits, with what the unit has told another session where it did not answer this one. Whether it has a
-     * volatile cache can be changed at any time: without an answer to this session it is taken as having one.
+     * Returns these traits, with the unit's answers to another session where it did not answer this one. Whether it has
+     * a volatile cache can be changed at any time: without an answer to this session it counts as having one.
      */
     LunTraits orElse(LunTraits other) {
         return of(geometry, identity, writeVerifier, limits.queueDepth(),

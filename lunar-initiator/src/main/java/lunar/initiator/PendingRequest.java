@@ -17,8 +17,8 @@ abstract class PendingRequest {
     int itt;
 
     /**
-     * @param connection by which it is asked and answered
-     * @param name what is asked, for messages
+     * @param connection carries the request and its answer
+     * @param name describes the request, for messages
      */
     PendingRequest(Connection connection, String name, long deadlineMs) {
         this.connection = connection;
@@ -27,7 +27,7 @@ abstract class PendingRequest {
     }
 
     /**
-     * The answer has come.
+     * Handles an answer.
      *
      * @param data its data segment; valid during the call
      * @return whether this was the last answer
@@ -35,14 +35,14 @@ abstract class PendingRequest {
     abstract boolean answered(TargetPdu pdu, MemorySegment data) throws ProtocolException;
 
     /**
-     * Whether the target, when it does what is asked, ends tasks of a unit: those before {@link #beforeCmdSn}. It may
-     * tell of that before it answers (RFC 7143 section 11.9.1, AsyncEvent 5).
+     * Whether the request, when the target performs it, ends tasks of a unit: those before {@link #beforeCmdSn}. The
+     * target may report that before it answers (RFC 7143 section 11.9.1, AsyncEvent 5).
      */
     boolean endsTasksOf(Lun lun) { return false; }
 
-    /** CmdSN of the first command that it does not concern. */
+    /** Returns the CmdSN of the first command that it does not affect. */
     int beforeCmdSn() { return 0; }
 
-    /** No answer comes: the target was silent for too long, rejected the request, or is gone. */
+    /** Called when no answer comes: the target was silent for too long, rejected the request, or is gone. */
     abstract void failed(IOException why);
 }

@@ -30,7 +30,7 @@ final class PendingRequests {
         this.target = target;
     }
 
-    /** Asks the target something. The PDU is made for a tag, with the session's lock held. */
+    /** Sends a request. Its PDU is made for a tag, with the session's lock held. */
     void ask(PendingRequest pending, IntFunction<InitiatorPdu> pdu, MemorySegment data) {
         if (!pending.connection.isOpen()) {
             pending.failed(new IOException("the connection to " + target + " has ended"));
@@ -53,7 +53,7 @@ final class PendingRequests {
         tasks.flush(connection);
     }
 
-    /** An answer has come. */
+    /** Passes an answer to its request. */
     void answered(Connection by, TargetPdu pdu, MemorySegment data) throws ProtocolException {
         for (PendingRequest pending : List.copyOf(open)) {
             if (pending.itt == pdu.itt() && pending.connection.equals(by)) {
@@ -71,12 +71,12 @@ final class PendingRequests {
         return open.stream().filter(pending -> pending.endsTasksOf(lun)).toList();
     }
 
-    /** Nobody waits for the answer any more. */
+    /** Removes a request: its answer is not waited for any more. */
     void forget(PendingRequest pending) {
         open.remove(pending);
     }
 
-    /** One of our PDUs which is not a SCSI command was rejected. */
+    /** Fails the request of a rejected PDU that is not a SCSI command. */
     void rejected(Connection by, int itt, IOException why) {
         for (PendingRequest pending : List.copyOf(open)) {
             if (pending.itt == itt && pending.connection.equals(by) && open.remove(pending)) {
@@ -85,7 +85,7 @@ final class PendingRequests {
         }
     }
 
-    /** Ends those that have waited too long. */
+    /** Fails the requests that have waited too long. */
     void expire(long nowMs) {
         for (PendingRequest pending : List.copyOf(open)) {
             if (pending.deadlineMs <= nowMs && open.remove(pending)) {
@@ -95,7 +95,7 @@ final class PendingRequests {
         }
     }
 
-    /** Ends the requests of a connection that has ended. */
+    /** Fails the requests of a connection that has ended. */
     void lost(Connection connection, IOException why) {
         for (PendingRequest pending : List.copyOf(open)) {
             if (pending.connection.equals(connection) && open.remove(pending)) {

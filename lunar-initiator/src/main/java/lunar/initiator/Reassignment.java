@@ -11,12 +11,12 @@ import lunar.iscsi.TaskManagementResponseCode;
 import lunar.iscsi.spi.EventLoop;
 import lunar.scsi.Lun;
 
-/** Moves tasks that the target has kept to another connection (RFC 7143 sections 7.2.2 and 11.5.1); on the loop. */
+/** Moves kept tasks to another connection (RFC 7143 sections 7.2.2 and 11.5.1); on the event loop's thread. */
 final class Reassignment {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
     private static final int MAX_TRIES = 10;
     private static final long PAUSE_MS = 100;
-    /** How long a task that the target seems to refuse may take to show that it goes on. */
+    /** How long a task that the target has seemingly refused may take to show that it goes on. */
     private static final long GRACE_MS = 2_000;
 
     private final EventLoop loop;
@@ -26,7 +26,7 @@ final class Reassignment {
     private final String target;
     private final Consumer<IOException> end;
 
-    /** @param end ends the session, where it is not known what has become of a task */
+    /** @param end ends the session, where the outcome of a task is not known */
     Reassignment(EventLoop loop, Tasks tasks, PendingRequests pendingRequests, Timeouts timeouts,
             String target, Consumer<IOException> end) {
         this.loop = loop;
@@ -37,9 +37,9 @@ final class Reassignment {
         this.end = end;
     }
 
-    /** Has the target send what is left of a command by this connection; a command that it has not, ends. */
+    /** Reassigns a command to this connection, by which the target then continues it; one that it has not kept ends. */
     void reassign(Command command, Connection to) {
-        // Numbers of what has come, so that the target goes on behind it (section 11.5.6; of a write its R2Ts).
+        // ExpDataSN, from which on the target continues (section 11.5.6; for a write it counts R2Ts).
         int expDataSn = command.reads()
                 ? command.dataInReceiver.expDataSn()
                 : command.dataOutPlan.expR2tSn();

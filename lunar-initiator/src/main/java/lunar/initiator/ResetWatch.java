@@ -11,20 +11,20 @@ import lunar.scsi.Lun;
 import lunar.scsi.SenseKey;
 
 /**
- * Sees every unit attention of a session before the command that got it ends, whoever sent that command, so that none
- * which tells of a reset is missed. Until a unit is opened it keeps what was told; from then on a reset is a loss of
- * the unit's cache ({@link UnflushedWrites}), unless this session has asked for it. Any thread.
+ * Sees every unit attention of a session before the command that got it ends, whichever command that is, so that no
+ * report of a reset is missed. Until a unit is opened, keeps the reports; from then on a reset is a loss of the unit's
+ * cache ({@link UnflushedWrites}), unless this session has requested it. Thread-safe.
  */
 final class ResetWatch {
     private final Map<Long, ResetTold> told = new ConcurrentHashMap<>();
     private final Map<Long, List<UnflushedWrites>> open = new ConcurrentHashMap<>();
-    /** Units that this session has reset, and that have not told it yet. */
+    /** Units that this session has reset, and that have not reported it yet. */
     private final Set<Long> asked = ConcurrentHashMap.newKeySet();
     private final String target;
 
     ResetWatch(String target) { this.target = target; }
 
-    /** A command ended with CHECK CONDITION. */
+    /** Takes the sense data of a command that ended with CHECK CONDITION. */
     void heard(long lun, Bytes sense) {
         if (sense.length() > 0) {
             var decoded = SenseMapping.sense(sense);
@@ -36,7 +36,7 @@ final class ResetWatch {
         }
     }
 
-    /** A unit attention has come. */
+    /** Takes a unit attention. */
     void heard(long lun, AdditionalSense attention) {
         ResetTold what = ResetTold.of(attention);
         boolean isAnswer = attention.asc() == ResetTold.ASC && what != ResetTold.NEXUS_LOSS
@@ -55,28 +55,28 @@ final class ResetWatch {
                 .forEach(each -> each.lost(target + "/" + new Lun(lun) + " reports: " + what));
     }
 
-    /** This session asks for a reset, which is no power failure: what the units tell of it is not a loss. */
+    /** Notes that this session requests a reset, which is no power failure: the unit's report of it is not a loss. */
     void asked(Lun lun) {
         asked.add(lun.value());
     }
 
-    /** The target has not done it: the next reset is no answer to it. */
+    /** Notes that the target has refused the reset: the next report of one does not answer the request. */
     void refused(Lun lun) {
         asked.remove(lun.value());
     }
 
-    /** The same of all units, after {@link #askedForAll}. */
+    /** Like {@link #refused}, but for all units, after {@link #askedForAll}. */
     void refusedForAll() { asked.clear(); }
 
-    /** The same of all units that are open. */
+    /** Like {@link #asked}, but for all units that are open. */
     void askedForAll() { asked.addAll(open.keySet()); }
 
-    /** What a unit has told so far by this session. */
+    /** Returns what a unit has reported so far by this session. */
     ResetTold told(Lun lun) {
         return told.getOrDefault(lun.value(), ResetTold.NOTHING);
     }
 
-    /** From now on resets of a unit are losses. */
+    /** Registers an opened unit: from now on its resets are losses. */
     void opened(Lun lun, UnflushedWrites writes) {
         open.computeIfAbsent(lun.value(), _ -> new CopyOnWriteArrayList<>()).add(writes);
     }

@@ -3,8 +3,8 @@ package lunar.initiator;
 import lunar.scsi.Bytes;
 
 /**
- * Decides whether a SCSI command that did not succeed is sent again, and when. What {@link LunDevice}, its questions
- * about the unit and the calls of {@link lunar.initiator.scsi.ScsiUnit} do, each command with a policy of its own:
+ * Decides whether a SCSI command that did not succeed is sent again, and when. Used by {@link LunDevice}, its questions
+ * about the unit and the calls of {@link lunar.initiator.scsi.ScsiUnit}, each command with a policy of its own:
  *
  * <table>
  * <caption>By answer</caption>
@@ -24,7 +24,7 @@ import lunar.scsi.Bytes;
  * of an end. So no earlier copy is performed after a later write of the same caller that waited for the first. Nothing
  * is promised to others: a write that another host's reset has ended may be performed after that reset. Hosts that
  * share a unit fence each other by reservations, not by a reset.
- * What was sent by a session that is lost is not for this class, but for {@link lunar.initiator.path}.
+ * Commands of a lost session are not for this class, but for {@link lunar.initiator.path}.
  *
  * <p>Not thread-safe. Allocates nothing.
  */
@@ -38,16 +38,16 @@ public final class RetryPolicy {
     static final long FIRST_PAUSE_MS = 5;
     private static final int MAX_PAUSE_DOUBLINGS = 7;
 
-    /** Since the last answer of another kind. */
+    /** Unit attentions since the last answer of another kind. */
     private int attentions;
     private int aborts;
     private int losses;
     private int pauses;
 
-    /** For one command. */
+    /** Creates a policy for one command. */
     public RetryPolicy() {}
 
-    /** Another command begins. */
+    /** Resets the policy for another command. */
     void begin() {
         attentions = 0;
         aborts = 0;
@@ -56,11 +56,11 @@ public final class RetryPolicy {
     }
 
     /**
-     * How long to wait before a command is sent again.
+     * Returns how long to wait before a command is sent again.
      *
      * @param sense empty where the answer has none
      * @param idempotent whether the command may be performed twice, one after the other
-     * @param leftMs time that is left for the command; a pause that would not be over by then is not worth it
+     * @param leftMs time that is left for the command; a longer pause is not begun
      * @return milliseconds, 0 for at once, or {@link #NEVER}, also for an answer that is a success
      */
     public long pauseMs(int status, Bytes sense, boolean idempotent, long leftMs) {
@@ -72,12 +72,12 @@ public final class RetryPolicy {
         };
     }
 
-    /** The pause after a command that has no answer, since the target has terminated its task. */
+    /** Returns the pause after a command without an answer, since the target has terminated its task. */
     long pauseAfterTerminationMs(boolean idempotent, long leftMs) {
         return aborted(idempotent, leftMs);
     }
 
-    /** The pause after a command that has no answer, since the target has ended it with its connection. */
+    /** Returns the pause after a command without an answer, since the target has ended it with its connection. */
     long pauseAfterLossMs(boolean idempotent) {
         return idempotent && losses++ < MAX_LOSSES ? 0 : NEVER;
     }

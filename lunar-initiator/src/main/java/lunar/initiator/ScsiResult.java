@@ -8,14 +8,14 @@ import lunar.scsi.Sense;
 import lunar.scsi.Status;
 
 /**
- * How a passed-through command ended at the target.
+ * Result of a command passed through to the target.
  *
  * @param status the SCSI status byte
  * @param senseData the sense data as they came; empty where there were none
- * @param residual how far the transfer missed the length of the buffers: what the target tells, or what was seen where
- *        it tells nothing
- * @param bidirectionalReadResidual the same for what a command with data in both directions read
- * @param dataInBytes bytes that came into the data-in buffer
+ * @param residual difference between the transfer and the length of the buffers: as the target reports it, or as
+ *        observed where it reports none
+ * @param bidirectionalReadResidual the residual of the data-in of a command with data in both directions
+ * @param dataInBytes bytes received into the data-in buffer
  */
 public record ScsiResult(int status, Bytes senseData, Residual residual,
         Residual bidirectionalReadResidual, int dataInBytes) {
@@ -25,21 +25,21 @@ public record ScsiResult(int status, Bytes senseData, Residual residual,
     }
 
     /**
-     * Whether the command has done what it was to do: GOOD, CONDITION MET, and a CHECK CONDITION that only tells
-     * something beside, such as a recovered error.
+     * Whether the command has succeeded: GOOD, CONDITION MET, or a CHECK CONDITION that only adds information, such as
+     * a recovered error.
      */
     public boolean isSuccess() { return SenseMapping.isSuccess(status, senseData); }
 
-    /** Whether the unit only tells what has happened before, and has not looked at the command (SAM-5 section 5.14). */
+    /** Whether the unit only reports an earlier event, and has not processed the command (SAM-5 section 5.14). */
     public boolean isUnitAttention() {
         return SenseMapping.isUnitAttention(status, senseData);
     }
 
     /**
-     * This, where the command has succeeded.
+     * Returns this result, where the command has succeeded.
      *
      * @param what the command and where it went, for the message
-     * @throws StorageException of the type that tells what to do, with a {@link SenseException} as its cause where
+     * @throws StorageException of the type that says what to do, with a {@link SenseException} as its cause where
      *         there are sense data
      */
     public ScsiResult orThrow(String what) throws StorageException {
@@ -49,7 +49,7 @@ public record ScsiResult(int status, Bytes senseData, Residual residual,
         throw SenseMapping.failure(status, senseData, what);
     }
 
-    /** The sense data, taken apart. */
+    /** Returns the decoded sense data. */
     public Optional<Sense> sense() {
         return senseData.length() == 0
                 ? Optional.empty()

@@ -11,7 +11,7 @@ import lunar.block.PrivateFile;
 import lunar.iscsi.ChapCredentials;
 import lunar.iscsi.Secret;
 
-/** A user whose secret is in a file, without the end of its line. */
+/** A CHAP user name, and the file that holds the secret; a line end after it does not count. */
 record SecretFile(String user, Path file) implements ChapSource {
     private static final int MAX_BYTES = 4096;
 
@@ -40,7 +40,7 @@ record SecretFile(String user, Path file) implements ChapSource {
         }
     }
 
-    /** Refuses a file that others could have written; one that they can read is told. */
+    /** Refuses a file that others could have written; logs one that they can read. */
     private void requirePrivate() throws IOException {
         Optional<PrivateFile.Exposure> exposure = PrivateFile.check(file);
         if (exposure.isPresent()) {

@@ -6,8 +6,8 @@ import lunar.scsi.Sense;
 
 /**
  * The sense data behind a failure: the cause of every {@link StorageException} that stands for a CHECK CONDITION. The
- * type of that exception says what to do; who wants to know which field of a CDB was refused looks here. It carries a
- * value and no stack trace.
+ * type of that exception says what to do; this one tells details, such as which field of a CDB was refused. It carries
+ * a value and no stack trace.
  */
 public final class SenseException extends Exception {
     private static final long serialVersionUID = 1;
@@ -19,10 +19,10 @@ public final class SenseException extends Exception {
         this.sense = sense;
     }
 
-    /** The sense data, taken apart (SPC-5 section 4.5). */
+    /** Returns the decoded sense data (SPC-5 section 4.5). */
     public Sense sense() { return sense; }
 
-    /** The sense data behind a failure; empty for one that the target has not told by sense data. */
+    /** Returns the sense data behind a failure; empty for one that the target did not report by sense data. */
     public static Optional<Sense> of(StorageException failure) {
         return failure.getCause() instanceof SenseException told
                 ? Optional.of(told.sense)

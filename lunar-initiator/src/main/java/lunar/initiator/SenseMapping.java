@@ -19,7 +19,7 @@ import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
 import lunar.scsi.Status;
 
-/** What a SCSI status and sense data mean to the user of a block device: the only place that knows. */
+/** Maps SCSI status and sense data to their meaning for the user of a block device; the only place that does so. */
 final class SenseMapping {
     private static final int ILLEGAL_OPCODE = 0x20;
     private static final int ILLEGAL_LBA = 0x21;
@@ -33,11 +33,11 @@ final class SenseMapping {
     /** ASC of ABORTED COMMAND: protection information is wrong, and stays so. */
     private static final int PROTECTION_CHECK_FAILED = 0x10;
 
-    /** What an answer of a unit means for a command that may be sent again. */
+    /** Meaning of a unit's answer for a command that may be sent again. */
     enum Disposition {
-        /** It has not been looked at: the unit has told of something else. */
+        /** It has not been processed: the unit has reported something else. */
         ATTENTION,
-        /** It has not been looked at, and may be later. */
+        /** It has not been processed, and may be later. */
         BUSY,
         /** It has been ended, and may have been performed in whole, in part or not at all. */
         ABORTED,
@@ -47,7 +47,7 @@ final class SenseMapping {
 
     private SenseMapping() {}
 
-    /** What an answer means for a command that may be sent again. */
+    /** Returns the meaning of an answer for a command that may be sent again. */
     static Disposition disposition(int status, Bytes senseData) {
         return Status.of(status).map(known -> switch (known) {
             case CHECK_CONDITION -> senseData.length() == 0
@@ -76,8 +76,8 @@ final class SenseMapping {
     }
 
     /**
-     * Whether a command has done what it was to do, whatever it has to tell beside. One that ends with a deferred error
-     * was not performed (SPC-5 section 4.4.7.5), and sense data of an unknown format tell nothing good.
+     * Whether a command has succeeded, whatever else it reports. A command that ends with a deferred error was not
+     * performed (SPC-5 section 4.4.7.5), and sense data of an unknown format do not count as success.
      */
     static boolean isSuccess(int status, Bytes senseData) {
         if (status == Status.GOOD.code() || status == Status.CONDITION_MET.code()) {
@@ -96,7 +96,7 @@ final class SenseMapping {
 
     static Sense sense(Bytes senseData) { return Sense.decode(senseData.segment()); }
 
-    /** Whether the unit only tells what happened before, and has not looked at the command yet. */
+    /** Whether the unit only reports an earlier event, and has not processed the command yet. */
     static boolean isUnitAttention(int status, Bytes senseData) {
         if (status != Status.CHECK_CONDITION.code() || senseData.length() == 0) {
             return false;
@@ -106,7 +106,7 @@ final class SenseMapping {
     }
 
     /**
-     * The failure of a command that did not succeed.
+     * Returns the failure of a command that did not succeed.
      *
      * @param what the command and where it went, for the message
      */
@@ -149,7 +149,7 @@ final class SenseMapping {
         };
     }
 
-    /** Busy where waiting helps, else gone. */
+    /** Returns a busy failure where waiting helps, else one of a device that is gone. */
     private static StorageException notReady(SenseException cause, String message) {
         return passes(cause.sense().additional())
                 ? new BusyException(message, cause)
@@ -173,7 +173,7 @@ final class SenseMapping {
         };
     }
 
-    /** The target's iSCSI layer failed, so that there is no status (RFC 7143 section 11.4.3). */
+    /** Returns the failure for an error of the target's iSCSI layer: there is no status (RFC 7143 section 11.4.3). */
     static StorageException targetFailure(int response, String what) {
         return new AbortedException(what + ": the target failed, response "
                 + Integer.toHexString(response) + "h", null);

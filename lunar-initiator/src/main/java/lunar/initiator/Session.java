@@ -35,13 +35,13 @@ import lunar.scsi.MalformedDataException;
 import lunar.scsi.ReportLuns;
 
 /**
- * A session with a target: opens its LUNs, and passes commands through to them. May be used by any thread.
+ * A session with a target: opens its LUNs, and passes commands through to them. Thread-safe.
  *
- * <p>It may have several connections, over which commands are spread; their order is kept (RFC 7143 section 4.2.2).
- * What the loss of one means, the ErrorRecoveryLevel says that was agreed (section 7.1.5): at 2 its tasks go on over
- * another, or over one that is made anew, where all are lost. Below, tasks that the target had received end there, and
- * reads and writes of a {@link LunDevice} are sent again as long as the session has a connection; without one it has
- * ended, and its user logs in again for another.
+ * <p>It may have several connections, over which commands are spread; their order is kept (RFC 7143 section 4.2.2). The
+ * effect of a lost connection depends on the negotiated ErrorRecoveryLevel (section 7.1.5): at 2 its tasks go on over
+ * another, or over a new one where all are lost. Below, tasks that the target had received end there, and reads and
+ * writes of a {@link LunDevice} are sent again as long as the session has a connection; without one it has ended, and
+ * its user logs in again for another.
  *
  * <p>Closing it logs out. Commands that are then still at the target end with {@link DeviceGoneException}, as does
  * everything afterwards.
@@ -49,7 +49,7 @@ import lunar.scsi.ReportLuns;
 public final class Session implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
 
-    /** How long, beyond the logout, the transport may take to let go of the data of aborted commands. */
+    /** How long, beyond the logout, the transport may take to release the data of aborted commands. */
     private static final long RELEASE_MS = 5_000;
     private static final int FIRST_LUN_LIST_BYTES = 4096;
     private static final int MAX_LUN_LIST_BYTES = 8 + 8 * 16_384;
@@ -73,11 +73,11 @@ public final class Session implements AutoCloseable {
     private final SessionListener listener;
     private final Set<LunDevice> devices = ConcurrentHashMap.newKeySet();
     private final Bounces bounces = new Bounces();
-    /** Unit attentions that told of a new capacity of any unit. */
+    /** Number of unit attentions that reported a new capacity of any unit. */
     private final AtomicInteger capacityChanges = new AtomicInteger();
     private final AtomicBoolean closing = new AtomicBoolean();
 
-    /** Made on the loop's thread by the last step of the login. */
+    /** Called on the event loop's thread by the last step of the login. */
     Session(Connection first, LoginResult result, CommandNumbering numbering,
             SessionOptions options, Consumer<Session> whenClosed, InitiatorOptions initiator,
             Joiner joiner) {
@@ -116,13 +116,13 @@ public final class Session implements AutoCloseable {
                 command.dataIn.byteSize() + command.dataOut.byteSize(), nanos);
     }
 
-    /** A connection has logged in to this session; on the loop. */
+    /** Adds a connection that has logged in to this session; on the event loop's thread. */
     Session join(Connection connection, LoginResult joined) {
         connections.joined(fullFeature(connection));
         return this;
     }
 
-    /** Logs in the connections beside the first; those that fail now come later. */
+    /** Logs in the connections beside the first; those that fail now are tried again later. */
     void addConnections() {
         int wanted = result.tsih() == 0
                 ? 1
@@ -143,7 +143,7 @@ public final class Session implements AutoCloseable {
         }
     }
 
-    /** Portals of the session's group, its own first: no others take connections of it (RFC 7143 section 4.1.1). */
+    /** Returns the portals of its group, its own first: no others accept its connections (RFC 7143 section 4.1.1). */
     private List<TargetAddress> places() {
         var places = new ArrayList<TargetAddress>();
         places.add(new TargetAddress(portal().host(), portal().port(), OptionalInt.empty()));
@@ -171,7 +171,7 @@ public final class Session implements AutoCloseable {
         }
     }
 
-    /** A unit attention has come, by an answer to whichever command or by a message. */
+    /** Handles a unit attention, from an answer to any command or from an asynchronous message. */
     private void attention(Lun lun, AdditionalSense attention) {
         LOG.log(System.Logger.Level.DEBUG, "{0}/{1}: unit attention {2}", targetName(), lun,
                 attention);
@@ -185,7 +185,7 @@ public final class Session implements AutoCloseable {
         }
     }
 
-    /** Numbers for the login of a connection more. */
+    /** Returns the numbering for the login of a further connection. */
     LoginPhase.Numbers numbers() {
         return new LoginPhase.Numbers() {
             @Override
@@ -211,8 +211,8 @@ public final class Session implements AutoCloseable {
     }
 
     /**
-     * How long to wait after this session before the next login, in milliseconds: what the target has said at its end,
-     * or Time2Wait as it was negotiated (RFC 7143 sections 7.5, 11.9.1 and 13.15).
+     * Returns how long to wait after this session before the next login, in milliseconds: as the target has requested
+     * at its end, or the negotiated DefaultTime2Wait (RFC 7143 sections 7.5, 11.9.1 and 13.15).
      */
     public long time2WaitMs() { return connections.waitMs(); }
 
@@ -221,30 +221,30 @@ public final class Session implements AutoCloseable {
         return exchanges.start(exchange);
     }
 
-    /** Connections that are there now: 0 where all are lost, while another is being made. */
+    /** Returns the number of present connections: 0 where all are lost, while another is being made. */
     public int connectionCount() {
         return tasks.connections().size();
     }
 
-    /** The target's iSCSI name; "discovery" in a discovery session. */
+    /** Returns the target's iSCSI name; "discovery" in a discovery session. */
     public String targetName() {
         return result.targetName().orElse("discovery");
     }
 
-    /** Where the target is: after redirections another portal than was asked for. */
+    /** Returns the portal of the session: after a redirection not the requested one. */
     public TargetAddress portal() {
         return options.portal();
     }
 
-    /** What was negotiated. */
+    /** Returns the negotiated parameters. */
     public OperationalParameters parameters() {
         return result.parameters();
     }
 
-    /** How the login ended. */
+    /** Returns the result of the login. */
     public LoginResult loginResult() { return result; }
 
-    /** With what options the session was made. */
+    /** Returns the options of the session. */
     public SessionOptions options() {
         return options;
     }
@@ -254,15 +254,15 @@ public final class Session implements AutoCloseable {
         return !closing.get() && !connections.isOver();
     }
 
-    /** Runs something when the session has ended, in whatever way; on a loop, where it must not block. */
+    /** Runs an action when the session has ended in any way; on an event loop's thread, where it must not block. */
     public void onEnd(Runnable what) {
         var _ = connections.over().thenRun(what);
     }
 
     /**
-     * Whether the session ended with commands at the target that change blocks and whose end it has not confirmed.
-     * They may be performed as long as the target has the session; a login with its ISID ends it there (RFC 7143
-     * section 6.3.5). False while the session is open.
+     * Whether the session ended with unconfirmed commands at the target that change blocks. They may be performed as
+     * long as the target has the session; a login with its ISID ends it there (RFC 7143 section 6.3.5). False while the
+     * session is open.
      */
     public boolean leftUnanswered() { return tasks.leftUnanswered(); }
 
@@ -275,7 +275,7 @@ public final class Session implements AutoCloseable {
     Bounces bounces() { return bounces; }
 
     /**
-     * Opens a LUN that is a disk. Closing it leaves the session open.
+     * Opens a LUN that is a disk. Closing the device leaves the session open.
      *
      * @throws StorageException when there is no such LUN, or it is no disk, or it does not answer
      */
@@ -284,14 +284,14 @@ public final class Session implements AutoCloseable {
     /**
      * Opens a LUN that other sessions have opened, or will.
      *
-     * @param writes what is known of the unit's unflushed writes over all its sessions; the caller is to tell it that
-     *        the unit was {@link UnflushedWrites#reopened}
+     * @param writes tracks the unit's unflushed writes over all its sessions; the caller must then call its
+     *        {@link UnflushedWrites#reopened}
      */
     public LunDevice open(Lun lun, UnflushedWrites writes) throws StorageException {
         return open(lun, writes, () -> {});
     }
 
-    /** Opens a LUN, and says what else is to be closed with it. */
+    /** Opens a LUN with an action that runs when the device is closed. */
     LunDevice open(Lun lun, Runnable whenDeviceClosed) throws StorageException {
         return open(lun, new UnflushedWrites(), whenDeviceClosed);
     }
@@ -309,7 +309,7 @@ public final class Session implements AutoCloseable {
         return device;
     }
 
-    /** The LUNs there are, of whatever kind (REPORT LUNS). */
+    /** Returns the target's LUNs, of any device type (REPORT LUNS). */
     public List<Lun> luns() throws StorageException {
         var probe = new LunProbe(this, Lun.ZERO);
         try {
@@ -328,12 +328,12 @@ public final class Session implements AutoCloseable {
     }
 
     /**
-     * Passes a command through. Its status, whatever it is, is the caller's to judge; nothing is retried.
+     * Passes a command through. Returns any SCSI status, which the caller judges; nothing is retried.
      *
      * @param cdb 6 to 260 bytes
-     * @param dataIn where data from the target go; {@link MemorySegment#NULL} for none
+     * @param dataIn buffer for data from the target; {@link MemorySegment#NULL} for none
      * @param dataOut data for the target; {@link MemorySegment#NULL} for none
-     * @throws StorageException when the command did not come to its end: timeout, session gone
+     * @throws StorageException when the command did not complete: timeout, session gone
      */
     public ScsiResult execute(Lun lun, byte[] cdb, MemorySegment dataIn, MemorySegment dataOut)
             throws StorageException {
@@ -380,7 +380,7 @@ public final class Session implements AutoCloseable {
         }
     }
 
-    /** A loop that waits for itself waits forever. */
+    /** Refuses a blocking call on the event loop's thread, which would wait for itself forever. */
     void refuseOnLoop() throws InvalidRequestException {
         if (loop.inLoop()) {
             throw new InvalidRequestException(
@@ -388,7 +388,7 @@ public final class Session implements AutoCloseable {
         }
     }
 
-    /** Asks a discovery session what targets there are. */
+    /** Returns the targets that the portal of a discovery session reports. */
     List<DiscoveredTarget> sendTargets() throws IOException {
         var answer = new CompletableFuture<TextKeys>();
         loop.execute(() -> {

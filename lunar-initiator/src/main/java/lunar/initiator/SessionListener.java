@@ -1,8 +1,8 @@
 package lunar.initiator;
 
-/** Hears what happens to sessions. */
+/** Receives the events of sessions. */
 @FunctionalInterface
 public interface SessionListener {
-    /** Something has happened; on the session's loop, where it must not block. */
+    /** Called with each event, on the thread of the session's event loop: must not block. */
     void happened(Session session, SessionNotice notice);
 }

@@ -7,16 +7,16 @@ import lunar.scsi.Lun;
 import lunar.scsi.Sense;
 import org.jspecify.annotations.Nullable;
 
-/** What has happened to a session, for a {@link SessionListener}. */
+/** An event of a session, for a {@link SessionListener}. */
 public sealed interface SessionNotice {
-    /** A connection was lost. The session goes on by others, or by another in its place, or ends. */
+    /** A connection was lost. The session goes on over others, or over a replacement, or ends. */
     record ConnectionLost(int cid, IOException why) implements SessionNotice {}
 
     /** A connection has joined the session. */
     record ConnectionJoined(int cid, TargetAddress portal) implements SessionNotice {}
 
     /**
-     * The tasks of a lost connection go on by another (RFC 7143 sections 7.2.1 and 7.2.2).
+     * The tasks of a lost connection go on over another (RFC 7143 sections 7.2.1 and 7.2.2).
      *
      * @param retried commands that the target had not received, sent again under their CmdSN
      * @param reassigned tasks that the target had, moved by TASK REASSIGN
@@ -24,17 +24,17 @@ public sealed interface SessionNotice {
      */
     record TasksMoved(int cid, int retried, int reassigned, int ended) implements SessionNotice {}
 
-    /** Something was lost within a connection, and is asked for again (SNACK, RFC 7143 section 11.16). */
+    /** A PDU was lost within a connection, and is requested again (SNACK, RFC 7143 section 11.16). */
     record AskedAgain(int cid, String what) implements SessionNotice {}
 
-    /** The target's LUNs are others now; {@link Session#luns} tells which. */
+    /** The target's LUNs have changed; {@link Session#luns} returns the new ones. */
     record LunsChanged() implements SessionNotice {}
 
     /**
      * The target has sent an Asynchronous Message (RFC 7143 section 11.9).
      *
      * @param event AsyncEvent
-     * @param sense of a SCSI event
+     * @param sense sense data of a SCSI event
      */
     record MessageCame(int event, Lun lun, Optional<Sense> sense) implements SessionNotice {}
 

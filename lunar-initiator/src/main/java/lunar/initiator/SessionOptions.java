@@ -15,7 +15,7 @@ import lunar.iscsi.TargetAddress;
  * @param portal where the target is
  * @param targetName the target's iSCSI name
  * @param offer what is offered in the negotiation: digests, bursts and so on
- * @param chap how we prove ourselves, and perhaps the target; empty for no authentication
+ * @param chap how the initiator proves itself, and perhaps the target; empty for no authentication
  * @param timeouts how long the target may take
  * @param queueDepth commands at the target at once; more wait here
  * @param connections connections of the session, where the target allows so many (MC/S, RFC 7143 section 4.2.2)
@@ -25,13 +25,13 @@ import lunar.iscsi.TargetAddress;
 public record SessionOptions(String scheme, TargetAddress portal, String targetName, Offer offer,
         Optional<ChapOptions> chap, Timeouts timeouts, int queueDepth, int connections,
         List<TargetAddress> otherPortals) {
-    /** Commands at the target at once where nothing else is said. */
+    /** Default for the number of commands at the target at once. */
     public static final int DEFAULT_QUEUE_DEPTH = 128;
 
-    /** A tag's low half counts tasks; its upper part is for what is not a SCSI command. */
+    /** A tag's low half numbers the task slots; its upper part is for requests other than SCSI commands. */
     private static final int MAX_QUEUE_DEPTH = 4096;
 
-    /** Most connections of a session. */
+    /** Maximum number of connections of a session. */
     private static final int MAX_CONNECTIONS = 32;
 
     public SessionOptions {
@@ -46,50 +46,50 @@ public record SessionOptions(String scheme, TargetAddress portal, String targetN
         }
     }
 
-    /** Over TCP, without authentication. */
+    /** Returns options for a session over TCP, without authentication. */
     public static SessionOptions of(String host, int port, String targetName) {
         return new SessionOptions("iscsi", new TargetAddress(host, port, OptionalInt.empty()),
                 targetName, Offer.DEFAULT, Optional.empty(), Timeouts.DEFAULT, DEFAULT_QUEUE_DEPTH,
                 1, List.of());
     }
 
-    /** The same at another portal. */
+    /** Returns these options with another portal. */
     public SessionOptions withPortal(TargetAddress value) {
         return new SessionOptions(scheme, value, targetName, offer, chap, timeouts, queueDepth,
                 connections, otherPortals);
     }
 
-    /** The same with another offer. */
+    /** Returns these options with another offer. */
     public SessionOptions withOffer(Offer value) {
         return new SessionOptions(scheme, portal, targetName, value, chap, timeouts, queueDepth,
                 connections, otherPortals);
     }
 
-    /** The same with CHAP by all that there is to say about it. */
+    /** Returns these options with CHAP as the given options specify it. */
     public SessionOptions withChap(ChapOptions value) {
         return new SessionOptions(scheme, portal, targetName, offer, Optional.of(value), timeouts,
                 queueDepth, connections, otherPortals);
     }
 
-    /** The same with CHAP. */
+    /** Returns these options with CHAP, where the initiator proves itself by the given credentials. */
     public SessionOptions withChap(ChapCredentials own) {
         return withChap(chap.map(before -> before.withOwn(ChapSource.fixed(own)))
                 .orElseGet(() -> ChapOptions.of(own)));
     }
 
-    /** The same with CHAP in both directions. */
+    /** Returns these options with CHAP in both directions. */
     public SessionOptions withMutualChap(ChapCredentials own, ChapCredentials target) {
         return withChap(new ChapOptions(ChapSource.fixed(own),
                 Optional.of(ChapSource.fixed(target)),
                 chap.map(ChapOptions::algorithms).orElse(ChapAlgorithm.DEFAULT_ORDER)));
     }
 
-    /** How we prove ourselves, if that does not change; empty where a source is asked at each login. */
+    /** Returns the initiator's credentials, if they are fixed; empty where a source is asked at each login. */
     public Optional<ChapCredentials> credentials() {
         return chap.map(ChapOptions::own).flatMap(SessionOptions::unchanging);
     }
 
-    /** How the target proves itself, if that does not change; empty where a source is asked at each login. */
+    /** Returns the target's credentials, if they are fixed; empty where a source is asked at each login. */
     public Optional<ChapCredentials> targetCredentials() {
         return chap.flatMap(ChapOptions::target).flatMap(SessionOptions::unchanging);
     }
@@ -100,39 +100,39 @@ public record SessionOptions(String scheme, TargetAddress portal, String targetN
                 : Optional.empty();
     }
 
-    /** A discovery session at the same portal, with the same secrets. */
+    /** Returns options for a discovery session at the same portal, with the same secrets. */
     SessionOptions forDiscovery() {
         return new SessionOptions(scheme, portal, "", Offer.DEFAULT, chap, timeouts, 1, 1,
                 List.of());
     }
 
-    /** The same with other timeouts. */
+    /** Returns these options with other timeouts. */
     public SessionOptions withTimeouts(Timeouts value) {
         return new SessionOptions(scheme, portal, targetName, offer, chap, value, queueDepth,
                 connections, otherPortals);
     }
 
-    /** The same with another queue depth. */
+    /** Returns these options with another queue depth. */
     public SessionOptions withQueueDepth(int value) {
         return new SessionOptions(scheme, portal, targetName, offer, chap, timeouts, value,
                 connections, otherPortals);
     }
 
-    /** The same with another number of connections. */
+    /** Returns these options with another number of connections. */
     public SessionOptions withConnections(int value) {
         return new SessionOptions(scheme, portal, targetName, offer, chap, timeouts, queueDepth,
                 value, otherPortals);
     }
 
-    /** The same with other portals for its connections. */
+    /** Returns these options with other portals for further connections. */
     public SessionOptions withOtherPortals(List<TargetAddress> value) {
         return new SessionOptions(scheme, portal, targetName, offer, chap, timeouts, queueDepth,
                 connections, value);
     }
 
     /**
-     * The same with a level of error recovery (RFC 7143 section 7.1.5): 0, 1 to make good what digests find damaged,
-     * 2 to have tasks outlive their connection.
+     * Returns these options with another ErrorRecoveryLevel (RFC 7143 section 7.1.5): 0, 1 to recover data that a
+     * digest finds damaged, 2 to have tasks outlive their connection.
      */
     public SessionOptions withErrorRecoveryLevel(int value) {
         return withOffer(offer.with(changed -> changed.errorRecoveryLevel(value)));

@@ -3,7 +3,7 @@ package lunar.initiator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The commands that are at the target, as many as the queue is deep. Guarded by the lock of {@link Tasks}.
+ * The commands at the target, at most as many as the queue is deep. Guarded by the lock of {@link Tasks}.
  *
  * <p>An Initiator Task Tag is the number of a slot with a generation above it, so that finding a task is an array
  * access and a late PDU for an earlier task of the slot is told from one for the present.
@@ -51,7 +51,7 @@ final class Slots {
         return found != null && found.itt == itt ? found : null;
     }
 
-    /** All slots, with null in those that are free; not to be changed. */
+    /** Returns all slots, with null in those that are free; not to be changed. */
     @Nullable
     Command[] all() { return commands; }
 }

@@ -19,12 +19,12 @@ import lunar.scsi.Lun;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The SCSI commands of a session: as many task slots as the queue is deep, a queue for what finds no slot, no
+ * The SCSI commands of a session: as many task slots as the queue is deep, a queue for commands that find no slot, no
  * connection or a closed command window, and the numbering. Any thread submits and sends; a command that was sent ends
- * on the loop.
+ * on the event loop's thread.
  */
 final class Tasks {
-    /** The one lock of a session. Guards all fields here, those of commands on their way, and what is sent. */
+    /** The only lock of a session. Guards all fields here, those of commands on their way, and sending. */
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final EventLoop loop;
@@ -36,10 +36,10 @@ final class Tasks {
     private final CommandNumbering numbering;
     private final CompletionDispatcher dispatcher;
     private final ResetWatch resets;
-    /** Connections that are there; replaced as a whole. */
+    /** The present connections; replaced as a whole. */
     private volatile List<Connection> connections = List.of();
     private int turn;
-    /** Loop's thread only. */
+    /** Event loop's thread only. */
     private boolean inBatch;
 
     private final Slots slots;
@@ -47,14 +47,14 @@ final class Tasks {
     private final CommandQueue waiting = new CommandQueue();
     private final List<Command> resting = new ArrayList<>();
     private final CommandPool pool = new CommandPool();
-    /** Commands which are not with their owners. */
+    /** Number of commands that are not with their owners. */
     private int outstanding;
-    /** Why nothing is taken any more. */
+    /** The reason why no commands are accepted any more. */
     private @Nullable String refusal;
     private @Nullable IOException refusalCause;
     private volatile boolean unanswered;
 
-    /** @param gauge hears of each command; null for none */
+    /** @param gauge called with each command; null for none */
     Tasks(EventLoop loop, OperationalParameters parameters, CommandNumbering numbering,
             String target, int queueDepth, int commandMs,
             CompletionDispatcher.@Nullable Gauge gauge) {
@@ -66,7 +66,7 @@ final class Tasks {
         this.numbering = numbering;
         rules = BurstRules.of(parameters);
         maxSendBytes = parameters.maxSendDataSegmentLength();
-        // A target that recovers asks once more for what did not come in time, though it is still queued here.
+        // A target that recovers requests data again that did not come in time, though they are still queued here.
         maxR2ts = parameters.maxOutstandingR2t()
                 + (parameters.errorRecoveryLevel() > 0 ? Command.MAX_SNACKS : 0);
         slots = new Slots(queueDepth);
@@ -78,29 +78,29 @@ final class Tasks {
 
     boolean isLocked() { return lock.isHeldByCurrentThread(); }
 
-    /** Hears how commands end. */
+    /** Returns the dispatcher of command completions. */
     CompletionDispatcher dispatcher() { return dispatcher; }
 
-    /** Sees all unit attentions. */
+    /** Returns the watch that sees all unit attentions. */
     ResetWatch resets() { return resets; }
 
-    /** For commands whose end is not their answer. */
+    /** Returns what handles commands that get no answer. */
     Allegiance allegiance() { return allegiance; }
 
-    /** What is at the target; with the lock held. */
+    /** Returns the commands at the target; with the lock held. */
     Slots slots() { return slots; }
 
-    /** Numbering of commands; with the lock held. */
+    /** Returns the numbering of commands; with the lock held. */
     CommandNumbering numbering() {
         return numbering;
     }
 
     // --- connections ---
 
-    /** The connections that are there. */
+    /** Returns the present connections. */
     List<Connection> connections() { return connections; }
 
-    /** A connection is there, and takes commands from now on. */
+    /** Adds a connection, which takes commands from now on. */
     void attach(Connection connection) {
         lock.lock();
         try {
@@ -112,7 +112,7 @@ final class Tasks {
         }
     }
 
-    /** A connection has ended. What it had at the target is lost, until it is moved or ends. */
+    /** Removes a connection that has ended. Its commands at the target are lost, until they are moved or end. */
     void detach(Connection connection) {
         lock.lock();
         try {
@@ -127,7 +127,7 @@ final class Tasks {
         }
     }
 
-    /** The connection for the next command: the one with the fewest, in turn; with the lock held. */
+    /** Returns the connection for the next command: the one with the fewest, in turn; with the lock held. */
     private @Nullable Connection choose() {
         List<Connection> all = connections;
         int count = all.size();
@@ -145,12 +145,12 @@ final class Tasks {
         return best;
     }
 
-    /** PDUs are being received: what is sent meanwhile on the loop's thread waits for {@link #batchEnds}. */
+    /** Begins a batch of received PDUs: output of the event loop's thread then waits for {@link #batchEnds}. */
     void batchBegins() {
         inBatch = true;
     }
 
-    /** Sends what waited for the end of the batch. */
+    /** Sends the output that waited for the end of the batch. */
     void batchEnds() {
         startWaiting();
         inBatch = false;
@@ -164,7 +164,7 @@ final class Tasks {
         }
     }
 
-    /** Sends what is queued, without the lock; on the loop's thread the end of the batch does that, for all at once. */
+    /** Sends queued output, without the lock; in a batch on the event loop's thread {@link #batchEnds} does that. */
     void flush(Connection connection) {
         assert !isLocked() : "what the network takes ends requests, whose owners may lock";
         if (loop.inLoop() && inBatch) {
@@ -176,7 +176,7 @@ final class Tasks {
 
     // --- owners ---
 
-    /** A command to prepare and {@link #submit}. */
+    /** Returns a command to prepare and {@link #submit}. */
     Command take() {
         Command idle = pool.take();
         return idle != null ? idle : newCommand();
@@ -191,7 +191,7 @@ final class Tasks {
 
     private Command newCommand() { return new Command(this, rules, maxSendBytes, maxR2ts); }
 
-    /** Sends a command, now or when its turn has come; a second time under the deadline of the first. */
+    /** Sends a command, now or when its turn has come; a retry keeps the deadline of the first submission. */
     void submit(Command command) {
         dispatcher.begins(command);
         boolean refused;
@@ -223,7 +223,7 @@ final class Tasks {
         }
     }
 
-    /** How long a command may take, from its submission on. */
+    /** Returns how long a command may take, from its submission on. */
     int patienceMs(Command command) {
         return command.patienceMs == 0 ? commandMs : command.patienceMs;
     }
@@ -237,7 +237,7 @@ final class Tasks {
         }
     }
 
-    /** Submits a command again after a while, since the target is busy. */
+    /** Submits a command again after a pause, since the target is busy. */
     void rest(Command command, long delayMs) {
         boolean refused;
         lock.lock();
@@ -303,7 +303,7 @@ final class Tasks {
         waiting.add(command);
     }
 
-    /** The command of a tag, if it is at the target by this connection. */
+    /** Returns the command of a tag, if it is at the target by this connection. */
     @Nullable
     Command find(Connection by, int itt) {
         Command found = slots.find(itt);
@@ -311,10 +311,10 @@ final class Tasks {
     }
 
     /**
-     * Takes a command that has ended at the target off its slot.
+     * Removes a command that has ended at the target from its slot.
      *
-     * @return whether the caller is to tell its end, once the lock is free; else that happens when the transport has
-     *         let go of its buffers
+     * @return whether the caller dispatches its completion, once the lock is free; else that happens when the transport
+     *         has released its buffers
      */
     boolean finish(Command command) {
         slots.remove(command);
@@ -342,7 +342,7 @@ final class Tasks {
 
     // --- events ---
 
-    /** Sends what waits, as far as slots and window allow. Flushes, unless a batch does. */
+    /** Sends waiting commands, as far as slots and window allow. Flushes, unless a batch does. */
     void startWaiting() {
         boolean started = false;
         lock.lock();
@@ -365,9 +365,9 @@ final class Tasks {
     }
 
     /**
-     * The transport has let go of a part of a command's buffers; with the lock held.
+     * Notes that the transport has released a part of a command's buffers; with the lock held.
      *
-     * @return whether the command has waited for that alone: the caller is to tell its end
+     * @return whether the command has waited for that alone: the caller dispatches its completion
      */
     boolean letGo(Command command) {
         command.pendingTransfers--;
@@ -379,7 +379,7 @@ final class Tasks {
         return ended;
     }
 
-    /** The transport has let go of a part of a command's data. */
+    /** Notes that the transport has released a part of a command's data. */
     void released(Command command) {
         boolean ended;
         lock.lock();
@@ -403,7 +403,7 @@ final class Tasks {
         }
     }
 
-    /** Ends what has waited too long, and returns the commands that the target is to abort. */
+    /** Ends commands that have waited too long, and returns those that the target is to abort. */
     List<Command> expire(long nowMs) {
         List<Command> late;
         var abort = new ArrayList<Command>();
@@ -448,7 +448,7 @@ final class Tasks {
     }
 
     /**
-     * Stops a command of an owner: it ends at once if it is not at the target.
+     * Cancels a command of an owner: it ends at once if it is not at the target.
      *
      * @return whether it is at the target, and is to be aborted there
      */
@@ -484,7 +484,7 @@ final class Tasks {
         return false;
     }
 
-    /** A command that the target does not abort goes on. */
+    /** Resumes a command that the target does not abort. */
     void goOn(Connection by, int itt) {
         lock.lock();
         try {
@@ -497,13 +497,13 @@ final class Tasks {
         }
     }
 
-    /** Takes no more commands, and ends those that were not sent yet. */
+    /** Refuses further commands, and ends those that were not sent yet. */
     void refuse(String why, @Nullable IOException cause) {
         end(why, cause, false, false);
     }
 
     /**
-     * No connection is left, and none comes: ends every command.
+     * Ends every command, since no connection is left, and none comes.
      *
      * @param loggedOut whether the target has confirmed the end of the session, and with it of all commands (RFC 7143
      *        section 11.15)
@@ -512,7 +512,7 @@ final class Tasks {
         end(why, cause, true, loggedOut);
     }
 
-    /** Whether commands were at the target when the session ended that may still change blocks there. */
+    /** Whether the session ended with commands at the target that may still change blocks there. */
     boolean leftUnanswered() {
         return unanswered;
     }
@@ -565,7 +565,7 @@ final class Tasks {
         }
     }
 
-    /** A connection takes no more commands. */
+    /** Stops sending new commands over a connection. */
     void drain(Connection connection) {
         lock.lock();
         try {
@@ -575,7 +575,7 @@ final class Tasks {
         }
     }
 
-    /** Waits until every command is with its owner again. Returns whether that came about. */
+    /** Waits until every command is with its owner again. Returns false on timeout. */
     boolean awaitNone(long timeoutMs) throws InterruptedException {
         long left = timeoutMs * 1_000_000;
         lock.lockInterruptibly();
@@ -589,7 +589,7 @@ final class Tasks {
         }
     }
 
-    /** What a command is and where, for messages. */
+    /** Returns a description of a command and its unit, for messages. */
     String describe(Command command) {
         return command.describe() + " on " + target + "/" + lun(command);
     }

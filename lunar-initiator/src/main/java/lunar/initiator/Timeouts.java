@@ -1,7 +1,7 @@
 package lunar.initiator;
 
 /**
- * How long a target may take. All in milliseconds and above 0.
+ * Timeouts of a session, all in milliseconds and above 0.
  *
  * @param connectMs for the transport's connection
  * @param loginMs for the whole login, each time it is redirected; for a discovery after its login, too
@@ -12,7 +12,7 @@ package lunar.initiator;
  */
 public record Timeouts(int connectMs, int loginMs, int commandMs, int abortMs, int logoutMs,
         int keepAliveMs) {
-    /** For a target on the same campus. */
+    /** Defaults, for a target on the same campus. */
     public static final Timeouts DEFAULT = new Timeouts(5_000, 10_000, 30_000, 5_000, 5_000,
             5_000);
 
@@ -23,37 +23,37 @@ public record Timeouts(int connectMs, int loginMs, int commandMs, int abortMs, i
         }
     }
 
-    /** The same with another time to connect. */
+    /** Returns these timeouts with another time to connect. */
     public Timeouts withConnectMs(int value) {
         return new Timeouts(value, loginMs, commandMs, abortMs, logoutMs, keepAliveMs);
     }
 
-    /** The same with another time for a login. */
+    /** Returns these timeouts with another time for a login. */
     public Timeouts withLoginMs(int value) {
         return new Timeouts(connectMs, value, commandMs, abortMs, logoutMs, keepAliveMs);
     }
 
-    /** The same with another time for a command. */
+    /** Returns these timeouts with another time for a command. */
     public Timeouts withCommandMs(int value) {
         return new Timeouts(connectMs, loginMs, value, abortMs, logoutMs, keepAliveMs);
     }
 
-    /** The same with another time for an abort. */
+    /** Returns these timeouts with another time for an abort. */
     public Timeouts withAbortMs(int value) {
         return new Timeouts(connectMs, loginMs, commandMs, value, logoutMs, keepAliveMs);
     }
 
-    /** The same with another time for a logout. */
+    /** Returns these timeouts with another time for a logout. */
     public Timeouts withLogoutMs(int value) {
         return new Timeouts(connectMs, loginMs, commandMs, abortMs, value, keepAliveMs);
     }
 
-    /** The same with another time of silence. */
+    /** Returns these timeouts with another time of silence. */
     public Timeouts withKeepAliveMs(int value) {
         return new Timeouts(connectMs, loginMs, commandMs, abortMs, logoutMs, value);
     }
 
-    /** How often deadlines are looked at: an eighth of the shortest, so that none is missed by much. */
+    /** Returns how often deadlines are checked: an eighth of the shortest, so that none is missed by much. */
     int tickMs() {
         int shortest = Math.min(Math.min(commandMs, abortMs), Math.min(logoutMs, keepAliveMs));
         return Math.clamp(shortest / 8, 5, 1_000);

@@ -26,42 +26,42 @@ import lunar.block.LostWritesException;
 public final class UnflushedWrites {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
 
-    /** Flushes that were submitted. */
+    /** Number of flushes submitted. */
     private final AtomicLong flushes = new AtomicLong();
     /** Flush number of the latest acknowledged write; -1 before the first. */
     private final AtomicLong acknowledged = new AtomicLong(-1);
     /** Writes with smaller numbers are stable. */
     private final AtomicLong flushed = new AtomicLong();
-    /** Losses that were noted, whether they concerned a write or not. */
+    /** Number of losses noted, whether they affected a write or not. */
     private volatile long losses;
-    /** Losses that concerned a write, numbered anew; 0 for none. Changed under this object's monitor. */
+    /** Number of the latest loss that affected a write; 0 for none. Changed under this object's monitor. */
     private final AtomicLong pending = new AtomicLong();
-    /** The latest of them that a flush has reported. */
+    /** Number of the latest such loss that a flush has reported. */
     private final AtomicLong reported = new AtomicLong();
     private volatile String cause = "";
     private final boolean survives;
-    /** Held while a new session is judged, which may block; never by a thread that receives. */
+    /** Held while {@link #reopened} decides, which may block; never by a thread that receives. */
     private final ReentrantLock judging = new ReentrantLock();
     /** Whether a session has found the unit yet, and the write verifier that it told last; guarded by that lock. */
     private boolean known;
     private Optional<UUID> verifier = Optional.empty();
 
-    /** Of a unit that nothing has been written to. */
+    /** Creates the state of a unit that nothing has been written to. */
     public UnflushedWrites() { this(false); }
 
-    /** @param survives whether the unit's cache is known to survive resets and power failures, whatever it tells */
+    /** @param survives whether the unit's cache is known to survive resets and power failures, whatever it reports */
     public UnflushedWrites(boolean survives) {
         this.survives = survives;
     }
 
     // --- writes and flushes ---
 
-    /** Losses so far: what a write gives to {@link #acknowledged} at its end. */
+    /** Returns the number of losses so far, which a write passes to {@link #acknowledged} at its end. */
     long losses() {
         return losses;
     }
 
-    /** A write without FUA was acknowledged. */
+    /** Notes that a write without FUA was acknowledged. */
     void acknowledged(long lossesBefore) {
         raise(acknowledged, flushes.get());
         if (losses != lossesBefore) {
@@ -69,42 +69,42 @@ public final class UnflushedWrites {
         }
     }
 
-    /** A loss concerns a write; of one that no flush has reported yet nothing more is to be noted. */
+    /** Notes that a loss affects a write; without effect while an earlier one is still to be reported. */
     private synchronized void concerned() {
         raise(pending, reported.get() + 1);
     }
 
-    /** A flush is submitted; its number. */
+    /** Returns the number of a flush that is being submitted. */
     long beginFlush() { return flushes.incrementAndGet(); }
 
     /**
-     * What was reported so far: what a flush gives to {@link #endFlush} or {@link #requireNoLoss}; asked when the flush
-     * is submitted, first.
+     * Returns the latest loss that a flush has reported, to be passed to {@link #endFlush} or {@link #requireNoLoss};
+     * called first when a flush is submitted.
      */
     public long reported() { return reported.get(); }
 
     /**
-     * The target has answered a flush with GOOD.
+     * Ends a flush that the target has answered with GOOD.
      *
-     * @return the number of the loss it has to report, for {@link #report}; 0 where it vouches for all writes before it
+     * @return the number of the loss to report, for {@link #report}; 0 where the flush vouches for all writes before it
      */
     long endFlush(long number, long reportedBefore) {
         long loss = pending.get();
-        raise(flushed, number); // what was lost is reported, and not reported again
+        raise(flushed, number); // lost writes are reported once, not again by later flushes
         return loss > reportedBefore ? loss : 0;
     }
 
-    /** A flush has failed because of a loss: those submitted from now on do not. */
+    /** Notes that a flush has failed because of a loss: flushes submitted from now on do not. */
     void report(long loss) {
         raise(reported, loss);
     }
 
     /**
-     * Looks once more whether a FLUSH vouches that the target has answered with GOOD, perhaps after it was sent again
-     * over another session: another one may have reported the loss of writes that this one was to make stable.
+     * Checks again whether a FLUSH vouches for its writes after the target has answered it with GOOD, perhaps over
+     * another session: another flush may have reported the loss of writes that this one was to make stable.
      *
-     * @param request of any operation; only a FLUSH is looked at
-     * @param reportedBefore what {@link #reported} said before it was sent first
+     * @param request of any operation; only a FLUSH is checked
+     * @param reportedBefore what {@link #reported} returned before it was sent first
      */
     public void requireNoLoss(BlockRequest request, long reportedBefore)
             throws LostWritesException {
@@ -115,7 +115,7 @@ public final class UnflushedWrites {
         }
     }
 
-    /** What a flush fails with. */
+    /** Returns the failure of a flush after a loss. */
     LostWritesException failure(String what) {
         return new LostWritesException(what + ": " + cause
                 + "; writes acknowledged since the last successful flush may be lost");
@@ -130,7 +130,7 @@ public final class UnflushedWrites {
 
     // --- losses ---
 
-    /** How often acknowledged writes may have been lost. */
+    /** Returns how often acknowledged writes may have been lost. */
     public long writeLosses() {
         return pending.get();
     }
@@ -141,7 +141,7 @@ public final class UnflushedWrites {
     }
 
     /**
-     * The unit may have lost its volatile cache: the next flush fails if there are unflushed writes.
+     * Notes that the unit may have lost its volatile cache: the next flush fails if there are unflushed writes.
      *
      * @param why what has happened to which unit, for the message
      */
@@ -160,12 +160,12 @@ public final class UnflushedWrites {
     }
 
     /**
-     * A new session has found the unit, before requests use it. Notes a loss unless something shows that the unit has
-     * kept its cache: it tells the write verifier that it told before; where there is no verifier, it tells of an I_T
-     * nexus loss (29h/07h) rather than of a reset, or a session that is older than this one still reaches it.
+     * Called when a new session has found the unit, before requests use it. Notes a loss unless something shows that
+     * the unit has kept its cache: it reports the same write verifier as before; where it has no verifier, it reports
+     * an I_T nexus loss (29h/07h) rather than a reset, or a session that is older than this one still reaches it.
      *
-     * @param told what the unit attentions of the session said before
-     * @param now the write verifier that the unit tells by this session
+     * @param told what the unit attentions of the session have reported so far
+     * @param now the write verifier that the unit reports by this session
      * @param witness whether an older session reaches the unit; may block
      */
     public void reopened(LunDevice by, ResetTold told, Optional<UUID> now,

@@ -1,9 +1,9 @@
 package lunar.initiator;
 
 /**
- * Counts answers that a target has asked for and that are still queued for it, up to a limit: a target that asks for
- * answers and does not take them could fill the memory. Follows where in the output each answer ends. Guarded by
- * the lock of {@link Tasks}. Allocates nothing once it has seen the load.
+ * Counts answers that a target has requested and that are still queued for it, up to a limit: a target that requests
+ * answers and does not take them could fill the memory. Tracks where in the output each answer ends. Guarded by the
+ * lock of {@link Tasks}. Allocates nothing once it has seen the load.
  */
 final class UnsentAnswers {
     private static final int FEW = 2;
@@ -19,11 +19,11 @@ final class UnsentAnswers {
     }
 
     /**
-     * An answer was queued.
+     * Adds a queued answer.
      *
      * @param end bytes queued by the connection so far, those of the answer included
      * @param sent bytes of these that the network has taken
-     * @return false if there are too many with it: it is not counted
+     * @return false if it would exceed the limit: it is not counted
      */
     boolean add(long end, long sent) {
         while (count > 0 && ends[first] <= sent) {
@@ -45,7 +45,7 @@ final class UnsentAnswers {
         return true;
     }
 
-    /** The connection, or the command, begins anew. */
+    /** Forgets all answers, when the connection or the command begins anew. */
     void clear() {
         first = 0;
         count = 0;

@@ -11,7 +11,7 @@ import lunar.iscsi.LoginPolicy.Applicant;
 
 /** A login at the target after the policy has let the initiator in: what its keys do in each stage. */
 final class AdmittedLogin {
-    /** Keys that say who the initiator is; read once, by {@link #applicant}. */
+    /** Keys that identify the initiator; read once, by {@link #applicant}. */
     private static final Set<Key> NAMES = EnumSet.of(Key.INITIATOR_NAME, Key.TARGET_NAME,
             Key.SESSION_TYPE);
 
@@ -31,7 +31,7 @@ final class AdmittedLogin {
         this.chap = terms.chap().map(policy -> new TargetChap(policy, challenges));
     }
 
-    /** Who wants in, by the keys of the first request. */
+    /** Returns the identity that the initiator claims in the keys of the first request. */
     static Applicant applicant(LoginAsk ask, TextKeys keys)
             throws ProtocolException, LoginException {
         var initiator = name(keys, Key.INITIATOR_NAME);
@@ -63,7 +63,7 @@ final class AdmittedLogin {
         return new LoginException(reason, status.statusClass(), status.detail());
     }
 
-    /** What the target says of itself in its first complete response (section 13.9). */
+    /** Returns the keys that the target declares in its first complete response (section 13.9). */
     List<KeyValue> introduction() {
         var pairs = new ArrayList<KeyValue>();
         if (who.sessionType() == SessionType.NORMAL) {
@@ -171,7 +171,7 @@ final class AdmittedLogin {
                         + " skips authentication, and the target wants CHAP");
     }
 
-    /** The pairs that say nothing about who the initiator is. */
+    /** Returns the pairs that do not identify the initiator. */
     private static List<KeyValue> others(List<KeyValue> pairs) {
         return pairs.stream().filter(pair -> {
             var key = Key.of(pair.key());

@@ -2,7 +2,7 @@ package lunar.iscsi;
 
 import java.util.Optional;
 
-/** What an Asynchronous Message announces (RFC 7143 section 11.9.1). */
+/** Events that an Asynchronous Message announces (RFC 7143 section 11.9.1). */
 public enum AsyncEvent {
     /** Sense data are in the data segment. */
     SCSI_EVENT(0, "SCSI asynchronous event"),
@@ -45,6 +45,6 @@ public enum AsyncEvent {
     /** The code in the message. */
     public int code() { return code; }
 
-    /** What it means, for logs. */
+    /** Returns the meaning of this event, for logs. */
     public String text() { return text; }
 }

@@ -2,7 +2,7 @@ package lunar.iscsi;
 
 import org.jspecify.annotations.Nullable;
 
-/** One sequence of Data-Out in the making: the unsolicited one, or the answer to an R2T (RFC 7143 section 11.7). */
+/** Sequence of Data-Out in progress: the unsolicited one, or the answer to an R2T (RFC 7143 section 11.7). */
 final class Burst {
     /** Made when it is needed: PDUs that come in order are only counted. */
     private @Nullable Coverage covered;
@@ -44,7 +44,7 @@ final class Burst {
         return known;
     }
 
-    /** The R2T whose answer it is. */
+    /** Sets the R2TSN of the R2T that this burst answers. */
     void r2tSn(int sn) { r2tSn = sn; }
 
     int r2tSn() { return r2tSn; }

@@ -1,7 +1,7 @@
 package lunar.iscsi;
 
 /**
- * What was negotiated about the transfer of data, in plain numbers (RFC 7143 sections 13.10 to 13.19).
+ * Negotiated rules of data transfer, in plain numbers (RFC 7143 sections 13.10 to 13.19).
  *
  * @param firstBurstBytes FirstBurstLength
  * @param maxBurstBytes MaxBurstLength
@@ -14,7 +14,7 @@ package lunar.iscsi;
 public record BurstRules(int firstBurstBytes, int maxBurstBytes, int maxOutstandingR2t,
         boolean initialR2t, boolean immediateData, boolean dataPduInOrder,
         boolean dataSequenceInOrder) {
-    /** What holds if nothing is negotiated. */
+    /** Rules that hold if nothing is negotiated. */
     public static final BurstRules DEFAULT = new BurstRules(65_536, 262_144, 1, true, true, true,
             true);
 

@@ -1,8 +1,8 @@
 package lunar.iscsi;
 
-/** Where CHAP gets what nobody may guess: a {@link java.security.SecureRandom} outside tests. */
+/** Source of CHAP's unpredictable values: a {@link java.security.SecureRandom} outside tests. */
 @FunctionalInterface
 public interface ChallengeSource {
-    /** As many unpredictable bytes. */
+    /** Returns that many unpredictable bytes. */
     byte[] bytes(int count);
 }

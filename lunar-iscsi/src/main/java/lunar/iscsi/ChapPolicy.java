@@ -8,7 +8,7 @@ import java.util.function.Function;
  * How initiators prove themselves to a target.
  *
  * @param algorithms what the target accepts; the initiator's order decides among them (RFC 7143 section 12.1.3)
- * @param secrets the secret of a CHAP name; empty for a name that nobody has
+ * @param secrets the secret of a CHAP name; empty for an unknown name
  * @param own what the target answers with when the initiator asks for mutual authentication; empty refuses that
  */
 public record ChapPolicy(List<ChapAlgorithm> algorithms, Function<String, Optional<Secret>> secrets,
@@ -27,12 +27,12 @@ public record ChapPolicy(List<ChapAlgorithm> algorithms, Function<String, Option
                 Optional.empty());
     }
 
-    /** The same, where the target can prove itself too. */
+    /** Returns this policy, with credentials by which the target can prove itself too. */
     public ChapPolicy withOwn(ChapCredentials credentials) {
         return new ChapPolicy(algorithms, secrets, Optional.of(credentials));
     }
 
-    /** The same with other algorithms. */
+    /** Returns this policy with other algorithms. */
     public ChapPolicy withAlgorithms(List<ChapAlgorithm> accepted) {
         return new ChapPolicy(accepted, secrets, own);
     }

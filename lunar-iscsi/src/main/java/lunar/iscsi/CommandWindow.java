@@ -5,9 +5,9 @@ import java.util.Arrays;
 /**
  * The target's side of command numbering for one session: ExpCmdSN and MaxCmdSN (RFC 7143 section 4.2.2.1).
  *
- * <p>A command whose CmdSN is ExpCmdSN is delivered; one further on in the window waits for those before it, which
- * may be on another connection; all else is ignored in silence, as the section demands. Whoever gets
- * {@link Verdict#HOLD} keeps the command under its CmdSN and, after each delivery, asks for what has come due:
+ * <p>A command with CmdSN equal to ExpCmdSN is delivered; one further on in the window waits for those before it, which
+ * may be on another connection; all else is ignored in silence, as the section demands. On {@link Verdict#HOLD} the
+ * caller keeps the command under its CmdSN and, after each delivery, asks for what has come due:
  *
  * <pre>{@code
  * switch (window.accept(cmdSn, immediate)) {
@@ -30,7 +30,7 @@ public final class CommandWindow {
     /** Largest window: no more commands are ever held or in flight for one session. */
     public static final int MAX_LIMIT = 4096;
 
-    /** What becomes of a command. */
+    /** Decisions about a command. */
     public enum Verdict {
         /** It is next, or immediate. */
         DELIVER,
@@ -91,7 +91,7 @@ public final class CommandWindow {
     }
 
     /**
-     * Drops a held command whose connection has gone: it was never acknowledged, so the initiator may send it again
+     * Drops a held command when its connection has gone: it was never acknowledged, so the initiator may send it again
      * (section 7.2.1). Does nothing if it is not held.
      */
     public void forget(int cmdSn) {
@@ -100,7 +100,7 @@ public final class CommandWindow {
         }
     }
 
-    /** One delivered non-immediate command is over; the window opens by one. */
+    /** Ends one delivered non-immediate command; the window opens by one. */
     public void finished() {
         if (inFlightCount == 0) {
             throw new IllegalStateException("no command is in flight");

@@ -1,6 +1,6 @@
 package lunar.iscsi;
 
-/** What the shell is to do about a connection, from {@link ConnectionMachine}. */
+/** Actions that {@link ConnectionMachine} asks of the shell for a connection. */
 public sealed interface ConnectionAction {
     /** Initiator: open the transport connection. */
     record OpenTransport() implements ConnectionAction {}

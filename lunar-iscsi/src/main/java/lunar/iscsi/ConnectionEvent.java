@@ -1,8 +1,8 @@
 package lunar.iscsi;
 
-/** What happens to a connection, for {@link ConnectionMachine}. Events are the same at both ends where not said. */
+/** Events of a connection, for {@link ConnectionMachine}. They are the same at both ends where not said. */
 public sealed interface ConnectionEvent {
-    /** Initiator: somebody wants the connection. */
+    /** Initiator: a connection is wanted. */
     record ConnectRequested() implements ConnectionEvent {}
 
     /** Initiator: the transport connection could not be made, or not in time. */

@@ -25,7 +25,7 @@ package lunar.iscsi;
  * IN_LOGOUT         FREE             T13  the Logout Response, success, was sent or has come; or as T8
  *                   itself           T14  initiator: Async "request logout" has come
  *                   CLEANUP_WAIT     T17  logout failed or was too slow, or as T15
- * CLEANUP_WAIT      FREE             M1   nobody cared in time, or the session closed
+ * CLEANUP_WAIT      FREE             M1   no cleanup in time, or the session closed
  *                   IN_CLEANUP       M2   a logout of this CID began on another connection, or a login with its CID
  * IN_CLEANUP        CLEANUP_WAIT     M3   that logout failed
  *                   FREE             M4   that logout succeeded

@@ -1,6 +1,6 @@
 package lunar.iscsi;
 
-/** What a connection waits for with a limit. The shell knows how long. */
+/** Waits of a connection that have a time limit. The shell knows the limits. */
 public enum ConnectionTimer {
     /** For the end of the Login Phase. */
     LOGIN,

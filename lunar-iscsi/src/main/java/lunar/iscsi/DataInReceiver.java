@@ -14,7 +14,7 @@ public final class DataInReceiver {
     private int burstBytes;
     private int nextOffset;
 
-    /** For the commands of one session. */
+    /** Creates a receiver for the commands of one session. */
     public DataInReceiver(BurstRules rules) {
         this.rules = rules;
     }
@@ -51,7 +51,7 @@ public final class DataInReceiver {
     }
 
     /**
-     * Counts a Data-In that was judged to be in order, and whose data have come well.
+     * Counts a Data-In that was judged to be in order, after its data have arrived intact.
      *
      * @param isFinal the F bit: the last of its sequence
      */

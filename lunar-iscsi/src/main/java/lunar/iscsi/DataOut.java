@@ -17,7 +17,7 @@ public record DataOut(boolean isFinal, Lun lun, int itt, int ttt, int expStatSn,
     public static final int DATA_SN = 36;
     public static final int BUFFER_OFFSET = 40;
 
-    /** Checks a header, for whoever reads its fields where they lie. */
+    /** Checks a header for a caller that reads its fields in place. */
     public static void check(Bhs bhs) throws ProtocolException {
         HeaderRule.requireTask(bhs, "Data-Out", "11.2.1.8");
     }

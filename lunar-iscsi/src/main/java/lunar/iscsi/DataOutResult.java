@@ -1,9 +1,9 @@
 package lunar.iscsi;
 
 /**
- * What became of a piece of write data at the target ({@link WriteTransfer}). The first three accept it; each of
- * the rest is a rule broken. Where {@link #senseCode} is not 0 the RFC ends the task with CHECK CONDITION, key
- * ABORTED COMMAND, and that code (section 11.4.7.2); otherwise the connection cannot go on.
+ * Result of receiving a piece of write data at the target ({@link WriteTransfer}). The first three accept it; each of
+ * the rest is a rule broken. Where {@link #senseCode} is not 0 the RFC ends the task with CHECK CONDITION, key ABORTED
+ * COMMAND, and that code (section 11.4.7.2); otherwise the connection cannot go on.
  */
 public enum DataOutResult {
     /** Taken; its sequence goes on. */
@@ -17,7 +17,7 @@ public enum DataOutResult {
     UNEXPECTED_UNSOLICITED(0x0c0c, "unexpected unsolicited data (RFC 7143 section 11.4.7.2)"),
     /** F came before the burst was complete, or not at its end (section 11.7.1), or data exceed FirstBurstLength. */
     INCORRECT_AMOUNT(0x0c0d, "incorrect amount of data (RFC 7143 section 11.4.7.2)"),
-    /** One or more Data-Out are missing (section 7.9). */
+    /** Data-Out PDUs are missing (section 7.9). */
     DATA_SN_GAP(0x4705, "DataSN is not the next of its sequence (RFC 7143 section 7.9)"),
 
     /** The tag is of no outstanding R2T of this task (section 11.7.3). */
@@ -53,6 +53,6 @@ public enum DataOutResult {
         return senseCode;
     }
 
-    /** What happened, with the section of the RFC. */
+    /** Returns the description of this result, with the section of the RFC. */
     public String rule() { return rule; }
 }

@@ -2,7 +2,7 @@ package lunar.iscsi;
 
 import java.util.List;
 
-/** What one end wants of HeaderDigest or DataDigest (RFC 7143 section 13.1). */
+/** Choice of one end for HeaderDigest or DataDigest (RFC 7143 section 13.1). */
 public enum DigestChoice {
     /** No digest is accepted. */
     NONE,
@@ -13,7 +13,7 @@ public enum DigestChoice {
     /** No login without it. */
     REQUIRE_CRC32C;
 
-    /** What is offered, in order; and what is accepted. */
+    /** Returns the values to offer, in order of preference; they are also the values accepted. */
     List<String> offered() {
         return switch (this) {
             case NONE -> List.of("None");

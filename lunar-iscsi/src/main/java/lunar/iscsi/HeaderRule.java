@@ -20,7 +20,7 @@ final class HeaderRule {
         }
     }
 
-    /** Throws unless the F bit is set, in PDUs whose layout has it fixed to 1. */
+    /** Throws unless the F bit is set, for PDUs with a layout that fixes it to 1. */
     static void requireFinal(Bhs bhs, String pdu, String section) throws ProtocolException {
         if (!bhs.isFinal()) {
             throw new ProtocolException(

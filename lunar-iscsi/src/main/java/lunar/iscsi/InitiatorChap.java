@@ -14,7 +14,7 @@ final class InitiatorChap {
 
     private final ChapCredentials own;
     private final Optional<ChapCredentials> target;
-    /** In the order of preference, those that this Java has not left out. */
+    /** Algorithms in the order of preference, those that this Java has not left out. */
     private final List<ChapAlgorithm> algorithms;
     private final List<ChapAlgorithm> missing;
     private final ChallengeSource challenges;
@@ -48,7 +48,7 @@ final class InitiatorChap {
         return state == State.PROOF_EXPECTED || state == State.DONE;
     }
 
-    /** What to do about a target that says no now. */
+    /** Returns a hint for the user if the target refuses the login in this state. */
     String hint() {
         return switch (state) {
             case CHALLENGE_EXPECTED -> noneAccepted();

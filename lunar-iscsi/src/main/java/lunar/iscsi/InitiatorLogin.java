@@ -12,7 +12,7 @@ import java.util.Optional;
  * request; every response goes into {@link #receive}. Without credentials it starts in the operational stage.
  */
 public final class InitiatorLogin {
-    /** What to do next. */
+    /** Next action of the caller. */
     public sealed interface Step {}
 
     /** Send and wait for the response. */
@@ -28,7 +28,7 @@ public final class InitiatorLogin {
     public record Redirected(TargetAddress address, boolean permanent) implements Step {}
 
     /**
-     * Who logs in, where, and how. Start from {@link #normal} or {@link #discovery}.
+     * Identity of the initiator, and where and how it logs in. Start from {@link #normal} or {@link #discovery}.
      *
      * @param initiatorName InitiatorName
      * @param initiatorAlias InitiatorAlias
@@ -89,41 +89,41 @@ public final class InitiatorLogin {
                     Optional.empty(), LoginLimits.DEFAULT, false);
         }
 
-        /** The same with CHAP. */
+        /** Returns these settings with CHAP. */
         public Settings withChap(ChapCredentials own) {
             return new Settings(initiatorName, initiatorAlias, targetName, isid, cid, offer,
                     Optional.of(own), targetCredentials, algorithms, tsih, session, limits,
                     inStages);
         }
 
-        /** The same with CHAP in both directions. */
+        /** Returns these settings with CHAP in both directions. */
         public Settings withMutualChap(ChapCredentials own, ChapCredentials target) {
             return new Settings(initiatorName, initiatorAlias, targetName, isid, cid, offer,
                     Optional.of(own), Optional.of(target), algorithms, tsih, session, limits,
                     inStages);
         }
 
-        /** The same with other algorithms. */
+        /** Returns these settings with other algorithms. */
         public Settings withAlgorithms(List<ChapAlgorithm> offered) {
             return new Settings(initiatorName, initiatorAlias, targetName, isid, cid, offer,
                     credentials, targetCredentials, offered, tsih, session, limits,
                     inStages);
         }
 
-        /** The same with an alias. */
+        /** Returns these settings with an alias. */
         public Settings withInitiatorAlias(String alias) {
             return new Settings(initiatorName, Optional.of(alias), targetName, isid, cid, offer,
                     credentials, targetCredentials, algorithms, tsih, session, limits,
                     inStages);
         }
 
-        /** The same, by way of the security stage in any case. */
+        /** Returns these settings, with a login that passes the security stage in any case. */
         public Settings withAllStages() {
             return new Settings(initiatorName, initiatorAlias, targetName, isid, cid, offer,
                     credentials, targetCredentials, algorithms, tsih, session, limits, true);
         }
 
-        /** One more connection of a session that is there. It reinstates nothing, so it takes the short way. */
+        /** Returns settings for another connection of a session; it reinstates nothing, so it takes the short way. */
         public Settings joining(LoginResult leading, int connection) {
             return new Settings(initiatorName, initiatorAlias, targetName, leading.isid(),
                     connection,

@@ -2,7 +2,7 @@ package lunar.iscsi;
 
 import java.lang.foreign.MemorySegment;
 
-/** What an initiator sends and a target receives. */
+/** PDU sent by an initiator and received by a target. */
 public sealed interface InitiatorPdu extends Pdu
         permits NopOut, ScsiCommand, TaskManagementRequest, LoginRequest, TextRequest, DataOut,
         LogoutRequest, SnackRequest {

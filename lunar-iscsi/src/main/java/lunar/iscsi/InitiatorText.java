@@ -11,7 +11,7 @@ import java.util.List;
  * gives the first request; every response goes into {@link #receive}.
  */
 public final class InitiatorText {
-    /** What to do next. */
+    /** Next action of the caller. */
     public sealed interface Step {}
 
     /** Send and wait for the response. */

@@ -3,7 +3,7 @@ package lunar.iscsi;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** What goes wrong between an initiator and a target below SCSI. */
+/** Signals an error between an initiator and a target, below SCSI. */
 public abstract sealed class IscsiException extends IOException
         permits ProtocolException, LoginException, DigestException {
     IscsiException(String message, @Nullable Throwable cause) { super(message, cause); }

@@ -20,7 +20,7 @@ public record Isid(long value) {
     private static final int OUI_BITS = 0x3f_ffff;
     private static final int AUTHORITY_BITS = 0xff_ffff;
 
-    /** Who gave the bytes after the first two bits (the field T). */
+    /** Kinds of naming authority that assign the bytes after the first two bits (the field T). */
     public enum Type {
         /** An IEEE company identifier of 22 bits, then a qualifier of 24. */
         OUI,
@@ -49,7 +49,7 @@ public record Isid(long value) {
         return of(ENTERPRISE, number24, qualifier16);
     }
 
-    /** Who gave the number. */
+    /** Returns the kind of naming authority that assigned the number. */
     public Type type() {
         return switch ((int) (value >>> 46)) {
             case 0 -> Type.OUI;
@@ -67,7 +67,7 @@ public record Isid(long value) {
         };
     }
 
-    /** What the naming authority, or the initiator for it, chose: 24 bits with an OUI, else 16. */
+    /** Returns the number chosen by the naming authority, or by the initiator for it: 24 bits with an OUI, else 16. */
     public int qualifier() {
         return switch (type()) {
             case OUI -> (int) value & AUTHORITY_BITS;

@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Every text key of RFC 7143 chapters 12 and 13, RFC 7144 and RFC 7145: how its value comes about, when it may be
- * used and by whom.
+ * Every text key of RFC 7143 chapters 12 and 13, RFC 7144 and RFC 7145: how its value comes about, when it may be used
+ * and by which end.
  */
 public enum Key {
     // Authentication (chapter 12). The constants end in "//" to keep one line each.
@@ -118,7 +118,7 @@ public enum Key {
         ALL
     }
 
-    /** Who may send a key on its own account. */
+    /** Ends that may send a key on their own initiative. */
     public enum Sender {
         INITIATOR, TARGET, BOTH
     }
@@ -164,7 +164,7 @@ public enum Key {
     /** When it may be used. */
     public Use use() { return use; }
 
-    /** Who may send it on its own account. */
+    /** Returns the ends that may send this key on their own initiative. */
     public Sender sender() { return sender; }
 
     /** The value where nothing is negotiated; empty where there is none. */

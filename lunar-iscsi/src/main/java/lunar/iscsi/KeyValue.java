@@ -8,7 +8,7 @@ import java.util.HexFormat;
 import java.util.List;
 
 /**
- * One key=value pair and the forms a value can have (RFC 7143 section 6.1).
+ * Key=value pair and the forms that a value can have (RFC 7143 section 6.1).
  *
  * @param key the name, 1 to 63 characters
  * @param value the text after the equals sign
@@ -108,7 +108,7 @@ public record KeyValue(String key, String value) {
         String digits = value.substring(2);
         try {
             return switch (value.charAt(1)) {
-                // An odd count of digits is a number whose leading zero was left out.
+                // An odd count of digits is a number without its leading zero.
                 case 'x', 'X' -> HexFormat.of()
                         .parseHex(digits.length() % 2 == 0 ? digits : "0" + digits);
                 case 'b', 'B' -> base64(digits);

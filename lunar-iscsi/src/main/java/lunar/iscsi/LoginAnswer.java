@@ -3,7 +3,7 @@ package lunar.iscsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What negotiation needs of one Login Response (RFC 7143 section 11.13). Sequence numbers and task tag are the
+ * Part of a Login Response that negotiation needs (RFC 7143 section 11.13). Sequence numbers and task tag are the
  * shell's.
  *
  * @param transit the T bit
@@ -22,7 +22,7 @@ public record LoginAnswer(boolean transit, boolean more, LoginStage stage, Login
         int versionMax, int versionActive, Isid isid, int tsih, int statusClass, int statusDetail,
         MemorySegment text) {
 
-    /** What a response says. */
+    /** Takes the header fields from a response. */
     public static LoginAnswer of(LoginResponse response, MemorySegment text) {
         return new LoginAnswer(response.transit(), response.continues(), response.currentStage(),
                 response.nextStage(), response.versionMax(), response.versionActive(),

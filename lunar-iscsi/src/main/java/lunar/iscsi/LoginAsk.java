@@ -3,7 +3,7 @@ package lunar.iscsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What negotiation needs of one Login Request (RFC 7143 section 11.12). Sequence numbers and task tag are the
+ * Part of a Login Request that negotiation needs (RFC 7143 section 11.12). Sequence numbers and task tag are the
  * shell's.
  *
  * @param transit the T bit
@@ -20,7 +20,7 @@ import java.lang.foreign.MemorySegment;
 public record LoginAsk(boolean transit, boolean more, LoginStage stage, LoginStage nextStage,
         int versionMax, int versionMin, Isid isid, int tsih, int cid, MemorySegment text) {
 
-    /** What a request says. */
+    /** Takes the header fields from a request. */
     public static LoginAsk of(LoginRequest request, MemorySegment text) {
         return new LoginAsk(request.transit(), request.continues(), request.currentStage(),
                 request.nextStage(), request.versionMax(), request.versionMin(), request.isid(),

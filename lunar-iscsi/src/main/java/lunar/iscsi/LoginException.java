@@ -23,9 +23,9 @@ public final class LoginException extends IscsiException {
     }
 
     /**
-     * Whether it takes somebody to change something before this login can do better: status class 2, but for targets
-     * that are not there yet and those with too many connections, which pass; and a target that has not authenticated
-     * itself as it should.
+     * Whether this login keeps failing until an operator changes something: status class 2, but for targets that are
+     * not there yet and those with too many connections, which pass; and a target that has not authenticated itself as
+     * it should.
      */
     public boolean isLasting() {
         if (statusClass == 0) {

@@ -11,7 +11,7 @@ public record LoginLimits(int turns, int textBytes, int keys) {
     /** Far more than any known peer needs. */
     public static final LoginLimits DEFAULT = new LoginLimits(64, 64 << 10, 256);
 
-    /** For the answer to SendTargets, which names every target and portal. */
+    /** Limits of the answer to SendTargets, which names every target and portal. */
     public static final LoginLimits DISCOVERY = new LoginLimits(4096, 8 << 20, 1 << 16);
 
     public LoginLimits {

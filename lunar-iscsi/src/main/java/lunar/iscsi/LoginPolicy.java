@@ -2,11 +2,11 @@ package lunar.iscsi;
 
 import java.util.Optional;
 
-/** What the target decides about a login; asked once, when the first request is complete, before any authentication. */
+/** Decides about a login at the target; asked once, when the first request is complete, before any authentication. */
 @FunctionalInterface
 public interface LoginPolicy {
     /**
-     * Who wants in. Nothing is proved yet: sessions are reinstated and connections added when the login is complete.
+     * Claimed identity. Nothing is proved yet: the complete login reinstates sessions and adds connections.
      *
      * @param initiatorName InitiatorName in lower case, 1 to 223 bytes without control characters
      * @param initiatorAlias InitiatorAlias
@@ -49,18 +49,18 @@ public interface LoginPolicy {
                         Optional.empty());
             }
 
-            /** The same, where the initiator must prove itself. */
+            /** Returns this answer, but the initiator must prove itself. */
             public Accept withChap(ChapPolicy policy) {
                 return new Accept(offer, Optional.of(policy), targetAlias, portalGroupTag, tsih,
                         session);
             }
 
-            /** The same with an alias. */
+            /** Returns this answer with an alias. */
             public Accept withTargetAlias(String alias) {
                 return new Accept(offer, chap, Optional.of(alias), portalGroupTag, tsih, session);
             }
 
-            /** The same for a connection that joins a session. */
+            /** Returns this answer for a connection that joins a session. */
             public Accept joining(OperationalParameters parameters) {
                 return new Accept(offer, chap, targetAlias, portalGroupTag, tsih,
                         Optional.of(parameters));

@@ -3,7 +3,7 @@ package lunar.iscsi;
 import java.util.Optional;
 
 /**
- * What a login ended with; the same on both ends but for the point of view of {@code parameters}.
+ * Result of a successful login; equal at both ends but for the point of view of {@code parameters}.
  *
  * @param parameters what the connection and its session run on
  * @param initiatorName InitiatorName

@@ -2,7 +2,7 @@ package lunar.iscsi;
 
 /** Stages of a login, the CSG and NSG fields (RFC 7143 sections 6.3 and 11.12.3). */
 public enum LoginStage {
-    /** 0: who are you. */
+    /** 0: authentication. */
     SECURITY(0),
     /** 1: how do we work. */
     OPERATIONAL(1),

@@ -81,6 +81,6 @@ public enum LoginStatus {
     /** Status-Detail within the class. */
     public int detail() { return detail; }
 
-    /** What it means, for users and logs. */
+    /** Returns the meaning of this status, for users and logs. */
     public String text() { return text; }
 }

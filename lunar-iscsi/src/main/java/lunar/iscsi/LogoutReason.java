@@ -37,7 +37,7 @@ public enum LogoutReason {
     /** The code in the request. */
     public int code() { return code; }
 
-    /** What it means, for logs. */
+    /** Returns the meaning of this reason, for logs. */
     public String text() { return text; }
 
     static LogoutReason decode(int code) throws ProtocolException {

@@ -39,6 +39,6 @@ public enum LogoutResponseCode {
     /** The code in the response. */
     public int code() { return code; }
 
-    /** What it means, for logs. */
+    /** Returns the meaning of this code, for logs. */
     public String text() { return text; }
 }

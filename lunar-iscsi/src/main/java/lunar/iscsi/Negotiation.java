@@ -39,7 +39,7 @@ final class Negotiation {
         this.session = session;
     }
 
-    /** What an initiator proposes and declares, all at once. */
+    /** Returns all proposals and declarations of an initiator at once. */
     List<KeyValue> proposals() {
         var pairs = new ArrayList<KeyValue>();
         for (Key key : terms.proposed()) {
@@ -53,7 +53,7 @@ final class Negotiation {
         return pairs;
     }
 
-    /** What a target declares in its first operational response. */
+    /** Returns the declarations of a target in its first operational response. */
     List<KeyValue> declarations() {
         return declarations(isRdma());
     }
@@ -109,7 +109,7 @@ final class Negotiation {
         checkBursts();
     }
 
-    /** What was agreed. */
+    /** Returns the agreed parameters. */
     OperationalParameters parameters() {
         boolean header = value(Key.HEADER_DIGEST).equals("CRC32C");
         boolean data = value(Key.DATA_DIGEST).equals("CRC32C");

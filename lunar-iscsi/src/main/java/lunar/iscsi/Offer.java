@@ -5,7 +5,7 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /**
- * What one end wants and accepts of the operational keys (RFC 7143 chapter 13). Start from {@link #DEFAULT}:
+ * Values of the operational keys that one end wants and accepts (RFC 7143 chapter 13). Start from {@link #DEFAULT}:
  *
  * <pre>{@code
  * Offer offer = Offer.DEFAULT.with(o -> o.headerDigest(DigestChoice.REQUIRE_CRC32C).maxOutstandingR2t(4));
@@ -37,7 +37,7 @@ public record Offer(DigestChoice headerDigest, DigestChoice dataDigest, int maxC
         int protocolLevel, Optional<Iser> iser) {
 
     /**
-     * What one end wants of the keys of RFC 7145 section 6.
+     * Values that one end wants of the keys of RFC 7145 section 6.
      *
      * @param initiatorReceiveDataSegmentLength InitiatorRecvDataSegmentLength, 512 to 2^24-1; the smaller one holds
      * @param targetReceiveDataSegmentLength TargetRecvDataSegmentLength, 512 to 2^24-1; the smaller one holds
@@ -57,7 +57,7 @@ public record Offer(DigestChoice headerDigest, DigestChoice dataDigest, int maxC
         }
     }
 
-    /** For a fast network and a modern peer; no Time2Wait but what the peer wants. */
+    /** Offer for a fast network and a modern peer; no Time2Wait but what the peer wants. */
     public static final Offer DEFAULT = new Offer(DigestChoice.PREFER_NONE,
             DigestChoice.PREFER_NONE, 1, false, true, 256 << 10, 1 << 20, 256 << 10, 0, 20, 16,
             true, true, 0, List.of(TaskReporting.RFC3720), 1, Optional.empty());
@@ -82,7 +82,7 @@ public record Offer(DigestChoice headerDigest, DigestChoice dataDigest, int maxC
         }
     }
 
-    /** The same with changes. */
+    /** Returns this offer with changes. */
     public Offer with(UnaryOperator<Builder> changes) {
         return changes.apply(new Builder(this)).build();
     }

@@ -4,7 +4,7 @@ import java.util.Optional;
 import lunar.iscsi.spi.Framing;
 
 /**
- * What a connection and its session run on, as the login left it (RFC 7143 chapter 13), seen from one end.
+ * Parameters of a connection and its session, as negotiated at login (RFC 7143 chapter 13), seen from one end.
  *
  * @param headerDigest HeaderDigest is CRC32C
  * @param dataDigest DataDigest is CRC32C
@@ -33,7 +33,7 @@ public record OperationalParameters(boolean headerDigest, boolean dataDigest, in
         TaskReporting taskReporting, int protocolLevel, Optional<Iser> iser) {
 
     /**
-     * What iSER adds (RFC 7145 section 6).
+     * Parameters that iSER adds (RFC 7145 section 6).
      *
      * @param initiatorReceiveDataSegmentLength InitiatorRecvDataSegmentLength
      * @param targetReceiveDataSegmentLength TargetRecvDataSegmentLength
@@ -46,7 +46,7 @@ public record OperationalParameters(boolean headerDigest, boolean dataDigest, in
             long maxOutstandingUnexpectedPdus, long maxAhsLengthBytes,
             boolean taggedBufferForSolicitedDataOnly, boolean helloRequired) {}
 
-    /** What holds where nothing is negotiated. */
+    /** Parameters that hold where nothing is negotiated. */
     public static final OperationalParameters DEFAULT = new OperationalParameters(false, false, 1,
             true, true, 8192, 8192, 262144, 65536, 2, 20, 1, true, true, 0, TaskReporting.RFC3720,
             1, Optional.empty());
@@ -58,7 +58,7 @@ public record OperationalParameters(boolean headerDigest, boolean dataDigest, in
         }
     }
 
-    /** The same after the peer has declared another MaxRecvDataSegmentLength in a Text Request or Response. */
+    /** Returns these parameters with another MaxRecvDataSegmentLength of the peer, from a Text Request or Response. */
     public OperationalParameters withMaxSendDataSegmentLength(int bytes) {
         return new OperationalParameters(headerDigest, dataDigest, maxConnections, initialR2t,
                 immediateData, maxReceiveDataSegmentLength, bytes, maxBurstLength, firstBurstLength,
@@ -67,7 +67,7 @@ public record OperationalParameters(boolean headerDigest, boolean dataDigest, in
                 protocolLevel, iser);
     }
 
-    /** What the transport obeys from the full feature phase on. */
+    /** Returns the framing that the transport uses in the full feature phase. */
     public Framing framing(int maxReceiveAhsBytes) {
         return new Framing(headerDigest, dataDigest, maxReceiveDataSegmentLength,
                 maxReceiveAhsBytes);

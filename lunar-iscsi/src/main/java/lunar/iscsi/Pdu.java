@@ -4,8 +4,8 @@ package lunar.iscsi;
  * The header of a PDU as a value (RFC 7143 chapter 11): for login, text, task management, logs and tests. The hot
  * path reads and writes the same fields in place, through {@link Bhs} and the offsets which the records name.
  *
- * <p>A record knows neither its data segment nor its digests; {@link #encode} leaves DataSegmentLength 0, and who
- * sends data calls {@link Bhs#lengths} afterwards. Serial numbers, tags, lengths and offsets are unsigned 32-bit
+ * <p>A record knows neither its data segment nor its digests; {@link #encode} leaves DataSegmentLength 0, and the
+ * sender of data calls {@link Bhs#lengths} afterwards. Serial numbers, tags, lengths and offsets are unsigned 32-bit
  * values in an {@code int}; compare serial numbers with {@link SerialNumbers}, lengths with
  * {@link Integer#compareUnsigned}.
  */

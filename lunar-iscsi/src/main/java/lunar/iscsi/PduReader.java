@@ -14,10 +14,10 @@ import org.jspecify.annotations.Nullable;
  * reads from the network into a staging buffer, which many connections may share, and hands it in.
  *
  * <p>A turn of the shell: {@link #restore} puts back what the last turn left over; read behind it, or first into
- * {@link #destination} where there is one; then {@link #consume}. A data segment which is wholly in the staging
- * buffer is delivered in place, or copied once to where the receiver wants it; of a longer one only the start is
- * copied, and a long rest is read straight into its destination. An idle connection keeps nothing. Nothing is allocated
- * for a PDU whose receiver says where its data go, unless it has additional header segments.
+ * {@link #destination} where there is one; then {@link #consume}. A data segment which is wholly in the staging buffer
+ * is delivered in place, or copied once to where the receiver wants it; of a longer one only the start is copied, and a
+ * long rest is read straight into its destination. An idle connection keeps nothing. Nothing is allocated for a PDU if
+ * its receiver provides the place for the data, unless it has additional header segments.
  */
 public final class PduReader {
     private static final int DIGEST_LENGTH = 4;
@@ -48,7 +48,7 @@ public final class PduReader {
     private Framing framing = next;
     private Phase phase = Phase.HEADER;
 
-    /** Header of a PDU whose data are still coming; its bytes in the staging buffer are gone by then. */
+    /** Header of a PDU with data still to come; its bytes in the staging buffer are gone by then. */
     private final byte[] header = new byte[Bhs.LENGTH + MAX_AHS];
     private final MemorySegment headerBytes = MemorySegment.ofArray(header);
     private int ahsLength;
@@ -60,7 +60,7 @@ public final class PduReader {
     /** The data where the network is to write the rest of them, or null: a short one, or on the heap. */
     private @Nullable ByteBuffer destination;
 
-    /** What the last turn left over: less than a header, or less than padding and digest; more after a pause. */
+    /** Bytes left over by the last turn: less than a header, or less than padding and digest; more after a pause. */
     private byte[] kept = new byte[MAX_HEADER];
     private int keptLength;
     private boolean stopped;

@@ -6,7 +6,7 @@ import java.util.Optional;
 public enum RejectReason {
     /** The data digest was wrong; the initiator may send the PDU again. */
     DATA_DIGEST_ERROR(2, "data digest error"),
-    /** What the SNACK asks for cannot be sent again. */
+    /** The PDU that the SNACK asks for cannot be sent again. */
     SNACK_REJECT(3, "SNACK reject"),
     /** The PDU breaks a rule of the protocol. */
     PROTOCOL_ERROR(4, "protocol error"),
@@ -53,6 +53,6 @@ public enum RejectReason {
     /** The code in the Reject. */
     public int code() { return code; }
 
-    /** What it means, for logs. */
+    /** Returns the meaning of this reason, for logs. */
     public String text() { return text; }
 }

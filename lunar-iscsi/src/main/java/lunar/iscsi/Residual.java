@@ -7,7 +7,7 @@ package lunar.iscsi;
  * @param bytes the count, unsigned; 0 without a flag
  */
 public record Residual(Kind kind, int bytes) {
-    /** What the flags O and U say. */
+    /** Meaning of the flags O and U. */
     public enum Kind {
         /** All bytes were transferred, and no more were needed. */
         NONE,
@@ -29,7 +29,7 @@ public record Residual(Kind kind, int bytes) {
         }
     }
 
-    /** What is left when a command that has {@code actualBytes} meets an expectation. Both are 32-bit lengths. */
+    /** Returns the residual of a command of {@code actualBytes} against its expected length (32-bit lengths). */
     public static Residual of(long expectedBytes, long actualBytes) {
         long missing = expectedBytes - actualBytes;
         if (missing == 0) {

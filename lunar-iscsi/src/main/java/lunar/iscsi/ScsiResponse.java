@@ -52,7 +52,7 @@ public record ScsiResponse(int response, int status, int statusQualifier, Residu
     private static final int RESIDUAL_SHIFT = 1;
     private static final int BIDIRECTIONAL_SHIFT = 3;
 
-    /** A completed command without residual, whose data came in the order they were asked for. */
+    /** Returns the response to a completed command without residual that transferred its data in requested order. */
     public static ScsiResponse completed(int status, int itt, int statSn, int expCmdSn,
             int maxCmdSn, int expDataSn) {
         return new ScsiResponse(COMPLETED, status, 0, Residual.NONE, Residual.NONE, itt, 0, statSn,

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 /** A CHAP secret, which does not show itself in logs. Compares in constant time. */
 public final class Secret {
     /**
-     * What RFC 7143 section 9.2.1 asks for without IPsec: 96 bits. A shorter one can be found from what is heard of a
-     * login, and is for the loopback only.
+     * Minimum length without IPsec (RFC 7143 section 9.2.1): 96 bits. A shorter secret can be computed from an
+     * intercepted login, and is for the loopback only.
      */
     public static final int REQUIRED_BYTES = 12;
 
@@ -43,7 +43,7 @@ public final class Secret {
         return other instanceof Secret secret && MessageDigest.isEqual(bytes, secret.bytes);
     }
 
-    /** The same for all: a hash of the secret would tell about it. */
+    /** Returns a constant: a hash of the secret would tell about it. */
     @Override
     public int hashCode() { return Secret.class.hashCode(); }
 

@@ -9,7 +9,7 @@ public sealed interface SendTargets {
     /** All targets that the initiator may see; in a discovery session only. */
     record All() implements SendTargets {}
 
-    /** One target. */
+    /** Asks for one target. */
     record Named(String targetName) implements SendTargets {}
 
     /** The target of the session; in a normal session only. */

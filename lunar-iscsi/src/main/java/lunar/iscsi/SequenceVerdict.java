@@ -6,7 +6,7 @@ public enum SequenceVerdict {
     IN_ORDER,
     /** It has come before: to be dropped. */
     DUPLICATE,
-    /** One or more before it are missing: the end of the connection at ErrorRecoveryLevel 0, a SNACK above. */
+    /** Earlier numbers are missing: the end of the connection at ErrorRecoveryLevel 0, a SNACK above. */
     GAP;
 
     static SequenceVerdict of(int expected, int actual) {

@@ -1,6 +1,6 @@
 package lunar.iscsi;
 
-/** What the shell is to do about a session, from {@link SessionMachine}. */
+/** Actions that {@link SessionMachine} asks of the shell for a session. */
 public sealed interface SessionAction {
     /** The session is usable: publish its TSIH at the target, its devices at the initiator. */
     record Publish() implements SessionAction {}

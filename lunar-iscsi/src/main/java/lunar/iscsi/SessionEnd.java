@@ -21,9 +21,9 @@ import java.util.regex.Pattern;
  * <p>{@code Ending} says that commands of the session have not ended yet: the initiator asks again. A server answers
  * for itself alone: where the UUID is not its own it answers Reject, since it cannot know about the session. Only
  * sessions of the initiator name that asks are ended, and only where it has proved as much as session reinstatement
- * would ask for: else the answer is Reject too. Whoever asks through the target of the session must have logged in as
- * the same CHAP user. Through another target it suffices that the session's target asks for no CHAP now, or would take
- * the user of the asking session with the same secret.
+ * would ask for: else the answer is Reject too. An initiator that asks through the target of the session must have
+ * logged in as the same CHAP user. Through another target it suffices that the session's target asks for no CHAP now,
+ * or would take the user of the asking session with the same secret.
  *
  * @param server the server that has the session
  * @param isid of the session that is to end
@@ -40,7 +40,7 @@ public record SessionEnd(UUID server, Isid isid, int portalGroupTag, String targ
             .compile("(" + UUID_FORM + "),([0-9a-f]{12}),([0-9]{1,5}),(\\S{1,223})");
     private static final int MAX_TAG = 0xffff;
 
-    /** What a server answers to the request for an end. */
+    /** Answers of a server to the request for an end. */
     public enum Answer {
         /** No such session is left, nor a command of it. */
         ENDED("Ended"),
@@ -78,7 +78,7 @@ public record SessionEnd(UUID server, Isid isid, int portalGroupTag, String targ
                 server + "," + isid + "," + portalGroupTag + "," + targetName));
     }
 
-    /** What a server has answered; empty where it refuses, or does not know the key. */
+    /** Returns the server's answer; empty where it refuses, or does not know the key. */
     public static Optional<Answer> answer(TextKeys answered) {
         Optional<String> value = answered.first(KEY).map(KeyValue::value);
         for (Answer each : Answer.values()) {

@@ -1,6 +1,6 @@
 package lunar.iscsi;
 
-/** What happens to a session, for {@link SessionMachine}. */
+/** Events of a session, for {@link SessionMachine}. */
 public sealed interface SessionEvent {
     /** Target: a connection of this session has begun its login. */
     record LoginBegun() implements SessionEvent {}

@@ -13,7 +13,7 @@ package lunar.iscsi;
  * LOGGED_IN    FREE         N3   the session was closed, or reinstated
  *              FAILED       N5   the last connection was lost
  * FAILED       LOGGED_IN    N4   initiator: a connection logged in to continue the session
- *              FREE         N6   nobody continued it in time, or it was reinstated
+ *              FREE         N6   it was not continued in time, or was reinstated
  *              IN_CONTINUE  N7   target: a login to continue the session began
  * IN_CONTINUE  FAILED       N8   target: the last such login failed
  *              LOGGED_IN    N10  target: such a login succeeded
@@ -27,7 +27,7 @@ public enum SessionState {
     ACTIVE,
     /** Q3: at least one connection is in the Full Feature Phase. */
     LOGGED_IN,
-    /** Q4: no connection is left, and somebody may still continue the session. */
+    /** Q4: no connection is left, and the initiator may still continue the session. */
     FAILED,
     /** Q5, target: a connection is logging in to continue it. */
     IN_CONTINUE

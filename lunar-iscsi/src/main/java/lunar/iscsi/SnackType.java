@@ -2,7 +2,7 @@ package lunar.iscsi;
 
 import java.util.Optional;
 
-/** What a SNACK asks for (RFC 7143 section 11.16.1). */
+/** Kinds of PDU that a SNACK asks for (RFC 7143 section 11.16.1). */
 public enum SnackType {
     /** Data-In or R2T PDUs of a task again. */
     DATA_R2T(0, "data or R2T"),
@@ -39,7 +39,7 @@ public enum SnackType {
     /** The code in the request. */
     public int code() { return code; }
 
-    /** What it means, for logs. */
+    /** Returns the meaning of this type, for logs. */
     public String text() { return text; }
 
     static SnackType decode(int code) throws ProtocolException {

@@ -19,13 +19,13 @@ public final class StatusReceiver {
     private int nextStatSn;
     private final Set<Integer> early = new HashSet<>();
 
-    /** Starts after a PDU whose StatSN set the count: the first Login Response. */
+    /** Starts after the PDU that set the StatSN: the first Login Response. */
     public StatusReceiver(int firstStatSn) {
         expStatSn = firstStatSn + 1;
         nextStatSn = expStatSn;
     }
 
-    /** Judges a PDU whose StatSN counts: every response, Data-In with S, Async, Reject, and NOP-In with an answer. */
+    /** Judges a PDU with its own StatSN: every response, Data-In with S, Async, Reject, and NOP-In with an answer. */
     public SequenceVerdict accept(int statSn) {
         var verdict = SequenceVerdict.of(expStatSn, statSn);
         if (verdict == SequenceVerdict.IN_ORDER) {
@@ -46,7 +46,7 @@ public final class StatusReceiver {
     }
 
     /**
-     * Sees the header of a PDU whose StatSN counts, whether its data are good or not.
+     * Notes the header of a PDU that has a StatSN of its own, whether its data are good or not.
      *
      * @return how many numbers are missing between {@link #nextStatSn} before the call and this one; each is told once
      * @throws ProtocolException if it is further ahead than any target can be
@@ -71,8 +71,8 @@ public final class StatusReceiver {
     }
 
     /**
-     * Counts a status that has come with all that belongs to it. ExpStatSN moves as far as there is no gap: a status
-     * whose data are still missing is not acknowledged (RFC 7143 section 7.9).
+     * Counts a status that has come with all that belongs to it. ExpStatSN moves as far as there is no gap: a status is
+     * not acknowledged while its data are missing (RFC 7143 section 7.9).
      *
      * @return whether it is new
      */

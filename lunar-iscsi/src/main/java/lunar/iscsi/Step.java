@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * One step of a state machine.
+ * Step of a state machine.
  *
  * @param state the state from now on
  * @param actions what the shell is to do, in this order

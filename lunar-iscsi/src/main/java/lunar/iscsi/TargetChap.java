@@ -76,11 +76,11 @@ final class TargetChap {
         String name = require(keys, Key.CHAP_N).value();
         byte[] response = require(keys, Key.CHAP_R).bytes();
         var secret = policy.secrets().apply(name);
-        // A user that nobody has takes as long as a wrong secret.
+        // An unknown user takes as long as a wrong secret.
         boolean right = algorithm != null
                 && algorithm.verify(identifier, secret.orElse(NOBODY), challenge, response);
         if (algorithm == null || secret.isEmpty() || !right) {
-            // One line for both reasons: whoever reads the log must not learn which names exist.
+            // One line for both reasons: a reader of the log must not learn which names exist.
             throw failure("wrong name or secret of CHAP user " + PeerText.printable(name));
         }
         var answer = new ArrayList<KeyValue>();
@@ -102,7 +102,7 @@ final class TargetChap {
         if (theirIdentifier > 0xff) {
             throw failure("CHAP_I=" + theirIdentifier + " is more than a byte");
         }
-        // Section 12.1.3: whoever sends our challenge back wants us to compute the response for them.
+        // Section 12.1.3: an initiator that returns our challenge wants us to compute the response for it.
         if (Arrays.equals(theirChallenge, challenge)) {
             throw failure("CHAP user " + PeerText.printable(name)
                     + " sends our own challenge back (RFC 7143 section 12.1.3)");

@@ -10,7 +10,7 @@ final class TargetList {
     private final Consumer<ProtocolException> leftOut;
     private final List<DiscoveredTarget> targets = new ArrayList<>();
     private final List<TargetAddress> addresses = new ArrayList<>();
-    /** Of the target whose addresses come; empty before the first, null for one whose name is malformed. */
+    /** Name of the target to which the addresses belong; empty before the first, null if it is malformed. */
     private @Nullable String name = "";
     /** Whether an address of that target is malformed. */
     private boolean lacksSome;
@@ -58,7 +58,7 @@ final class TargetList {
         leftOut.accept(why);
     }
 
-    /** A target without an address is where it was asked for, but not one whose addresses are malformed. */
+    /** Adds a target without an address, which is at the portal asked, but none that has malformed addresses only. */
     private void finish() {
         if (name != null && !name.isEmpty() && !(addresses.isEmpty() && lacksSome)) {
             targets.add(new DiscoveredTarget(name, addresses));

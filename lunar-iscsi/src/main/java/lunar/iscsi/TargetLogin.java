@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  */
 public final class TargetLogin {
-    /** What to do next. */
+    /** Next action of the caller. */
     public sealed interface Step {
         /** The Login Response to send. */
         LoginAnswer answer();
@@ -89,7 +89,7 @@ public final class TargetLogin {
         return failure(status, reason, MemorySegment.NULL);
     }
 
-    /** What the initiator has done against the RFC that is let pass, since nothing is weakened by it; for the log. */
+    /** Returns the tolerated violation of the RFC by the initiator, if any, for the log; it weakens nothing. */
     public Optional<String> tolerated() {
         var known = admitted;
         return known != null && known.isMethodTooLate()

@@ -2,7 +2,7 @@ package lunar.iscsi;
 
 import java.lang.foreign.MemorySegment;
 
-/** What a target sends and an initiator receives. All of them carry the target's view of the command window. */
+/** PDU sent by a target and received by an initiator. Each carries the target's view of the command window. */
 public sealed interface TargetPdu extends Pdu
         permits NopIn, ScsiResponse, TaskManagementResponse, LoginResponse, TextResponse, DataIn,
         LogoutResponse, R2t, AsyncMessage, Reject {

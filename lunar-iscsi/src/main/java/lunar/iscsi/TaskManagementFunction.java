@@ -2,7 +2,7 @@ package lunar.iscsi;
 
 import java.util.Optional;
 
-/** What a task management request asks for (RFC 7143 section 11.5.1, RFC 7144 section 4.2). */
+/** Functions of a task management request (RFC 7143 section 11.5.1, RFC 7144 section 4.2). */
 public enum TaskManagementFunction {
     /** Ends the task which the Referenced Task Tag names. */
     ABORT_TASK(1, "abort task"),
@@ -55,7 +55,7 @@ public enum TaskManagementFunction {
     /** The code in the request. */
     public int code() { return code; }
 
-    /** What it means, for logs. */
+    /** Returns the meaning of this function, for logs. */
     public String text() { return text; }
 
     /** Whether the Referenced Task Tag names a task; with the other functions it is 0xffffffff. */

@@ -49,6 +49,6 @@ public enum TaskManagementResponseCode {
     /** The code in the response. */
     public int code() { return code; }
 
-    /** What it means, for logs. */
+    /** Returns the meaning of this code, for logs. */
     public String text() { return text; }
 }

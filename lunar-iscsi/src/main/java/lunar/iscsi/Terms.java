@@ -28,7 +28,7 @@ record Terms(Offer offer) {
         return keys;
     }
 
-    /** What to propose for a key. */
+    /** Returns the value to propose for a key. */
     String proposal(Key key) {
         return switch (key.rule()) {
             case Rule.Choice _ -> String.join(",", accepted(key));
@@ -37,7 +37,7 @@ record Terms(Offer offer) {
         };
     }
 
-    /** What to answer to a proposal; "Reject" where nothing proposed is accepted. */
+    /** Returns the answer to a proposal; "Reject" where nothing proposed is accepted. */
     String answer(Key key, KeyValue pair) throws ProtocolException {
         return switch (key.rule()) {
             case Rule.Choice _ -> {
@@ -69,7 +69,7 @@ record Terms(Offer offer) {
         };
     }
 
-    /** What to declare for a key; 1 for Yes. */
+    /** Returns the value to declare for a key; 1 for Yes. */
     long declaration(Key key) {
         var iser = offer.iser();
         return switch (key) {

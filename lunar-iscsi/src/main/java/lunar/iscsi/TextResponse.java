@@ -27,7 +27,7 @@ public record TextResponse(boolean isFinal, boolean continues, Lun lun, int itt,
         boolean continues = (bhs.flags() & HeaderRule.CONTINUE) != 0;
         HeaderRule.require(!(bhs.isFinal() && continues),
                 "F and C of a Text Response exclude each other", "11.11.2");
-        // A tag in a final response is against section 11.11.3 too, and does no harm: nobody returns it.
+        // A tag in a final response is against section 11.11.3 too, and does no harm: it is never returned.
         HeaderRule.require(bhs.isFinal() || bhs.ttt() != Bhs.NO_TAG,
                 "a Text Response that is not final has a Target Transfer Tag", "11.11.3");
         return new TextResponse(bhs.isFinal(), continues, new Lun(bhs.lun()), bhs.itt(),

@@ -3,7 +3,7 @@ package lunar.iscsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What negotiation needs of one Text Request or Text Response (RFC 7143 sections 11.10 and 11.11). Tags are the
+ * Part of a Text Request or Text Response that negotiation needs (RFC 7143 sections 11.10 and 11.11). Tags are the
  * shell's: a response that is not final carries a Target Transfer Tag, which the next request brings back.
  *
  * @param isFinal the F bit

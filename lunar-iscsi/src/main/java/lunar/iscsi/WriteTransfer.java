@@ -60,7 +60,7 @@ public final class WriteTransfer {
     /** Something was asked for again, so sequences come in another order, and late ones of tags that are gone. */
     private boolean disturbed;
 
-    /** For the commands of one session at error recovery level 0. */
+    /** Creates a transfer for the commands of one session at error recovery level 0. */
     public WriteTransfer(BurstRules rules) {
         this(rules, false);
     }
@@ -81,8 +81,7 @@ public final class WriteTransfer {
      * Starts with a command PDU.
      *
      * @param expected Expected Data Transfer Length, not negative: refuse longer commands before
-     * @param wanted bytes the CDB writes, not negative; 0 for a command that has failed and whose data are to be
-     *        drained
+     * @param wanted bytes the CDB writes, not negative; 0 for a command that has failed, to drain its data
      * @param immediateBytes length of the command's data segment
      * @param isFinal the F bit of the command: no unsolicited Data-Out follow
      */
@@ -144,7 +143,7 @@ public final class WriteTransfer {
         assert r2tLength > 0 && askedBytes <= expectedBytes : this;
     }
 
-    /** One more of the outstanding. */
+    /** Adds a burst to the outstanding ones. */
     private Burst nextBurst() {
         if (solicited.length == 0) {
             solicited = new Burst[maxR2ts];
@@ -158,7 +157,7 @@ public final class WriteTransfer {
         return burst;
     }
 
-    /** One of the outstanding. */
+    /** Returns an outstanding burst. */
     private Burst burst(int at) {
         return Objects.requireNonNull(solicited[at]);
     }
@@ -263,8 +262,8 @@ public final class WriteTransfer {
     }
 
     /**
-     * What is out will not come: its connection has gone, or too much time (sequence reception timeout, RFC 7143
-     * section 7.5). Asks for it again.
+     * Asks again for outstanding data that will not come: their connection has gone, or the sequence reception timeout
+     * (RFC 7143 section 7.5) has passed.
      *
      * @return whether an R2T is due by that
      */

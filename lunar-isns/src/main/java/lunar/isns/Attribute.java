@@ -39,7 +39,7 @@ sealed interface Attribute {
         }
     }
 
-    /** Something that we do not look into. */
+    /** A value that is not interpreted. */
     record Opaque(int tag, ByteBuffer value) implements Attribute {
         public Opaque {
             requireForm(tag, Tags.Form.OPAQUE);

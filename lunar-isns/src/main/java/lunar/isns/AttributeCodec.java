@@ -68,7 +68,7 @@ final class AttributeCodec {
         into.put(address.getAddress());
     }
 
-    /** Takes apart all that remains. */
+    /** Decodes all that remains. */
     static List<Attribute> decode(ByteBuffer bytes) throws IsnsException {
         var attributes = new ArrayList<Attribute>();
         while (bytes.hasRemaining()) {

@@ -21,7 +21,7 @@ final class Backoff {
         return Math.round(waitMs * ThreadLocalRandom.current().nextDouble(0.75, 1.25));
     }
 
-    /** From the beginning again, if things went well for as long as the longest wait. */
+    /** Starts over with the shortest wait, if things went well for as long as the longest one. */
     void wentWellFor(long ms) {
         if (ms >= lastMs) {
             nextMs = firstMs;

@@ -16,7 +16,7 @@ final class Functions {
 
     static boolean isResponse(int function) { return (function & RESPONSE) != 0; }
 
-    /** For a person. */
+    /** Returns the name of a function, for an operator. */
     static String name(int function) {
         String name = switch (function & ~RESPONSE) {
             case DEV_ATTR_REG -> "DevAttrReg";

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * too: then neither a write nor a read hangs any longer. {@link #close} may be called by any thread.
  */
 final class IsnsConnection implements AutoCloseable {
-    /** What a name server may send between two requests of ours without having been asked. */
+    /** Most unsolicited messages of a name server between two requests of ours. */
     static final int MAX_UNASKED = 1_000;
 
     private record Pending(Message.Request request, CompletableFuture<Message.Response> answer) {}
@@ -40,7 +40,7 @@ final class IsnsConnection implements AutoCloseable {
     private int transaction;
 
     /**
-     * Not connected yet.
+     * Makes a connection that is not connected yet.
      *
      * @param lost runs once, on any thread, when the connection has come to an end by itself
      */
@@ -64,7 +64,7 @@ final class IsnsConnection implements AutoCloseable {
     /** Our address of it. */
     InetAddress localAddress() { return socket.getLocalAddress(); }
 
-    /** Throws where it has come to an end. */
+    /** Throws if the connection has ended. */
     void requireOpen() throws IOException {
         IOException why = failure.get();
         if (why != null) {

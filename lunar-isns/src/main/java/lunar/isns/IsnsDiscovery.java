@@ -8,12 +8,12 @@ public final class IsnsDiscovery {
     private IsnsDiscovery() {}
 
     /**
-     * The targets that an initiator may see, and where they are. Blocks.
+     * Returns the targets that an initiator may see, and where they are. Blocks.
      *
-     * @param initiator iSCSI name of who asks: its Discovery Domains say what it may see. Some name servers answer only
-     *        nodes that are registered
-     * @throws IsnsException.Refused when the name server does not want to say
-     * @throws IOException when there is no name server, or its answer is none
+     * @param initiator iSCSI name of the node that asks: its Discovery Domains determine what it may see. Some name
+     *        servers answer only nodes that are registered
+     * @throws IsnsException.Refused when the name server refuses to answer
+     * @throws IOException when there is no name server, or its answer is invalid
      */
     public static List<StorageNode> targets(IsnsServer server, String initiator, IsnsTiming timing)
             throws IOException {

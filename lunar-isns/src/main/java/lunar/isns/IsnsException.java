@@ -4,15 +4,15 @@ import java.io.IOException;
 
 /**
  * The name server broke a rule of the protocol, or answered too late: the connection cannot go on. Or, as a {@link
- * Refused}, it does not want what we ask for.
+ * Refused}, it refuses our request.
  */
 public sealed class IsnsException extends IOException {
     private static final long serialVersionUID = 1;
 
-    /** With one line for a person. */
+    /** Takes one line for an operator. */
     public IsnsException(String message) { super(message); }
 
-    /** With one line for a person, and where it comes from. */
+    /** Takes one line for an operator, and the cause. */
     public IsnsException(String message, Throwable cause) {
         super(message, cause);
     }

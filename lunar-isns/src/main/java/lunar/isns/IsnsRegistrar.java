@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A change is told as such: what goes is deregistered, what stays is not touched, so that initiators hear of nothing
  * that has not happened.
  *
- * <p>Names and portals that another entity has are taken over at the first registration: whoever has started last has
+ * <p>Names and portals that another entity has are taken over at the first registration: the last server to start has
  * them, as after a failover or after a crash under another host name. They are not taken back, so that two servers
  * which have been given the same name do not fight for it.
  *
@@ -30,10 +30,10 @@ public final class IsnsRegistrar implements AutoCloseable {
     @FunctionalInterface
     public interface Source {
         /**
-         * What there is now. Runs on the registrar's thread, which it may block.
+         * Returns what shall be registered now. Runs on the registrar's thread, which it may block.
          *
          * @param reached our address as the name server knows it: for portals that listen on every address
-         * @throws IOException when that cannot be said now; it is asked again later
+         * @throws IOException when that is not known now; it is asked again later
          */
         Registration registration(InetAddress reached) throws IOException;
     }
@@ -52,7 +52,7 @@ public final class IsnsRegistrar implements AutoCloseable {
 
     // --- of the registrar's thread ---
 
-    /** What the name server was told last, all of it or a part; null when it need not know anything. */
+    /** The registration last sent, in full or in part; null when the name server need not know any. */
     private @Nullable Registration told;
     /** The name server's own identifier of the entity that it was told. */
     private String entity = "";
@@ -81,7 +81,7 @@ public final class IsnsRegistrar implements AutoCloseable {
         return registrar;
     }
 
-    /** Something else shall be registered now: the source is asked again soon. */
+    /** Has the source asked again soon, after a change of what shall be registered. */
     public void changed() {
         wake.release();
     }
@@ -117,7 +117,7 @@ public final class IsnsRegistrar implements AutoCloseable {
                 attempt();
             }
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // nobody does; the name server will forget us
+            Thread.currentThread().interrupt(); // nothing does that; the name server will forget us
         } finally {
             registered = false;
             ended.complete(null);
@@ -151,7 +151,7 @@ public final class IsnsRegistrar implements AutoCloseable {
         }
     }
 
-    /** A connection that ends is nothing to tell of before a new one cannot be made. */
+    /** Logs a failure; it is a warning only the first time that no new connection can be made. */
     private void report(IOException e) {
         if (registered || closing || complained) {
             LOG.log(System.Logger.Level.DEBUG, "{0}: {1}", server, e.getMessage());

@@ -3,7 +3,7 @@ package lunar.isns;
 import java.time.Duration;
 
 /**
- * How long what may take.
+ * Time limits and intervals.
  *
  * @param connect to connect
  * @param answer until an answer is there
@@ -15,7 +15,7 @@ import java.time.Duration;
  */
 public record IsnsTiming(Duration connect, Duration answer, Duration firstRetry,
         Duration lastRetry, Duration check, Duration farewell, Duration period) {
-    /** For daily use. */
+    /** The times for production use. */
     public static final IsnsTiming DEFAULT = new IsnsTiming(Duration.ofSeconds(5),
             Duration.ofSeconds(10), Duration.ofSeconds(1), Duration.ofMinutes(1),
             Duration.ofMinutes(1), Duration.ofSeconds(2), Duration.ofMinutes(5));

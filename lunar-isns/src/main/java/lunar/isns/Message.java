@@ -10,7 +10,7 @@ sealed interface Message {
     /** Ties a response to its request. */
     int transaction();
 
-    /** With the delimiter. */
+    /** All attributes, the delimiter included. */
     List<Attribute> attributes();
 
     /** The attributes after the delimiter; none where there is no delimiter. */
@@ -20,7 +20,7 @@ sealed interface Message {
     }
 
     /**
-     * From either side.
+     * A request from either side.
      *
      * @param replace whether what is registered goes first (section 5.6.5.1)
      */
@@ -34,7 +34,7 @@ sealed interface Message {
             }
         }
 
-        /** Not sent yet. */
+        /** Makes a request that is not sent yet. */
         static Request of(int function, List<Attribute> attributes) {
             return new Request(function, false, 0, attributes);
         }
@@ -49,7 +49,7 @@ sealed interface Message {
     }
 
     /**
-     * Answers a request.
+     * A response to a request.
      *
      * @param status 0 where all went well (section 5.4)
      */

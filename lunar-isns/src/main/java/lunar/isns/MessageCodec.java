@@ -49,7 +49,7 @@ final class MessageCodec {
     }
 
     /**
-     * A message whose PDUs are all there.
+     * Decodes a message when all its PDUs are there.
      *
      * @param header that of the first
      * @param payload of all

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What a server wants to have registered: a Network Entity with its nodes (RFC 4171 section 6.2). Immutable.
+ * The registration that a server asks for: a Network Entity with its nodes (RFC 4171 section 6.2). Immutable.
  *
  * @param entity Entity Identifier, the same at every start and of no other server, 255 bytes at most
  * @param nodes its targets, each name once

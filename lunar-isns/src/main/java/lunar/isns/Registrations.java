@@ -7,13 +7,13 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The requests that register an entity, change it and remove it (RFC 4171 sections 5.6.5.1 and 5.6.5.4). Each is made
- * by a node of the entity, for a name server takes changes from nobody else (section 5.6.1).
+ * The requests that register an entity, change it and remove it (RFC 4171 sections 5.6.5.1 and 5.6.5.4). Each comes
+ * from a node of the entity, since a name server takes changes from no other sender (section 5.6.1).
  */
 final class Registrations {
     /**
-     * Where a request is cut in two. A message may be longer than a PDU, but there are name servers that cannot put one
-     * together.
+     * Size beyond which a request is split. A message may be longer than a PDU, but there are name servers that cannot
+     * put one together.
      */
     private static final int MAX_REQUEST_BYTES = 32 << 10;
 

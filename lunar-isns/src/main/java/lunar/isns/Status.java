@@ -13,7 +13,7 @@ final class Status {
 
     private Status() {}
 
-    /** For a person. */
+    /** Returns the meaning of a status, for an operator. */
     static String text(int status) {
         String name = switch (status) {
             case SUCCESSFUL -> "successful";

@@ -20,7 +20,7 @@ final class TargetQuery {
     private static final int DEFAULT_GROUP = 1;
     private static final int ISCSI_PORT = 3260;
 
-    /** What is known so far of a target in the answer. */
+    /** A target in the answer, as far as it is known yet. */
     private static final class Found {
         final String name;
         String alias = "";
@@ -40,7 +40,7 @@ final class TargetQuery {
 
     private TargetQuery() {}
 
-    /** @param initiator who asks; what it may see depends on its Discovery Domains */
+    /** @param initiator name of the node that asks; what it may see depends on its Discovery Domains */
     static Message.Request request(String initiator) {
         var attributes = new ArrayList<Attribute>(
                 List.of(new Attribute.Text(Tags.NODE_NAME, initiator),
@@ -123,7 +123,7 @@ final class TargetQuery {
         }
     }
 
-    /** What may go to a terminal; the login says whether it is a target. */
+    /** Whether a name is safe on a terminal; the login says whether it is a target. */
     private static boolean isName(String name) {
         return !name.isEmpty() && name.codePoints()
                 .noneMatch(c -> Character.isISOControl(c) || Character.isWhitespace(c));

@@ -7,8 +7,9 @@
  * taken for hostile: every length is checked before memory is taken, every answer has a time limit, and nothing that it
  * does can hold up the targets.
  *
- * <p>Who sees what: iSNS has no lists of initiators. A name server shows a registered target to every node that shares
- * a Discovery Domain with it, whoever may log in there; who may see which names is set at the name server.
+ * <p>Visibility: iSNS has no lists of initiators. A name server shows a registered target to every node that shares
+ * a Discovery Domain with it, whether or not the node may log in there; which node may see which names is set at the
+ * name server.
  *
  * <p>Threading: the public types are thread-safe.
  */

@@ -108,7 +108,7 @@ record FileTable(long generation, long nextId, List<Entry> files) {
     }
 
     /**
-     * Reads a table, whose lengths are all taken for lies until they have been looked at.
+     * Reads a table; none of its lengths is trusted before it has been checked.
      *
      * @param bytes whole units, of which {@code length} bytes are the table
      * @param free loses the units that the files have

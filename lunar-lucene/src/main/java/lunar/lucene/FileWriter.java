@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * device. What goes wrong there is thrown by a later call, at the latest by {@link #close}. For one thread.
  */
 final class FileWriter extends OutputStream {
-    /** Where the units come from, and whom to tell when the file is whole. */
+    /** Supplies the units, and is told when writes begin and end and when the file has ended. */
     interface Space {
         /** Throws where the directory has been closed: its space is no longer to be written to. */
         void requireOpen() throws IOException;

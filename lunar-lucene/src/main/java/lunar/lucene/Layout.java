@@ -8,7 +8,7 @@ import org.apache.lucene.index.CorruptIndexException;
 /**
  * Where things are on a formatted device, which its superblock says.
  *
- * @param image who the image is; all of its metadata name it, so that those of an earlier one are not taken for its own
+ * @param image ID of the image; all of its metadata name it, so that those of an earlier one are not taken for its own
  * @param totalUnits units of the device when it was formatted
  * @param areaUnits units of each of the two metadata areas
  */

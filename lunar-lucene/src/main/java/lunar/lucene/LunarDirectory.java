@@ -43,8 +43,8 @@ import org.jspecify.annotations.Nullable;
  * then may still land in space that the second uses, so do not let it come to that. A read-only device is opened for
  * reading alone, by any number of processes, as long as none writes.
  *
- * <p><b>Deletion</b> works as on Unix: a deleted file can still be read by those who have it open, and its space is
- * free after they have closed it and a commit without it. <b>Reading a file that is still written</b> is refused with
+ * <p><b>Deletion</b> works as on Unix: a deleted file can still be read by inputs that are open, and its space is
+ * free after these are closed and a commit without it. <b>Reading a file that is still written</b> is refused with
  * {@link AccessDeniedException}.
  *
  * <p><b>Memory.</b> Reads go through a cache of pages of 16 KiB on the heap, whose size is said on opening; Lucene's
@@ -72,7 +72,7 @@ public final class LunarDirectory extends BaseDirectory {
     /** Writes of outputs that the device has not ended, and the directory, as long as it is open. */
     private final Phaser writes = new Phaser(1);
 
-    /** Held by the one commit that is under way; never taken by who has the other lock. */
+    /** Held by the one commit that is under way; never taken by a thread that has the other lock. */
     private final ReentrantLock commitLock = new ReentrantLock();
     /** Why nothing can be committed any more. Guarded by the commit lock. */
     private @Nullable IOException failure;
@@ -245,7 +245,7 @@ public final class LunarDirectory extends BaseDirectory {
         }
     }
 
-    /** Empty: a deleted file is gone at once, whoever still reads it. */
+    /** Empty: a deleted file is gone at once, even where it is still read. */
     @Override
     public Set<String> getPendingDeletions() { return Set.of(); }
 
@@ -264,7 +264,7 @@ public final class LunarDirectory extends BaseDirectory {
         }
     }
 
-    /** Gives back the units of a file that nobody can come to any more. The lock is held. */
+    /** Gives back the units of a file that is no longer reachable. The lock is held. */
     private void freeIfUnused(StoredFile file) {
         assert lock.isHeldByCurrentThread();
         if (file.deleted && !file.committed && file.inputs == 0

@@ -16,7 +16,7 @@ import org.apache.lucene.index.CorruptIndexException;
  * Reads and writes what a device says about itself and its files. Not thread-safe: one commit at a time.
  */
 final class MetadataStore {
-    /** What a device held when it was opened. */
+    /** The content of a device when it was opened. */
     record Opened(MetadataStore store, FileTable table, FreeSpace free) {}
 
     private static final System.Logger LOG = System.getLogger("lunar.lucene");
@@ -149,7 +149,7 @@ final class MetadataStore {
 
     /**
      * Makes a table the one that counts. Whatever it names is on stable storage already. The area that is overwritten
-     * has the table before the present one, which nobody needs.
+     * has the table before the present one, which is no longer needed.
      *
      * @throws IOException when it failed: which of the two tables counts is open, until the device is read again
      */

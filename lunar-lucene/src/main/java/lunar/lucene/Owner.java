@@ -7,8 +7,8 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * Who has a directory open for writing, as the device says. Whoever opens it writes its own record over the one
- * before; the one before sees that at its next commit, which then fails.
+ * Says which process has a directory open for writing, by the device's record. Each opening writes its own record
+ * over the one before; the opening before sees that at its next commit, which then fails.
  *
  * @param opening unlike that of any other opening
  * @param isOpen false once it has been closed in good order

@@ -18,7 +18,7 @@ final class Page {
     private static final int MANY = 2;
 
     final Key key;
-    /** Whole units: fewer than a page at the end of a file. */
+    /** The content, in whole units: fewer than a page at the end of a file. */
     final byte[] bytes;
     final CompletableFuture<Void> loading = new CompletableFuture<>();
     /** Times it was used, as far as that matters. Lost updates only make it a little less dear. */

@@ -6,8 +6,8 @@ import lunar.raid.layout.Layout;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A scan of a volume, piece by piece, beside reads and writes: rebuild, resync, scrub or reshape. It runs on the threads
- * that complete the members' requests, and on those of its {@link Pace}.
+ * A scan of a volume, piece by piece, concurrent with reads and writes: rebuild, resync, scrub or reshape. It runs on
+ * the threads that complete the members' requests, and on those of its {@link Pace}.
  */
 public abstract sealed class BackgroundScan permits StripeScan, Reshape {
     final Engine engine;
@@ -26,34 +26,34 @@ public abstract sealed class BackgroundScan permits StripeScan, Reshape {
         engine.scanBegins();
     }
 
-    // --- for whoever watches ---
+    // --- progress ---
 
-    /** Stripes before it are done. */
+    /** Returns the stripe up to which the scan is done. */
     public final long checkpoint() { return checkpoint; }
 
     /** All stripes of the volume. */
     public long stripes() { return layout.stripes(); }
 
-    /** Whether it goes on no more. */
+    /** Whether the scan has ended. */
     public final boolean hasEnded() { return hasEnded; }
 
-    /** Why it has ended before it was through; null where it was, or has not ended. */
+    /** Returns why the scan ended before it was complete; null if it completed, or has not ended. */
     public final @Nullable StorageException failure() {
         return failure;
     }
 
-    /** Ends it after what it is at. It can be begun again at its checkpoint. */
+    /** Ends the scan after the current step. It can be resumed from its checkpoint. */
     public final void cancel() {
         isCancelled = true;
     }
 
-    // --- for those that scan ---
+    // --- for subclasses ---
 
     final boolean isCancelled() { return isCancelled; }
 
     final void passed(long stripe) { checkpoint = stripe; }
 
-    /** Something has gone wrong: the scan ends after what it is at. */
+    /** Records a failure: the scan ends after the current step. */
     final void note(StorageException cause) {
         failure = cause;
     }
@@ -65,7 +65,7 @@ public abstract sealed class BackgroundScan permits StripeScan, Reshape {
         options.onEnd().accept(this);
     }
 
-    /** The volume takes no writes any more. */
+    /** Returns why the volume takes no writes any more; null while it does. */
     final @Nullable StorageException volumeEnd() {
         StorageException end = engine.membership.end();
         return end == null

@@ -12,10 +12,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A compare-and-write: under the exclusive locks of its stripes it reads, compares, and writes where all is equal.
- * Reads that take no lock may see a part of it, if it is in more than one unit.
+ * Reads that take no lock may see a part of the write, if it is in more than one unit.
  */
 final class CompareAndWrite implements StripeTask.Owner {
-    /** Bytes of the longest: at most two stripes are concerned. */
+    /** Bytes of the longest request: at most two stripes are concerned. */
     static final int MAX_BYTES = 64 << 10;
 
     private final Engine engine;
@@ -59,7 +59,7 @@ final class CompareAndWrite implements StripeTask.Owner {
 
     void start() { Trampoline.run(this::lock); }
 
-    /** Takes one lock after the other, then begins. */
+    /** Takes the locks one after the other, then begins. */
     private void lock() {
         for (Long next = toLock.poll(); next != null; next = toLock.poll()) {
             StripeLocks.Holder holder = locked++ == 0 ? firstLock : secondLock;

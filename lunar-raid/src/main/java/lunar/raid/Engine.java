@@ -22,8 +22,8 @@ import lunar.raid.layout.Planner;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the requests and scans of a volume share: layout, slots, locks, and bounded pools of what does the work. A
- * request that finds none free waits, first come, first served.
+ * The state that requests and scans of a volume share: layout, slots, locks, a bounded pool of stripe tasks, and
+ * reusable member requests. A request that finds no free stripe task waits, first come, first served.
  */
 final class Engine {
     /** Requests that wait before more are refused. */
@@ -56,7 +56,7 @@ final class Engine {
      * The engine of a volume.
      *
      * @param promise which slots, as bits, may be lost
-     * @param before of the volume until it has grown; null where it is new
+     * @param before the engine before the volume has grown; null for a new volume
      */
     Engine(Layout layout, Planner planner, List<RaidMember> members, RaidOptions options,
             LongPredicate promise, @Nullable Engine before) {
@@ -68,7 +68,7 @@ final class Engine {
         }
     }
 
-    /** One more over the same members, of which it may have the first ones only. */
+    /** Creates another engine over the same members, possibly only the first of them. */
     Engine(Layout layout, Planner planner, Engine same) {
         this(layout, planner, same.membership, same.options, _ -> same.lossCheck);
     }
@@ -108,7 +108,7 @@ final class Engine {
 
     boolean isClosed() { return closed; }
 
-    /** From now on nothing begins, failures are nobody's, and nobody waits for metadata. */
+    /** Ends the engine: no request begins, failures are not counted against members, nothing waits for metadata. */
     void close() {
         closed = true;
         membership.close(new DeviceGoneException("the volume is closed"));
@@ -138,10 +138,10 @@ final class Engine {
         return failure instanceof MediumException || failure instanceof MiscompareException;
     }
 
-    /** What is done about members that lost writes. */
+    /** Returns the check that decides about members that lost writes. */
     LossCheck lossCheck() { return lossCheck; }
 
-    /** Gives a member up, if there is any redundancy; false where the volume cannot do without. */
+    /** Fails a member, if there is any redundancy; returns false if the volume cannot do without it. */
     boolean fail(Member member, StorageException cause) {
         if (closed || !layout.shape().level().isRedundant()) {
             return false;
@@ -159,18 +159,18 @@ final class Engine {
         return failure instanceof NoSpaceException;
     }
 
-    /** The redundancy of a stripe is wrong until a resync; false where too many are so already. */
+    /** Notes that the redundancy of a stripe is wrong until a resync; returns false if there are too many already. */
     boolean noteHalfWritten(long stripe) {
         HalfWritten all = slots().halfWritten();
         boolean isFirst = all.isEmpty();
         boolean isNoted = all.add(stripe);
-        if (isFirst) { // whoever keeps the state hears that a resync is due
+        if (isFirst) { // the state keeper is told that a resync is due
             membership.change(same -> same, () -> {});
         }
         return isNoted;
     }
 
-    /** The resync that is due, of stripes that are stale or half written; null where none is. */
+    /** Returns the resync that is due, of stripes that are stale or half written; null if none is. */
     @Nullable
     Progress dueResync() {
         HalfWritten all = slots().halfWritten();
@@ -187,7 +187,7 @@ final class Engine {
         return now;
     }
 
-    /** Counts a repair; too many of them are a failure. */
+    /** Counts a repair; too many repairs fail the member. */
     void repaired(Member member, long memberBlock, long blocks) {
         options.listener().repaired(member.slot, memberBlock, blocks);
         if (member.repaired() > policy().maxRepairs()) {
@@ -196,14 +196,16 @@ final class Engine {
         }
     }
 
-    /** Time goes on: members that have not answered for too long are failed, and closed, which ends their requests. */
+    /**
+     * Advances the time: fails members that have not answered for too long, and closes them, which ends their requests.
+     */
     void tick() {
         int time = now + 1;
         options.guard().watch();
         lookForStalls(time);
     }
 
-    /** Without the guard. */
+    /** Like {@link #tick}, but without the guard, and at a given time. */
     void lookForStalls(int time) {
         now = time;
         int ticks = policy().stallTicks();
@@ -261,7 +263,7 @@ final class Engine {
         }
     }
 
-    /** Gives a request stripe tasks for all its ranges, now or as they come free. */
+    /** Gives a request stripe tasks for all its ranges, now or as they become free. */
     void seek(VolumeRequest request) {
         while (true) {
             StripeTask task;
@@ -285,7 +287,7 @@ final class Engine {
         }
     }
 
-    /** A task has come free; whoever waits first gets it. */
+    /** Returns a task to the pool, or hands it to the first request that waits. */
     void giveBack(StripeTask task) {
         VolumeRequest next;
         synchronized (freeTasks) {
@@ -303,7 +305,7 @@ final class Engine {
         }
     }
 
-    /** A task may have come free while nobody was seen to wait. */
+    /** Hands free tasks to waiting requests: a task may have become free while no request was in the queue. */
     private void feed() {
         while (true) {
             StripeTask task;
@@ -323,7 +325,7 @@ final class Engine {
         }
     }
 
-    /** A stripe's data of zeroes. */
+    /** Returns zeroes for the data of a whole stripe. */
     MemorySegment zeroes() {
         MemorySegment there = zeroes;
         if (there == null) {

@@ -4,13 +4,13 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
- * Stripes of a volume at work that a write has left half written, since a member had no space: their redundancy is not
- * true until a resync. At most {@link #MAX}. For any thread.
+ * Stripes of a running volume that a write has left half written because a member had no space: their redundancy is
+ * wrong until a resync. At most {@link #MAX}. For any thread.
  */
 final class HalfWritten {
     static final int MAX = 1 << 16;
 
-    /** With a number that grows with each addition. */
+    /** Each stripe with a sequence number that grows with each addition. */
     private final ConcurrentSkipListMap<Long, Long> stripes = new ConcurrentSkipListMap<>();
     /** Guarded by this. */
     private long additions;
@@ -20,7 +20,7 @@ final class HalfWritten {
 
     boolean contains(long stripe) { return count != 0 && stripes.containsKey(stripe); }
 
-    /** False where there are too many. */
+    /** Adds a stripe; returns false if there are too many. */
     synchronized boolean add(long stripe) {
         if (count >= MAX && !stripes.containsKey(stripe)) {
             return false;
@@ -30,19 +30,19 @@ final class HalfWritten {
         return true;
     }
 
-    /** Those that there are now. */
+    /** Returns a snapshot of the stripes. */
     synchronized Taken take() {
         return new Taken(new TreeMap<>(stripes), additions);
     }
 
-    /** A resync looks after these: only those stay that have come since. */
+    /** Removes the stripes of a snapshot, which a resync takes over; those added again since then stay. */
     synchronized void remove(Taken taken) {
         taken.stripes.keySet().forEach(stripe -> stripes.computeIfPresent(stripe,
                 (_, added) -> added <= taken.additions ? null : added));
         count = stripes.size();
     }
 
-    /** Stripes as they were at some moment. */
+    /** A snapshot of the stripes. */
     record Taken(TreeMap<Long, Long> stripes, long additions) implements StripeSet {
         @Override
         public long next(long from) {

@@ -1,6 +1,6 @@
 package lunar.raid;
 
-/** A set of stripes that is known later than the scan over it. */
+/** A set of stripes that is set after the scan over it has been created. */
 final class LateStripes implements StripeSet {
     private volatile StripeSet stripes = StripeSet.ALL;
 

@@ -16,12 +16,12 @@ import org.jspecify.annotations.Nullable;
  * Decides what becomes of members that lost acknowledged writes with a volatile cache. Requests that met such a member
  * wait meanwhile, so that no stale block is returned.
  *
- * <p>A member that has lost writes is told from the others by a flush of all of them: members of one array lose power
- * together, and come back one after the other. Where the volume can do without those that have lost something, they
- * are failed: what they lack is computed from the others, and they are rebuilt when they come back. Otherwise none is:
- * with parity, what is computed from a member that has lost writes is rubbish, also where nothing was being written.
- * The volume goes on with what its members have, the next flush fails, and redundancy is made true again for the
- * stripes that were written since the last flush.
+ * <p>Members that have lost writes are identified by a flush of all members: members of one array lose power together,
+ * and come back one after the other. Where the volume can do without those that have lost something, they are failed:
+ * what they lack is computed from the others, and they are rebuilt when they come back. Otherwise none is: with parity,
+ * what is computed from a member that has lost writes is wrong, even where nothing was being written. The volume goes
+ * on with what its members have, the next flush fails, and a resync restores the redundancy of the stripes that were
+ * written since the last flush.
  *
  * <p>For any thread.
  */
@@ -38,14 +38,14 @@ final class LossCheck implements MemberIo.Owner {
     private final Tally tally;
 
     /**
-     * What a volume tells its own users, as long as it is open, whatever it grows to.
+     * The losses that a volume reports to its own users while it is open; kept when it grows.
      *
-     * @param losses how often it has lost writes itself
+     * @param losses how often the volume has lost writes itself
      * @param reported how many of these a flush has reported
      */
     private record Tally(AtomicLong losses, AtomicLong reported) {}
 
-    /** @param before of the volume until it has grown: what it still decides counts here, too; null where it is new */
+    /** @param before the check before the volume has grown, whose losses count here, too; null for a new volume */
     LossCheck(Engine engine, @Nullable LossCheck before) {
         this.engine = engine;
         tally = before == null
@@ -55,17 +55,17 @@ final class LossCheck implements MemberIo.Owner {
 
     // --- what the volume's own users are told ---
 
-    /** How often the volume has lost acknowledged writes. */
+    /** Returns how often the volume has lost acknowledged writes. */
     long losses() {
         return tally.losses.get();
     }
 
-    /** Losses that a flush has reported; those that began before the report report it, too. */
+    /** Returns the losses that a flush has reported; flushes that began before the report report them, too. */
     long reported() {
         return tally.reported.get();
     }
 
-    /** A flush fails because of these losses. */
+    /** Notes that a flush fails because of these losses. */
     void report(long loss) {
         tally.reported.accumulateAndGet(loss, Math::max);
     }
@@ -77,7 +77,7 @@ final class LossCheck implements MemberIo.Owner {
 
     // --- members that have lost something ---
 
-    /** Whether a request has met a member that lost writes, so that its end is to wait for a decision. */
+    /** Whether a request has met a member that lost writes, so that its completion waits for a decision. */
     boolean concerns(MemberIo io, @Nullable StorageException failure) {
         return (failure instanceof LostWritesException || io.member().hasLostWrites())
                 && !io.isOf(this) && !engine.isClosed()
@@ -88,7 +88,7 @@ final class LossCheck implements MemberIo.Owner {
         return new LostWritesException(member + " has lost acknowledged writes");
     }
 
-    /** A request is to be ended when it is decided what becomes of its member. */
+    /** Holds a request until it is decided what becomes of its member. */
     void hold(MemberIo io, @Nullable StorageException failure) {
         synchronized (this) {
             held.add(new Held(io, failure));
@@ -99,7 +99,7 @@ final class LossCheck implements MemberIo.Owner {
         begin();
     }
 
-    /** A request for metadata has failed; whether that is for this class to decide, and not a failure as others are. */
+    /** Takes the failure of a metadata request; returns false if it is an ordinary failure, not a loss of writes. */
     boolean takes(Member member, StorageException cause) {
         if (!(cause instanceof LostWritesException)) {
             return false;
@@ -115,7 +115,7 @@ final class LossCheck implements MemberIo.Owner {
         return true;
     }
 
-    /** Metadata of a member that the volume does not use, or not yet, were lost: nothing of them is sent again. */
+    /** Notes that metadata of a member that the volume does not use, or not yet, were lost: they are not sent again. */
     void missed(int slot, @Nullable Member member, StorageException cause) {
         if (cause instanceof LostWritesException
                 && (member == null || !engine.slots().isUsed(member))) {
@@ -123,7 +123,7 @@ final class LossCheck implements MemberIo.Owner {
         }
     }
 
-    /** Flushes the members, unless that is going on. */
+    /** Flushes the members, unless that is under way. */
     private void begin() {
         var asked = new ArrayList<Member>();
         synchronized (this) {
@@ -183,7 +183,7 @@ final class LossCheck implements MemberIo.Owner {
             lost.clear();
             held.clear();
         }
-        // A request that was in flight in the last round may report what was decided in it.
+        // A request in flight during the last round may report a loss that was decided in it.
         boolean isAny = !members.isEmpty();
         members.keySet().removeIf(Member::areLossesAccepted);
         if (members.isEmpty() && isAny) {
@@ -217,7 +217,7 @@ final class LossCheck implements MemberIo.Owner {
         }
     }
 
-    /** Whether the volume can do without these slots, or cannot go on with them either. */
+    /** Whether these slots are to be failed: the volume can do without them, or cannot go on with them either. */
     private boolean mustFail(Slots slots, long bits) {
         if (!engine.layout.shape().level().isRedundant()) {
             return false;

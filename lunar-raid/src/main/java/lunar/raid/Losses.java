@@ -8,14 +8,14 @@ import lunar.raid.layout.Code;
 import lunar.raid.layout.Layout;
 import org.jspecify.annotations.Nullable;
 
-/** Which blocks of a volume have lost their content. */
+/** Keeps track of the blocks of a volume that have lost their content. */
 final class Losses {
-    /** Told when all is stable. */
+    /** Called when the loss is stable on all slots concerned, or could not be noted. */
     interface End {
         void ended(@Nullable StorageException failure);
     }
 
-    /** A range of a slot's data area. */
+    /** Tests a range of a slot's data area. */
     private interface Piece {
         boolean test(int slot, long memberBlock, int blocks);
     }
@@ -49,7 +49,7 @@ final class Losses {
         return any(stripe, from, blocks, isLost);
     }
 
-    /** Asks about the pieces of a range of a stripe's data until one is met; of copies, all of them. */
+    /** Tests the pieces of a range of a stripe's data until one matches; with copies, those of all copies. */
     private boolean any(long stripe, int from, int blocks, Piece piece) {
         int chunk = layout.chunkBlocks();
         if (layout.code() == Code.NONE) {
@@ -74,7 +74,7 @@ final class Losses {
         return new MediumException(what + ": some of the blocks were lost");
     }
 
-    /** What was lost has been written, and has a content again. */
+    /** Forgets the losses in a range that has been written; calls back when that is stable. */
     void forget(long stripe, int from, int blocks, Runnable stable) {
         var pending = new AtomicInteger(1);
         Runnable ended = () -> {
@@ -92,7 +92,7 @@ final class Losses {
         ended.run();
     }
 
-    /** The content of a range of units is lost. */
+    /** Notes that the content of a range of units is lost. */
     void lose(long stripe, long units, int from, int blocks, End end) {
         var pending = new AtomicInteger(1);
         var failure = new AtomicReference<@Nullable StorageException>();

@@ -5,9 +5,9 @@ import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Blocks of data that have lost their content, as a crash that meets the loss of a member may leave them, or a rebuild
- * that meets blocks that cannot be read: whatever the members have there, or parity would make of it, a read fails
- * until the blocks are written again.
+ * The bad-block list: blocks of data that have lost their content, after a crash together with the loss of a member, or
+ * a rebuild that met unreadable blocks. A read of them fails until they are written again, whatever the members hold
+ * there, or parity would yield.
  */
 public interface LostBlocks {
     /** Nothing is lost. */
@@ -19,14 +19,16 @@ public interface LostBlocks {
         public void written(int slot, long memberBlock, int blocks, Runnable done) { done.run(); }
     };
 
-    /** Told when a loss is stable. Called once, by any thread, also before {@link #lose} returns. */
+    /** Called when a loss is stable: once, by any thread, possibly before {@link #lose} returns. */
     @FunctionalInterface
     interface Kept {
-        /** @param failure why it could not be noted; null where it is stable */
+        /** @param failure why the loss could not be noted; null if it is stable */
         void kept(@Nullable StorageException failure);
     }
 
-    /** These blocks of a slot have lost their content. Fails where nobody can note it. */
+    /**
+     * Notes that these blocks of a slot have lost their content. Fails by default, as there is no list to note it in.
+     */
     default void lose(int slot, long memberBlock, int blocks, Kept kept) {
         kept.kept(new MediumException("blocks of slot " + slot + " are lost, and nobody keeps a"
                 + " list of them"));
@@ -36,10 +38,10 @@ public interface LostBlocks {
     boolean overlaps(int slot, long memberBlock, long blocks);
 
     /**
-     * These blocks, of which some are lost, have been written. The write is acknowledged when this has been made
-     * stable: after a crash they must not pass for lost again.
+     * Notes that these blocks, some of which are lost, have been written. The write is acknowledged when this has been
+     * made stable: after a crash they must not count as lost again.
      *
-     * @param done called once, by any thread, also before the call returns
+     * @param done called once, by any thread, possibly before this method returns
      */
     void written(int slot, long memberBlock, int blocks, Runnable done);
 }

@@ -14,7 +14,7 @@ final class Member {
     private final long dataOffset;
     private final AtomicInteger inFlight = new AtomicInteger();
     private final AtomicLong repairs = new AtomicLong();
-    /** Losses of the device that do not count: before it came, and those the volume goes on with. */
+    /** Losses of the device that do not count: from before it came into the slot, and those the volume goes on with. */
     private volatile long acceptedLosses;
 
     Member(int slot, BlockDevice device, long dataOffset) {
@@ -30,18 +30,18 @@ final class Member {
         return device.writeLosses() != acceptedLosses;
     }
 
-    /** Whether the volume goes on in spite of all that the device has lost: what fails because of it is no news. */
+    /** Whether the volume goes on despite all that the device has lost: failures because of it need no new decision. */
     boolean areLossesAccepted() {
         long losses = device.writeLosses();
         return losses > 0 && losses == acceptedLosses;
     }
 
-    /** The device was in the slot already: losses that nothing has been decided about yet still count. */
+    /** Takes over from a member with the same device: losses that have not been decided about still count. */
     void goOnFrom(Member before) {
         acceptedLosses = before.acceptedLosses;
     }
 
-    /** What the device has lost so far is lost. */
+    /** Accepts the losses of the device so far: the volume goes on with what the device has. */
     void acceptLosses() {
         acceptedLosses = device.writeLosses();
     }
@@ -52,8 +52,8 @@ final class Member {
     }
 
     /**
-     * What makes zeroes of blocks where an unmap or zeroes are wanted. Parity, copies and checksums count on them: a
-     * device that may leave blocks as they are is not asked to unmap.
+     * Returns the operation that zeroes blocks for an unmap or a request for zeroes. Parity, copies and checksums count
+     * on them: a device that may leave blocks as they are is not asked to unmap.
      */
     Operation zeroing(Operation wanted) {
         if (wanted == Operation.UNMAP && device.supports(Capability.UNMAP_ZEROES)) {
@@ -68,7 +68,7 @@ final class Member {
 
     void ended() { inFlight.decrementAndGet(); }
 
-    /** One more repair; how many that makes. */
+    /** Counts a repair; returns the number of repairs so far. */
     long repaired() {
         return repairs.incrementAndGet();
     }

@@ -10,16 +10,19 @@ import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request to a member, in as many pieces as the member's limits want, one after the other, each tried again where
- * that may help, and for as long as the member is busy ({@link MemberQueue}). Reused.
+ * A request to a member, split into pieces that fit the member's limits, one after the other, each retried where that
+ * may help, and while the member is busy ({@link MemberQueue}). Reused.
  */
 final class MemberIo implements BlockRequest.Completion, Runnable {
-    /** Told when it has ended. */
+    /** Called when the request has ended. */
     interface Owner {
         void ended(MemberIo io);
     }
 
-    /** Sends again after losses; a member that reports more vouches for nothing, such as a file whose sync failed. */
+    /**
+     * Limit of resends after losses; a member that reports more is not to be trusted, such as a file after a failed
+     * sync.
+     */
     private static final int MAX_LOSSES = 3;
 
     private final Engine engine;
@@ -35,23 +38,23 @@ final class MemberIo implements BlockRequest.Completion, Runnable {
     private long done;
     private long piece;
     private int retriesLeft;
-    /** How often it is sent again where the volume goes on with a member that lost writes. */
+    /** How often the request is still sent again while the volume goes on with a member that lost writes. */
     private int lossesLeft;
     private @Nullable StorageException failure;
-    /** What it is for its owner. */
+    /** The owner's tag of the request. */
     private long tag;
     private volatile boolean isRunning;
     private volatile int startTick;
 
     MemberIo(Engine engine) { this.engine = engine; }
 
-    /** Whether what is read is compared with the checksums of members that have them; before it begins. */
+    /** Sets whether reads are verified against the checksums of members that have them; called before the start. */
     MemberIo checked(boolean is) {
         isChecked = is;
         return this;
     }
 
-    /** Begins. The buffer is for data; UNMAP and WRITE_ZEROES have none. */
+    /** Starts the request. The buffer is for data; UNMAP and WRITE_ZEROES have none. */
     void start(Owner owner, long tag, Member member, Operation operation, long memberBlock,
             long blocks, MemorySegment buffer, boolean fua) {
         this.owner = owner;
@@ -70,20 +73,20 @@ final class MemberIo implements BlockRequest.Completion, Runnable {
         member.queue.enter(this);
     }
 
-    /** It is its turn: {@link #run} follows. */
+    /** Called when the queue admits the request: {@link #run} follows. */
     void admitted() {
         startTick = engine.now();
         isRunning = true;
     }
 
-    /** It ends without having had its turn. */
+    /** Ends the request without its having been admitted. */
     void refuse(StorageException why) {
         failure = why;
         member().ended();
         owner.ended(this);
     }
 
-    /** Submits the next piece, or the same again. */
+    /** Submits the next piece, or the same piece again. */
     @Override
     public void run() {
         Member to = member();
@@ -154,7 +157,7 @@ final class MemberIo implements BlockRequest.Completion, Runnable {
         }
     }
 
-    /** The volume has decided what becomes of a member that lost writes; this request waited for that. */
+    /** Goes on after the volume has decided what becomes of a member that lost writes. */
     void decided(@Nullable StorageException failure, boolean isFailed) {
         boolean isFlush = operation == Operation.FLUSH;
         if (isFailed) {
@@ -184,10 +187,10 @@ final class MemberIo implements BlockRequest.Completion, Runnable {
         return there;
     }
 
-    /** Whether it is this one's. */
+    /** Whether the request belongs to an owner. */
     boolean isOf(Owner other) { return owner.equals(other); }
 
-    /** Why it failed; null where it did not. */
+    /** Returns why the request failed; null if it did not. */
     @Nullable
     StorageException failure() { return failure; }
 
@@ -197,7 +200,7 @@ final class MemberIo implements BlockRequest.Completion, Runnable {
 
     long blocks() { return blocks; }
 
-    /** Whether it has taken so many ticks or more. */
+    /** Whether the request has taken this many ticks or more. */
     boolean hasStalled(int now, int ticks) {
         return isRunning && now - startTick >= ticks;
     }

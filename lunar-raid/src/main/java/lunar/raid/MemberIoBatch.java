@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import lunar.block.BlockRequest.Operation;
 
-/** Requests to members that are under way together. Whoever waits for all of them goes on once. Reused. */
+/** Requests to members that are in flight together; runs an action once when all of them have ended. Reused. */
 final class MemberIoBatch implements MemberIo.Owner {
     private final Engine engine;
     private final Runnable whenEnded;
@@ -20,17 +20,17 @@ final class MemberIoBatch implements MemberIo.Owner {
         this.whenEnded = whenEnded;
     }
 
-    /** Requests follow, and then {@link #started}. */
+    /** Begins a batch: calls of {@link #start} follow, and then {@link #started}. */
     void begin() { begin(false); }
 
-    /** The same; what they read is compared with checksums, where there are any, or it is not. */
+    /** Like {@link #begin()}, but sets whether reads are verified against checksums, where there are any. */
     void begin(boolean checked) {
         isChecked = checked;
         started = 0;
         pending.set(1);
     }
 
-    /** A request, as {@link MemberIo#start} has it. */
+    /** Starts a request, with the parameters of {@link MemberIo#start}. */
     void start(int tag, Member member, Operation operation, long block, int count,
             MemorySegment data, boolean fua) {
         if (started == ios.size()) {
@@ -41,7 +41,7 @@ final class MemberIoBatch implements MemberIo.Owner {
         io.checked(isChecked).start(this, tag, member, operation, block, count, data, fua);
     }
 
-    /** All have been started. */
+    /** Ends the batch: all requests have been started. */
     void started() { end(); }
 
     @Override
@@ -53,7 +53,7 @@ final class MemberIoBatch implements MemberIo.Owner {
         }
     }
 
-    /** The requests that have failed; when all have ended. */
+    /** Returns the requests that have failed; called when all have ended. */
     List<MemberIo> failures() {
         List<MemberIo> failures = List.of();
         for (int i = 0; i < started; i++) {

@@ -8,22 +8,22 @@ import java.util.concurrent.atomic.AtomicInteger;
 import lunar.block.StorageException;
 
 /**
- * The requests of a volume to one member. A window of them is with the member, the others wait here, first come, first
- * served.
+ * Queues the requests of a volume to one member. Up to a window of them are in flight, the others wait here, first
+ * come, first served.
  *
  * <p><b>Busy members.</b> BUSY, TASK SET FULL (SAM-5 section 5.3.1) and a full queue of workers say that a member has
- * too much to do, not that it is broken. A request that is refused so goes back to the head of the line, and the
- * window shrinks to what the member has taken; it grows again by one for each window of successes. The line moves on
- * with the next request that the member ends. Where it has none, the line rests for a pause, which doubles from time
- * to time. After {@link #MAX_PAUSES} of them in a row without one success, or as many ticks as a member may say nothing
- * ({@link FailurePolicy#stallTicks}), the refusal counts as a failure.
+ * too much to do, not that it is broken. A request that is refused in this way goes back to the head of the queue, and
+ * the window shrinks to what the member has taken; it grows again by one for each window of successes. The queue moves
+ * on with the next request that the member ends. If the member has none, the queue pauses with exponential backoff.
+ * After {@link #MAX_PAUSES} pauses in a row without a success, or as many ticks as a member may stay silent ({@link
+ * FailurePolicy#stallTicks}), the refusal counts as a failure.
  *
  * <p>For any thread. A request that finds room takes no lock.
  */
 final class MemberQueue implements Runnable {
-    /** Window of members that want less: a device may name its threads only, and queue more by itself. */
+    /** Smallest initial window: a device may report its number of threads only, and queue more by itself. */
     static final int MIN_DEPTH = 128;
-    /** Requests in line from which on reads go by stripes, whose number is limited. */
+    /** Number of waiting requests from which reads go through stripe tasks, whose number is bounded. */
     static final int LONG_LINE = 1024;
     /** With pauses of 10 to 640 ms about a minute. */
     static final int MAX_PAUSES = 100;
@@ -32,13 +32,13 @@ final class MemberQueue implements Runnable {
     private final int depth;
     private final AtomicInteger running = new AtomicInteger();
     private volatile int window;
-    /** Guarded by this, as all that is not volatile. */
+    /** Guarded by this, as are all fields that are not volatile. */
     private final ArrayDeque<MemberIo> line = new ArrayDeque<>();
     private volatile int waiting;
     private volatile boolean isRefusing;
     private int successes;
     private int pauses;
-    /** The tick of the first of them. */
+    /** The tick of the first pause in a row. */
     private int refusedSince;
     private int roundsLeft;
     private boolean isResting;
@@ -51,15 +51,15 @@ final class MemberQueue implements Runnable {
         window = this.depth;
     }
 
-    /** Whether so much waits that more should wait elsewhere. */
+    /** Whether so many requests wait that more should wait elsewhere. */
     boolean isLong() {
         return waiting >= LONG_LINE;
     }
 
-    /** Requests that may be with the member now. */
+    /** Returns how many requests may be in flight now. */
     int window() { return window; }
 
-    /** A request begins, now or when it is its turn. */
+    /** Starts a request, now or when its turn comes. */
     void enter(MemberIo io) {
         if (waiting == 0) {
             if (running.incrementAndGet() <= window) {
@@ -76,7 +76,7 @@ final class MemberQueue implements Runnable {
         serve();
     }
 
-    /** A request has ended, and was not taken back. */
+    /** Called when a request has ended and was not taken back. */
     void left(boolean isSuccess) {
         if (isSuccess && isRefusing) {
             grow();
@@ -97,12 +97,12 @@ final class MemberQueue implements Runnable {
     }
 
     /**
-     * The member was too busy for a request, which waits again.
+     * Takes back a request for which the member was too busy; it waits again.
      *
      * @param pause runs work a moment later
      * @param now ticks so far
-     * @param patience ticks without success after which it is enough; 0 for any number
-     * @return false where there was enough patience, or the member is given up: then the request is to fail
+     * @param patience ticks without success after which the queue gives up; 0 for no limit
+     * @return false if the patience is exhausted, or the member is failed: then the request is to fail
      */
     boolean takesBack(MemberIo io, Executor pause, int now, int patience) {
         synchronized (this) {
@@ -137,7 +137,7 @@ final class MemberQueue implements Runnable {
         return true;
     }
 
-    /** A round of a pause is over. */
+    /** Ends a round of a pause. */
     @Override
     public void run() {
         Executor again = null;
@@ -178,7 +178,7 @@ final class MemberQueue implements Runnable {
         return false;
     }
 
-    /** Nobody waits for the member any more: what waits fails, and what it refuses from now on. */
+    /** Gives the member up: requests that wait fail, and so do those that the member refuses from now on. */
     void giveUp(StorageException why) {
         List<MemberIo> refused;
         synchronized (this) {

@@ -9,8 +9,8 @@ import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Changes who is in the slots, and has each change made stable before writes that rely on it are acknowledged. Changes
- * that come while one is being made stable go together in the next.
+ * Changes the members and states of the slots, and has each change made stable before writes that rely on it are
+ * acknowledged. Changes that come while one is being made stable are combined in the next.
  */
 final class Membership {
     private final StateKeeper keeper;
@@ -19,7 +19,7 @@ final class Membership {
     private volatile Slots slots;
     /** Which slots, as bits, may be lost. */
     private volatile LongPredicate promise;
-    /** Guarded by this, as the next three: changes so far, and how many of them are stable. */
+    /** Guarded by this, as are the next four: the number of changes so far, and how many of them are stable. */
     private long changes;
     private long stable;
     private boolean keeping;
@@ -28,10 +28,10 @@ final class Membership {
     /** Why no write is taken any more. */
     private volatile @Nullable StorageException end;
 
-    /** Waits until so many changes are stable. */
+    /** Work that waits until this many changes are stable. */
     private record Waiter(long change, Runnable work) {}
 
-    /** Waits until a member may be ACTIVE. */
+    /** Work that waits until a member may be ACTIVE. */
     private record Joiner(Member member, Runnable work) {}
 
     Membership(LongPredicate promise, Slots slots, RaidOptions options) {
@@ -47,7 +47,7 @@ final class Membership {
 
     Slots slots() { return slots; }
 
-    /** Why no write is taken any more; null while they are. */
+    /** Returns why no write is taken any more; null while writes are taken. */
     @Nullable
     StorageException end() { return end; }
 
@@ -56,13 +56,13 @@ final class Membership {
         return promise.test(lostSlots);
     }
 
-    /** From now on other slots may be lost. */
+    /** Sets which slots may be lost from now on. */
     void promise(LongPredicate other) {
         promise = other;
     }
 
     /**
-     * A member is given up. What is read and written from then on does without.
+     * Fails a member. Reads and writes from then on do without it.
      *
      * @return whether the volume can do without it; if not, it takes no writes from now on, and the loss is not kept:
      *         the member has missed no write that was acknowledged
@@ -98,7 +98,7 @@ final class Membership {
         return survives;
     }
 
-    /** The volume is closed: no write is taken from now on. */
+    /** Closes the membership: no write is taken from now on. */
     void close(StorageException why) {
         synchronized (this) {
             end = end == null ? why : end;
@@ -106,7 +106,7 @@ final class Membership {
         release();
     }
 
-    /** After the end: nobody is to wait for what will not become stable. */
+    /** Releases all waiters after the end, since nothing becomes stable any more. */
     private void release() {
         StorageException why;
         var go = new ArrayList<Waiter>();
@@ -122,7 +122,7 @@ final class Membership {
         }
     }
 
-    /** Changes the slots otherwise; the work is run when that is stable. */
+    /** Applies any other change to the slots; runs the work when it is stable. */
     void change(UnaryOperator<Slots> change, Runnable whenStable) {
         synchronized (this) {
             slots = change.apply(slots);
@@ -132,7 +132,7 @@ final class Membership {
         whenStable(whenStable);
     }
 
-    /** Runs work once every change so far is stable: at once, mostly. */
+    /** Runs work once every change so far is stable, which is usually at once. */
     void whenStable(Runnable work) {
         synchronized (this) {
             if (stable < changes && end == null) {
@@ -143,7 +143,9 @@ final class Membership {
         Trampoline.run(work);
     }
 
-    /** Runs work when a member that is REBUILDING may be ACTIVE, or has failed, or the volume is at its end. */
+    /**
+     * Runs work when a member that is REBUILDING may become ACTIVE, or has failed, or the volume takes no more writes.
+     */
     void whenJoined(Member member, Runnable work) {
         var joiner = new Joiner(member, work);
         boolean isOver;

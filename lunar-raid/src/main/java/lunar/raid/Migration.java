@@ -12,12 +12,12 @@ import lunar.raid.layout.Relayout;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A volume between two layouts. Blocks before a boundary are where the new one has them, all others where the old one
- * has them; each layout has an engine, and both have the same members. The boundary goes on when a {@link Reshape} has
- * moved some: meanwhile requests for these wait.
+ * A volume between two layouts. Blocks before a boundary are in the new layout, all others in the old one; each layout
+ * has an engine, and both have the same members. The boundary advances when a {@link Reshape} has moved some blocks:
+ * meanwhile requests for these wait.
  */
 final class Migration {
-    /** Told when a request has ended. */
+    /** Called when a request has ended. */
     interface Owner {
         void ended(BlockRequest request, @Nullable StorageException failure);
     }
@@ -38,7 +38,10 @@ final class Migration {
         rows = state.rows();
     }
 
-    /** Rows that are in place; only a reshape changes it, which is alone with the blocks that it moves. */
+    /**
+     * Returns the number of rows in place; changed only by a reshape, which has exclusive use of the blocks that it
+     * moves.
+     */
     long rows() {
         return rows;
     }
@@ -61,7 +64,7 @@ final class Migration {
         }
     }
 
-    /** Time goes on: who waits for a volume that takes nothing any more need not. */
+    /** Advances the time: requests that wait for a volume that takes no writes any more are refused. */
     void tick() {
         before.lookForStalls(after.now());
         StorageException end = after.membership.end();
@@ -77,7 +80,7 @@ final class Migration {
 
     private Engine engine(long block) { return block < boundary() ? after : before; }
 
-    /** Where a stripe is that has the same number in both layouts. */
+    /** Returns the engine that has a stripe, where stripes have the same number in both layouts. */
     Engine engineOfStripe(long stripe) {
         return engine(stripe * before.layout.stripeBlocks());
     }
@@ -108,7 +111,7 @@ final class Migration {
             gate.enter(pass);
         }
 
-        /** The boundary does not move over the range, nor into it, until it is left. */
+        /** Runs the request: the boundary does not move over the range, nor into it, until it is left. */
         private void go(boolean isAlone) {
             long boundary = boundary();
             boolean isSplit = from < boundary && boundary < end;
@@ -172,7 +175,7 @@ final class Migration {
             };
         }
 
-        /** Whoever is let in by that goes on after the request has ended. */
+        /** Leaves the gate and ends the request; passes that are admitted by that go on afterwards. */
         private void leave(@Nullable StorageException failure) {
             Trampoline.run(() -> {
                 gate.leave(pass);

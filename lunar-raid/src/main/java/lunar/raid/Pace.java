@@ -1,13 +1,13 @@
 package lunar.raid;
 
-/** How fast a scan over the stripes goes: whoever knows the time and the load makes it wait. */
+/** Paces a scan over the stripes: an implementation that knows the time and the load makes it wait. */
 @FunctionalInterface
 public interface Pace {
-    /** As fast as the members go. */
+    /** No pause: as fast as the members go. */
     Pace FULL = (_, goOn) -> goOn.run();
 
     /**
-     * A part is done.
+     * Called when a part is done.
      *
      * @param bytes member bytes that were read and written for it
      * @param goOn does the next part, on the thread that calls it

@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Recovers as much as possible of a stripe that cannot be rebuilt as a whole, because members that are needed have
- * unreadable blocks: bisects the range down to single physical blocks. Blocks that remain unrecoverable are added to the
- * bad-block list ({@link LostBlocks}) and count as zeroes from then on, and parity is computed for that. The stripe
- * stays locked by the scan.
+ * unreadable blocks: bisects the range down to single physical blocks. Unrecoverable blocks are added to the bad-block
+ * list ({@link LostBlocks}) and count as zeroes from then on, and parity is computed for that. The stripe stays locked
+ * by the scan.
  */
 final class PartialRecovery implements StripeTask.Owner {
     private record Range(int from, int blocks) {}
@@ -25,7 +25,7 @@ final class PartialRecovery implements StripeTask.Owner {
     private final ArrayDeque<Range> ranges = new ArrayDeque<>();
     private Range now;
     private boolean isForgetting;
-    /** Units whose content is lost. */
+    /** Units that have lost their content. */
     private long lost;
 
     PartialRecovery(Engine engine, Rebuild rebuild, StripeTask task, int unit) {
@@ -38,7 +38,7 @@ final class PartialRecovery implements StripeTask.Owner {
         now = new Range(0, layout.chunkBlocks());
     }
 
-    /** Blocks of the largest physical block of a member, as far as a change of all units may be so large. */
+    /** Returns the blocks of the largest physical block of a member, limited to what a change of all units may have. */
     private int grain() {
         int grain = 1;
         Slots slots = engine.slots();
@@ -53,7 +53,7 @@ final class PartialRecovery implements StripeTask.Owner {
         return Math.clamp(grain, 1, Math.min(Math.max(1, most), layout.chunkBlocks()));
     }
 
-    /** Begins, after the whole unit could not be restored. */
+    /** Begins; called after the whole unit could not be restored. */
     void start() { divide(); }
 
     private void divide() {
@@ -87,7 +87,7 @@ final class PartialRecovery implements StripeTask.Owner {
             next();
         } else if (!(cause instanceof MediumException)) {
             rebuild.failed(cause);
-        } else if (isForgetting) { // one more cannot be read
+        } else if (isForgetting) { // another unit cannot be read
             isForgetting = false;
             task.startRestore(this, 1L << unit, now.from, now.blocks);
         } else {
@@ -95,7 +95,7 @@ final class PartialRecovery implements StripeTask.Owner {
         }
     }
 
-    /** The loss is stable before anything is written that counts on it. */
+    /** Makes the loss stable before anything that relies on it is written. */
     private void lose() {
         long gone = task.beyondReach() | 1L << unit;
         lost = layout.code() == Code.COPIES
@@ -113,7 +113,7 @@ final class PartialRecovery implements StripeTask.Owner {
 
     private void tell() {
         rebuild.lost((long) Long.bitCount(lost) * now.blocks);
-        if ((lost >>> unit & 1) != 0) { // of the others the listener knows
+        if ((lost >>> unit & 1) != 0) { // the listener has been told of the others
             engine.options.listener().unrecoverable(layout.slot(task.stripe(), unit),
                     layout.memberBlock(task.stripe(), unit) + now.from, now.blocks);
         }

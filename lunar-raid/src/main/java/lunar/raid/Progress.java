@@ -3,7 +3,7 @@ package lunar.raid;
 /** How far a scan over a set of stripes has come. It goes forward while the stripes it passes are locked. */
 final class Progress {
     private final StripeSet stripes;
-    /** Whether the redundancy of each of them is known to be wrong, so that nothing can be computed from it. */
+    /** Whether the redundancy of each stripe is known to be wrong, so that nothing can be computed from it. */
     private final boolean isHalfWritten;
     private volatile long checkpoint;
     private volatile long stableCheckpoint;
@@ -25,7 +25,7 @@ final class Progress {
         return stableCheckpoint;
     }
 
-    /** What was done up to a checkpoint has been flushed. */
+    /** Notes that everything up to a checkpoint has been flushed. */
     void settle(long checkpoint) {
         stableCheckpoint = checkpoint;
     }
@@ -34,7 +34,7 @@ final class Progress {
 
     boolean isHalfWritten() { return isHalfWritten; }
 
-    /** The first stripe of the set from one on, or NONE. */
+    /** Returns the first stripe of the set that is not before {@code from}, or NONE. */
     long next(long from) {
         return stripes.next(from);
     }

@@ -2,7 +2,7 @@ package lunar.raid;
 
 /**
  * Runs an action while no stripe is locked, so that every write either has ended before it or begins after it. Writes
- * that come meanwhile wait until the writes in flight have ended and the action has run.
+ * that arrive meanwhile wait until the writes in flight have ended and the action has run.
  */
 final class Quiesce {
     private final StripeLocks locks;

@@ -15,8 +15,8 @@ public final class Raid {
     private Raid() {}
 
     /**
-     * A volume over members that hold nothing but its data, from their first block on. Levels with parity take what is
-     * there for consistent: new members must hold zeroes, or a {@link RaidVolume#resync} must make it so.
+     * Creates a volume over members that hold nothing but its data, from their first block on. Levels with parity
+     * assume that their content is consistent: new members must hold zeroes, or need a {@link RaidVolume#resync}.
      *
      * @throws IllegalArgumentException when a member does not fit the shape; the message is one line for a person
      */
@@ -34,7 +34,7 @@ public final class Raid {
         return volume(layout, Planner.of(layout), members, options);
     }
 
-    /** A volume that is being reshaped: it has the blocks of before, and all members of the shape. */
+    /** Creates a volume that is being reshaped: it has the blocks from before, and all members of the shape. */
     public static RaidVolume volume(Shape shape, List<RaidMember> members, RaidOptions options,
             @Nullable Reshaping reshaping) {
         Layout layout = Layout.of(shape);

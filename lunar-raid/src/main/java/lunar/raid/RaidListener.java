@@ -2,44 +2,44 @@ package lunar.raid;
 
 import lunar.block.StorageException;
 
-/** Hears what happens to a volume. Called by any thread; must neither block nor throw. */
+/** Listens to the events of a volume. Called by any thread; must neither block nor throw. */
 public interface RaidListener {
-    /** Hears nothing. */
+    /** A listener that does nothing. */
     RaidListener NONE = new RaidListener() {
     };
 
-    /** A slot has failed; the volume goes on without it. */
+    /** Called when a slot has failed; the volume goes on without it. */
     default void slotFailed(int slot, StorageException cause) {}
 
-    /** More is lost than the level survives; no write is taken from now on. */
+    /** Called when more is lost than the level survives; no write is taken from now on. */
     default void volumeFailed(StorageException cause) {}
 
-    /** What a request to the volume fails with, where its members have made it fail. */
+    /** Returns the failure to report for a request to the volume that its members have made fail. */
     default StorageException answer(StorageException failure) {
         return failure;
     }
 
-    /** Blocks of a member that could not be read have been computed from the others and written. */
+    /** Called when blocks of a member that could not be read have been computed from the others and written. */
     default void repaired(int slot, long memberBlock, long blocks) {}
 
-    /** Blocks of a member could not be read, nor computed from the others. */
+    /** Called when blocks of a member could neither be read nor computed from the others. */
     default void unrecoverable(int slot, long memberBlock, long blocks) {}
 
     /**
-     * A scrub has found a stripe whose redundancy does not match its data.
+     * Called when a scrub has found a stripe with redundancy that does not match its data.
      *
-     * @param slot whose unit is wrong, or -1 where that cannot be told
-     * @param repaired whether it has been put right; where it could not be told, by taking the data for true
+     * @param slot the slot of the unit that is wrong, or -1 if that cannot be told
+     * @param repaired whether the scrub repairs it; if the wrong unit cannot be told, by taking the data as right
      */
     default void mismatched(long stripe, int slot, boolean repaired) {}
 
-    /** A slot has all that belongs there. */
+    /** Called when a slot has been rebuilt. */
     default void rebuilt(int slot) {}
 
     /**
-     * The same.
+     * Like {@link #rebuilt(int)}, but with the number of blocks that were lost.
      *
-     * @param lostBlocks blocks that could not be brought back, and are lost until they are written
+     * @param lostBlocks blocks that could not be recovered, and are lost until they are written
      */
     default void rebuilt(int slot, long lostBlocks) { rebuilt(slot); }
 }

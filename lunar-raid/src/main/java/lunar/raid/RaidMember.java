@@ -4,12 +4,12 @@ import lunar.block.BlockDevice;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is in a slot when a volume is put together.
+ * The content of a slot when a volume is put together.
  *
  * @param device the member; null where there is none
  * @param dataOffset the device's block at which the data area begins
  * @param state ACTIVE, FAILED or REBUILDING; FAILED where there is no device
- * @param rebuiltStripes for REBUILDING, the stripe up to which all is there
+ * @param rebuiltStripes for REBUILDING, the stripe up to which the member is rebuilt
  */
 public record RaidMember(@Nullable BlockDevice device, long dataOffset, SlotState state,
         long rebuiltStripes) {

@@ -6,30 +6,29 @@ import java.util.concurrent.TimeUnit;
 import lunar.block.Identity;
 
 /**
- * How a volume works, beside its shape and members.
+ * Options of a volume, besides its shape and members.
  *
- * @param identity who the volume is
- * @param policy when a member is given up
+ * @param identity the identity of the volume
+ * @param policy decides when a member is failed
  * @param guard what makes a crash harmless
  * @param keeper what makes the state stable
  * @param lost blocks that have lost their content
- * @param listener who hears what happens
- * @param stale stripes whose redundancy may be wrong after a crash; {@link RaidVolume#resync} puts it right
+ * @param listener told of events
+ * @param stale stripes that may have wrong redundancy after a crash; {@link RaidVolume#resync} puts it right
  * @param stripeTasks stripes that are worked on at once; each takes memory of a stripe when it is first needed
  * @param closer runs what may block: closing a member that does not answer
- * @param pauses runs work about {@value #PAUSE_MS} ms later: asks a member again that was busy, and has no other
- *        request that could end
+ * @param pauses runs work about {@value #PAUSE_MS} ms later: retries a busy member that has no request in flight
  */
 public record RaidOptions(Identity identity, FailurePolicy policy, WriteGuard guard,
         StateKeeper keeper, LostBlocks lost, RaidListener listener, StripeSet stale,
         int stripeTasks,
         Executor closer, Executor pauses) {
-    /** Stripes that are worked on at once where nobody says otherwise. */
+    /** Default number of stripes that are worked on at once. */
     public static final int DEFAULT_STRIPE_TASKS = 64;
     /** Milliseconds of the shortest pause. */
     public static final int PAUSE_MS = 10;
 
-    /** Nothing is kept anywhere. */
+    /** Returns default options: no guard, and no state is kept. */
     public static RaidOptions of(Identity identity) {
         return new RaidOptions(identity, FailurePolicy.DEFAULT, WriteGuard.NONE, StateKeeper.NONE,
                 LostBlocks.NONE, RaidListener.NONE, StripeSet.EMPTY, DEFAULT_STRIPE_TASKS,

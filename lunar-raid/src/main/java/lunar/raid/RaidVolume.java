@@ -24,12 +24,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * A volume over members, which it owns.
  *
- * <p><b>Failures.</b> A member request that fails and may succeed is sent again. What a member cannot read is computed
- * from the others and written back. A member that takes no writes, or is gone, is failed: what needs it is computed
- * from the others, and once that state is stable ({@link StateKeeper}) writes go on without it. Where more is lost
- * than the level survives writes fail, and reads of what is still there go on. A member that is busy is waited for. For
- * a write that a member has no space for, the host hears so and the member stays in: the stripe is put back as it was,
- * or, where that takes space, waits for a resync, and until then nothing is computed from its redundancy.
+ * <p><b>Failures.</b> A member request that fails but may succeed is sent again. What a member cannot read is computed
+ * from the others and written back. A member that takes no writes, or is gone, is failed: its data are computed from
+ * the others, and once that state is stable ({@link StateKeeper}) writes go on without it. If more is lost than the
+ * level survives, writes fail, and reads of what is still there go on. The volume waits for a busy member. If a member
+ * has no space for a write, the write fails and the member stays in: the stripe is restored, or, if that takes space,
+ * waits for a resync, and until then nothing is computed from its redundancy.
  *
  * <p><b>Order and atomicity.</b> As with any device requests in flight at once are unordered. Writes of one stripe
  * take turns, so parity is always that of the data. A write is not atomic beyond what each member makes of its part.
@@ -37,20 +37,20 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Durability.</b> A flush reaches every member; a write with FUA is stable on each that it concerns.
  *
- * <p><b>Threads.</b> None of its own: requests go on where members complete theirs.
+ * <p><b>Threads.</b> None of its own: requests continue on the threads on which members complete theirs.
  */
 public final class RaidVolume implements BlockDevice {
-    /** Requests worked on at once; more wait. */
+    /** Maximum number of requests in progress; more wait. */
     private static final int MAX_REQUESTS = 1024;
 
     private volatile VolumeBody body;
-    /** Guarded by this, as all below. */
+    /** Guarded by this, as are all fields below. */
     private final ArrayDeque<VolumeRequest> free = new ArrayDeque<>();
     private final ArrayDeque<BlockRequest> waiting = new ArrayDeque<>();
     private int inFlight;
     private boolean drained;
     private boolean closed;
-    /** Told when nothing is in flight any more; null while nothing is paused. */
+    /** Called when nothing is in flight any more; null unless the volume is paused. */
     private @Nullable Runnable idle;
 
     RaidVolume(Layout layout, Planner planner, List<RaidMember> members, RaidOptions options,
@@ -62,27 +62,29 @@ public final class RaidVolume implements BlockDevice {
 
     // --- what it is ---
 
-    /** What it is made of. */
+    /** Returns the volume's shape. */
     public Shape shape() { return body.layout().shape(); }
 
-    /** Where its blocks are. */
+    /** Returns where the volume's blocks are. */
     public Layout layout() { return body.layout(); }
 
-    /** What it is at the moment. */
+    /** Returns the current state of the volume. */
     public VolumeState state() { return engine().slots().view(); }
 
-    /** Whether every block can be had, wherever it is now, while the members of these slots, as bits, are lost. */
+    /**
+     * Whether every block is available, whichever layout it is in, while the members of these slots, as bits, are lost.
+     */
     public boolean survives(long lostSlots) {
         return engine().membership.survives(lostSlots);
     }
 
-    /** Ranges that were repaired on the member of a slot, since it is there. */
+    /** Returns how many ranges were repaired on the member of a slot since it came there. */
     public long repairs(int slot) {
         Member member = engine().slots().member(slot);
         return member == null ? 0 : member.repairs();
     }
 
-    /** The device in a slot, failed or not; null where there is none. */
+    /** Returns the device in a slot, failed or not; null if there is none. */
     public @Nullable BlockDevice member(int slot) {
         Member member = engine().slots().member(slot);
         return member == null ? null : member.device;
@@ -213,7 +215,7 @@ public final class RaidVolume implements BlockDevice {
     public Extent extent(long lba) throws StorageException {
         requireOpen("extent");
         Extent rest = BlockDevice.super.extent(lba);
-        if (isReshaping()) { // its place may be another one soon
+        if (isReshaping()) { // the block may be moved soon
             return new Extent(lba, rest.blockCount(), true);
         }
         Slots slots = engine().slots();
@@ -241,10 +243,9 @@ public final class RaidVolume implements BlockDevice {
     // --- growing ---
 
     /**
-     * From now on requests wait, until {@link #resume}; nothing else may be done with the volume meanwhile but closing
-     * it.
+     * Makes requests wait until {@link #resume}; meanwhile the only other operation allowed is closing the volume.
      *
-     * @param whenIdle told once, when those that are in flight have ended; also before the call returns
+     * @param whenIdle called once, when the requests in flight have ended; possibly before this method returns
      * @throws IllegalStateException while a background scan is under way, or the volume is paused already
      */
     public void pause(Runnable whenIdle) {
@@ -262,12 +263,11 @@ public final class RaidVolume implements BlockDevice {
         }
     }
 
-    /** Goes on after a pause, as it was. */
+    /** Resumes after a pause, with the volume unchanged. */
     public void resume() { goOn(body); }
 
     /**
-     * Goes on after a pause as a volume that has grown: it has all blocks of before, and all members, which stay what
-     * they are.
+     * Resumes after a pause as a volume that has grown: it keeps all blocks, and all members, which stay as they are.
      *
      * @throws IllegalArgumentException when a member does not fit the shape, or the volume would be smaller
      */
@@ -276,9 +276,10 @@ public final class RaidVolume implements BlockDevice {
     }
 
     /**
-     * The same for a level that turns: its blocks, which are as many as before, are to be moved by {@link #reshape}.
+     * Like {@link #resume(Shape, List, RaidOptions)}, but for a striped level: its blocks, whose number stays the same
+     * until then, are to be moved by {@link #reshape}.
      *
-     * @param reshaping null where nothing is to be moved
+     * @param reshaping the state of the reshape; null if nothing is to be moved
      */
     public void resume(Shape shape, List<RaidMember> members, RaidOptions options,
             @Nullable Reshaping reshaping) {
@@ -291,15 +292,15 @@ public final class RaidVolume implements BlockDevice {
         goOn(VolumeBody.of(grown, Planner.of(grown), members, options, reshaping, body));
     }
 
-    /** Whether blocks are to be moved, or being moved, into the layout that it has with more members. */
+    /** Whether blocks are to be moved, or being moved, into the layout of the larger volume. */
     public boolean isReshaping() {
         return body.migration() != null;
     }
 
     /**
-     * Moves what is not moved yet, after which it has its new blocks, too. One at a time, and no other scan meanwhile:
-     * a slot that fails gets another member afterwards. Copies that may differ since a crash are compared first ({@link
-     * #resync}).
+     * Moves the blocks that are not moved yet, after which the volume has its new blocks, too. Only one reshape at a
+     * time, and no other scan meanwhile: a slot that fails gets another member afterwards. Copies that may differ since
+     * a crash must be resynced first ({@link #resync}).
      *
      * @throws IllegalStateException where there is nothing to be moved, another scan is under way, or a resync is due
      */
@@ -339,16 +340,16 @@ public final class RaidVolume implements BlockDevice {
     // --- members ---
 
     /**
-     * Gives the member of a slot up, as if it had failed. It stays open until the volume is closed, or another comes.
+     * Fails the member of a slot. It stays open until the volume is closed, or the member is replaced.
      *
-     * @return false where the volume cannot do without it; then it takes no writes from now on
+     * @return false if the volume cannot do without it; then it takes no writes from now on
      */
     public boolean fail(int slot, StorageException cause) {
         Slots slots = engine().slots();
         Member member = slots.member(slot);
         engine().lossCheck().missed(slot, member, cause);
         if (slots.state(slot) == SlotState.FAILED && slots.isServing()) {
-            // Whoever keeps the state may have begun to count on a member that is to come.
+            // The state keeper may have begun to count on a member that is to come.
             engine().membership.change(same -> same, () -> {});
             return true;
         }
@@ -357,8 +358,8 @@ public final class RaidVolume implements BlockDevice {
     }
 
     /**
-     * Puts a new member in a slot that has failed, and rebuilds it. The one that was there is closed. Fails by the
-     * scan's end where the volume takes no writes.
+     * Puts a new member in a slot that has failed, and rebuilds it. The previous one is closed. If the volume takes no
+     * writes, the failure is reported by the scan.
      *
      * @throws IllegalArgumentException when the device does not fit, or the slot has not failed
      */
@@ -371,8 +372,8 @@ public final class RaidVolume implements BlockDevice {
     }
 
     /**
-     * Takes a member back that has been away, and gives it what it missed: the stripes of a set. The set is asked for
-     * while nothing is being written, and must have each stripe that was written since the slot failed.
+     * Takes back a member that was away, and rebuilds the stripes that it missed. The set of these is requested while
+     * nothing is being written, and must contain each stripe that was written since the slot failed.
      *
      * @throws IllegalArgumentException when the device does not fit, or the slot has not failed
      */
@@ -392,8 +393,8 @@ public final class RaidVolume implements BlockDevice {
 
     /**
      * Runs work once all changes of slots so far are stable, on the thread that makes them so or on the caller's; at
-     * once where the volume takes no writes any more. Whoever hears of a slot that has failed ({@link
-     * RaidListener#slotFailed}) and wants another member in it waits for that.
+     * once if the volume takes no writes any more. A listener that is told of a failed slot ({@link
+     * RaidListener#slotFailed}) and is to put another member in it waits for that first.
      */
     public void whenStable(Runnable work) { engine().membership.whenStable(work); }
 
@@ -416,14 +417,14 @@ public final class RaidVolume implements BlockDevice {
                 progress), () -> startSettled(rebuild));
     }
 
-    /** Once every change has ended that was planned before the slot was lost, and the guard has let go of all. */
+    /** Starts a rebuild once every change planned before the slot was lost has ended, and the guard has settled. */
     private void startSettled(Rebuild rebuild) {
         new Quiesce(engine().locks, () -> engine().options.guard().settle(rebuild::start))
                 .start();
     }
 
     /**
-     * Goes on with the rebuild of a slot, from its checkpoint.
+     * Resumes the rebuild of a slot from its checkpoint.
      *
      * @throws IllegalArgumentException when the slot is not REBUILDING
      */
@@ -441,9 +442,9 @@ public final class RaidVolume implements BlockDevice {
     }
 
     /**
-     * Makes the redundancy of the stale stripes true ({@link RaidOptions#stale}), or of those that writes have left
-     * half written since members had no space ({@link VolumeState#resyncedStripes} tells that there are any); nothing
-     * where there are none. Of a volume whose blocks are to be moved, in both layouts.
+     * Restores the redundancy of the stale stripes ({@link RaidOptions#stale}), or of those that writes have left half
+     * written because members had no space ({@link VolumeState#resyncedStripes} tells whether there are any); does
+     * nothing if there are none. If blocks are to be moved, in both layouts.
      *
      * @throws IllegalStateException while a reshape is under way
      */
@@ -459,7 +460,7 @@ public final class RaidVolume implements BlockDevice {
         return resync;
     }
 
-    /** Looks at every stripe; repairs what does not match, or only tells. */
+    /** Reads and compares every stripe; repairs mismatches, or only reports them. */
     public Scrub scrub(boolean repairs, ScanOptions options) {
         requireOneLayout();
         var scrub = new Scrub(engine(), options, repairs);
@@ -467,7 +468,9 @@ public final class RaidVolume implements BlockDevice {
         return scrub;
     }
 
-    /** Time goes on, for {@link FailurePolicy#stallTicks}. Whoever has a clock calls it at an even pace. */
+    /**
+     * Advances the time, for {@link FailurePolicy#stallTicks}. The owner of the volume calls this at regular intervals.
+     */
     public void tick() {
         engine().tick();
         Migration migration = body.migration();
@@ -477,8 +480,8 @@ public final class RaidVolume implements BlockDevice {
     }
 
     /**
-     * Takes no more requests, and waits for the end of those that there are. Members stay open, and scans go on. Before
-     * a volume is stopped in order.
+     * Takes no more requests, and waits for the end of those in progress. Members stay open, and scans go on. Called
+     * before a volume is stopped in order.
      */
     public void drain() {
         synchronized (this) {

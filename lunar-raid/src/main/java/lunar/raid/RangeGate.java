@@ -10,11 +10,11 @@ import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets ranges of blocks be used by many, or by one alone; whoever comes first is first, as far as ranges overlap. Any
- * thread.
+ * Admits many users of a range of blocks, or one alone; overlapping ranges are admitted first come, first served. For
+ * any thread.
  */
 final class RangeGate {
-    /** Somebody who uses a range, or waits for it. */
+    /** A use of a range, or a wait for it. */
     static final class Pass {
         private final long from;
         private final long end;
@@ -22,8 +22,8 @@ final class RangeGate {
         private final Reshaping.Step granted;
 
         /**
-         * @param isAlone whether nobody else may be in the range meanwhile
-         * @param granted told once, that it may, or why it never will
+         * @param isAlone whether the range must be used by nothing else meanwhile
+         * @param granted called once, when the pass is admitted, or with why it never will be
          */
         Pass(long from, long end, boolean isAlone, Reshaping.Step granted) {
             this.from = from;
@@ -37,14 +37,14 @@ final class RangeGate {
         }
     }
 
-    /** Guarded by this, as all below. */
+    /** Guarded by this, as are all fields below. */
     private final Set<Pass> inside = Collections.newSetFromMap(new IdentityHashMap<>());
     private final List<Pass> waiting = new ArrayList<>();
-    /** Of all these, who want to be alone. */
+    /** Number of passes, inside or waiting, that want to be alone. */
     private int alone;
     private @Nullable StorageException shut;
 
-    /** Wants in; {@link Pass#granted} is told, at once or later. */
+    /** Asks for admission; {@link Pass#granted} is called, at once or later. */
     void enter(Pass pass) {
         StorageException refusal = null;
         synchronized (this) {
@@ -63,7 +63,7 @@ final class RangeGate {
         Trampoline.run(() -> pass.granted.next(why));
     }
 
-    /** Whether nobody is in its way, be it one of those who came first and wait. */
+    /** Whether a pass conflicts neither with those inside nor with the first {@code before} of those that wait. */
     private boolean isFree(Pass pass, int before) {
         for (Pass other : inside) {
             if (pass.conflicts(other)) {
@@ -78,7 +78,7 @@ final class RangeGate {
         return true;
     }
 
-    /** Is out again. */
+    /** Ends the use of a range, and admits those that waited for it. */
     void leave(Pass pass) {
         var granted = new ArrayList<Pass>();
         synchronized (this) {
@@ -98,7 +98,7 @@ final class RangeGate {
         granted.forEach(next -> Trampoline.run(() -> next.granted.next(null)));
     }
 
-    /** From now on nobody waits: who cannot go in at once is refused. */
+    /** Refuses all passes that wait, and from now on those that cannot be admitted at once. */
     void shut(StorageException cause) {
         var refused = new ArrayList<Pass>();
         synchronized (this) {
@@ -115,7 +115,7 @@ final class RangeGate {
         refused.forEach(pass -> Trampoline.run(() -> pass.granted.next(cause)));
     }
 
-    /** Why nobody waits any more; null where they may. */
+    /** Returns why the gate is shut; null if it is not. */
     synchronized @Nullable StorageException whyShut() {
         return shut;
     }

@@ -2,7 +2,7 @@ package lunar.raid;
 
 import java.util.Arrays;
 
-/** Ranges of blocks that wait, first come, first served. Whoever has it guards it. */
+/** Ranges of blocks that wait, first come, first served. Not thread-safe: the owner guards it. */
 final class RangeQueue {
     private static final int FIRST_ROOM = 4;
 
@@ -17,7 +17,7 @@ final class RangeQueue {
         int room = bounds.length / 2;
         if (count == room) {
             long[] more = Arrays.copyOf(bounds, 2 * bounds.length);
-            // What was before the head comes after the rest.
+            // Entries before the head come after the rest.
             System.arraycopy(bounds, 0, more, bounds.length, 2 * head);
             bounds = more;
             room *= 2;
@@ -28,13 +28,13 @@ final class RangeQueue {
         count++;
     }
 
-    /** The first block of the first range. */
+    /** Returns the first block of the first range. */
     long from() { return bounds[2 * head]; }
 
-    /** The block after its last. */
+    /** Returns the block after the last one of the first range. */
     long end() { return bounds[2 * head + 1]; }
 
-    /** The first range begins here from now on; it is gone where that is its end. */
+    /** Moves the start of the first range; removes the range if that is its end. */
     void advance(long to) {
         bounds[2 * head] = to;
         if (to == end()) {

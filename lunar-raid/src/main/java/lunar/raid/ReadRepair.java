@@ -34,14 +34,14 @@ final class ReadRepair implements Runnable, MemberIo.Owner {
     private long stripe;
     private long unreadable;
     private long hopeless;
-    /** The same for the grain, with the units of which it turned out. */
+    /** Unreadable units of the current grain, including those that turned out to be unreadable there. */
     private long unreadableHere;
     private Phase phase = Phase.PROBE;
     private Range grain = new Range(0, 0, 0);
     private @Nullable Plan plan;
     private int started;
 
-    /** @param buffers the scratch of which is used */
+    /** @param buffers of which the scratch is used */
     ReadRepair(Engine engine, StripeTask task, StripeBuffers buffers) {
         this.engine = engine;
         this.layout = engine.layout;
@@ -49,7 +49,7 @@ final class ReadRepair implements Runnable, MemberIo.Owner {
         this.buffers = buffers;
     }
 
-    /** Begins; the task is told the end. */
+    /** Begins; {@link StripeTask#mended} is called at the end. */
     void start(long stripe, List<MemberIo> failures, long unreadable) {
         this.stripe = stripe;
         this.unreadable = unreadable;
@@ -83,7 +83,7 @@ final class ReadRepair implements Runnable, MemberIo.Owner {
         one(Operation.READ);
     }
 
-    /** A request for the grain itself; where its slot has been lost meanwhile there is nothing to mend. */
+    /** Starts a request for the grain itself; if its slot has been lost meanwhile there is nothing to repair. */
     private void one(Operation operation) {
         Slots slots = engine.slots();
         if ((lost(slots) >>> grain.unit & 1) != 0) {
@@ -95,7 +95,7 @@ final class ReadRepair implements Runnable, MemberIo.Owner {
         ended();
     }
 
-    /** Units whose slot has nothing of the stripe: their number may grow at any moment. */
+    /** Returns the units of slots that do not have the stripe: they may become more at any moment. */
     private long lost(Slots slots) {
         return layout.units(stripe, slots.lost(stripe));
     }
@@ -156,11 +156,11 @@ final class ReadRepair implements Runnable, MemberIo.Owner {
         if (failure == null) {
             engine.repaired(io.member(), io.memberBlock(), io.blocks());
             nextGrain();
-        } else if (Engine.isNoSpace(failure)) { // it reads as before: others are asked
+        } else if (Engine.isNoSpace(failure)) { // it reads as before: other units are used
             hopeless |= 1L << grain.unit;
             nextGrain();
         } else {
-            boolean _ = engine.fail(io.member(), failure); // it takes no writes: what is it good for?
+            boolean _ = engine.fail(io.member(), failure); // a member that takes no writes is of no use
             task.mended(hopeless);
         }
     }
@@ -181,7 +181,7 @@ final class ReadRepair implements Runnable, MemberIo.Owner {
         return null;
     }
 
-    /** Whether a member has failed as a whole; then the task has been told. */
+    /** Whether a member has failed as a whole; then the repair has been ended. */
     private boolean isInterrupted() {
         boolean is = false;
         for (int i = 0; i < started; i++) {

@@ -7,8 +7,8 @@ import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives the member of a slot what belongs there. Its checkpoint is saved from time to time, so a crash costs little.
- * Blocks that cannot be computed, since others cannot be read, are listed as lost ({@link LostBlocks}), and it goes on.
+ * Rebuilds the member of a slot. Its checkpoint is saved from time to time, so a crash costs little. Blocks that cannot
+ * be computed, since others cannot be read, are added to the bad-block list ({@link LostBlocks}), and it goes on.
  */
 public final class Rebuild extends StripeScan {
     private final Member member;
@@ -21,18 +21,18 @@ public final class Rebuild extends StripeScan {
         this.progress = progress;
     }
 
-    /** The slot that is rebuilt. */
+    /** Returns the slot that is rebuilt. */
     public int slot() { return member.slot; }
 
-    /** Blocks of data so far that could not be brought back, on this member and on those that could not be read. */
+    /** Returns the blocks of data not recovered so far, on this member and on those that could not be read. */
     public long lostBlocks() {
         return lostBlocks.get();
     }
 
-    /** More data are lost, and listed. */
+    /** Counts more data that are lost, and listed. */
     void lost(long blocks) { lostBlocks.addAndGet(blocks); }
 
-    /** A stripe could not even be saved in part. */
+    /** Ends work on a stripe that could not even be recovered in part. */
     void failed(StorageException cause) {
         note(cause);
         worked();

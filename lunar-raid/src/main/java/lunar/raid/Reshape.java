@@ -9,14 +9,14 @@ import lunar.raid.layout.Relayout.Window;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Moves a volume that has got members more into its new layout, some rows at a time ({@link
- * lunar.raid.layout.Relayout}). Blocks of a window are read as the old layout has them, and written as whole stripes
- * of the new one, with all redundancy; requests for them wait meanwhile.
+ * Moves a volume that has got more members into its new layout, some rows at a time ({@link
+ * lunar.raid.layout.Relayout}). Blocks of a window are read from the old layout, and written as whole stripes of the
+ * new one, with all redundancy; requests for them wait meanwhile.
  *
- * <p><b>Crashes.</b> Where a window writes over blocks that it moves itself, which is so in the first rows alone, its
- * new stripes are first written to a place beside the data of each member, the <i>staging</i> place; when that is
- * noted, a crash leads to each member copying its part in place. All other windows write over what was moved before,
- * and that is noted: after a crash they are moved again. Nothing that the journal has of their rows would be replayed.
+ * <p><b>Crashes.</b> If a window overwrites blocks that it moves itself, which happens in the first rows only, its new
+ * stripes are first written to a place beside the data of each member, the <i>staging</i> place; once that is noted,
+ * after a crash each member's part is copied in place. All other windows overwrite what was moved before, and that is
+ * noted: after a crash they are moved again. Journal entries of their rows are not replayed.
  *
  * <p><b>Failures.</b> A member that fails is missing in both layouts, and the reshape goes on as long as the level
  * survives. Blocks that cannot be read end it, and it can go on when they have been written again. Its checkpoint
@@ -29,7 +29,7 @@ public final class Reshape extends BackgroundScan {
     private RangeGate.Pass pass = new RangeGate.Pass(0, 0, true, _ -> {});
     private Window window = new Window(0, 0, false);
 
-    /** @param finished called before the end, when nothing is left in the old layout, and that is stable */
+    /** @param finished called before the end, when no block is left in the old layout, and that is stable */
     Reshape(Migration migration, ScanOptions options, Runnable finished) {
         super(migration.after, options, migration.rows());
         this.migration = migration;
@@ -37,7 +37,7 @@ public final class Reshape extends BackgroundScan {
         work = new ReshapeWindow(migration, options.batch());
     }
 
-    /** Rows of the volume's members. */
+    /** Returns the number of rows of the volume's members. */
     @Override
     public long stripes() { return migration.map.rows(); }
 
@@ -72,7 +72,7 @@ public final class Reshape extends BackgroundScan {
         end(failure);
     }
 
-    // --- a window, until something is written over ---
+    // --- a window, until something is overwritten ---
 
     private void read(@Nullable StorageException refusal) {
         if (refusal != null) {
@@ -114,7 +114,7 @@ public final class Reshape extends BackgroundScan {
         }
     }
 
-    /** What is logged of these rows is of the old layout. */
+    /** Waits until the guard has settled: what is logged of these rows is of the old layout. */
     private void settle() {
         engine.options.guard().settle(() -> Trampoline.run(this::settled));
     }
@@ -131,13 +131,13 @@ public final class Reshape extends BackgroundScan {
         }
     }
 
-    /** Nothing that counts has been written over: the window stays where it was. */
+    /** Ends the reshape before anything valid has been overwritten: the window stays where it was. */
     private void giveUp(StorageException cause) {
         migration.gate.leave(pass);
         end(cause);
     }
 
-    // --- from here on it is neither there nor here ---
+    // --- from here on the window is in neither layout ---
 
     private void putInPlace(@Nullable StorageException failure) {
         if (failure == null) {
@@ -154,7 +154,7 @@ public final class Reshape extends BackgroundScan {
         } else if (window.isStaged()) {
             fail(failure);
         } else {
-            giveUp(failure); // what was written lies where nothing is any more
+            giveUp(failure); // what was written is where no valid data are any more
         }
     }
 
@@ -169,7 +169,7 @@ public final class Reshape extends BackgroundScan {
         options.pace().next(work.bytes(), () -> Trampoline.run(this::next));
     }
 
-    /** Nobody gets at the window's blocks any more, until the next start of the volume has put them in place. */
+    /** Refuses access to the window's blocks until the next start of the volume has put them in place. */
     private void fail(StorageException cause) {
         var end = new DeviceGoneException(this + " broke off at row " + window.from()
                 + "; stop the volume and start it again: " + cause.getMessage(), cause);

@@ -26,7 +26,7 @@ final class ReshapeWindow {
     private Runnable then = () -> {};
     private Window window = new Window(0, 0, false);
 
-    /** @param rows at once, at most */
+    /** @param rows the most rows of a window */
     ReshapeWindow(Migration migration, int rows) {
         this.migration = migration;
         engine = migration.after;
@@ -47,17 +47,17 @@ final class ReshapeWindow {
         ios = new MemberIoBatch(engine, () -> then.run());
     }
 
-    /** Rows that there is room to stage. */
+    /** Returns the number of rows that there is room to stage. */
     int stagingRows() {
         return migration.state.stagingBlocks() / layout.chunkBlocks();
     }
 
-    /** Bytes of all members that were written. */
+    /** Returns the bytes that were written to all members. */
     long bytes() {
         return (long) window.rows() * layout.shape().members() * layout.shape().chunkBytes();
     }
 
-    /** The read that fills it; what it does not fill is zero. */
+    /** Returns the read that fills the window; the part that it does not fill is zero. */
     BlockRequest begin(Window next) {
         window = next;
         Relayout map = migration.map;
@@ -72,7 +72,7 @@ final class ReshapeWindow {
 
     private int stripes() { return (int) (migration.map.stripes(window.end()) - firstStripe()); }
 
-    /** Makes the redundancy of its stripes. */
+    /** Computes the redundancy of the window's stripes. */
     void compute() {
         long bytes = (long) layout.stripeBlocks() * engine.blockSize();
         for (int i = 0; i < stripes(); i++) {
@@ -85,9 +85,9 @@ final class ReshapeWindow {
     /**
      * Writes all units, and flushes.
      *
-     * @param isStaging to the staging places of the members, else in place
-     * @param step told when it is stable on all that have not failed, and a crash would find who has; or why the volume
-     *        has
+     * @param isStaging whether to write to the staging places of the members, else in place
+     * @param step called when the units are stable on all members that have not failed, and failures of members are
+     *        stable, too; or with why the volume has failed
      */
     void write(boolean isStaging, Reshaping.Step step) {
         this.step = step;
@@ -110,7 +110,7 @@ final class ReshapeWindow {
         ios.started();
     }
 
-    /** Before the data area: that is below 0. */
+    /** Returns the member block of a staged unit; negative, since it is before the data area. */
     private long staging(Member member, long block) {
         return migration.state.stagingBlock() - member.deviceBlock(0) + block
                 - window.from() * layout.chunkBlocks();
@@ -143,7 +143,7 @@ final class ReshapeWindow {
         }
     }
 
-    /** Gives up members that have not taken something; tells the end where the volume cannot do without. */
+    /** Fails members that have not taken something; ends the step if the volume cannot do without. */
     private boolean survives() {
         StorageException end = null;
         for (MemberIo io : ios.failures()) {

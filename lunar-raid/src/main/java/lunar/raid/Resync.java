@@ -7,17 +7,17 @@ import lunar.raid.layout.Layout;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes redundancy true again after a crash: computes parity from the data, and copies from the first copy. Where data
- * of a stripe are lost the redundancy is all there is of them, and is left as it is. A stripe for which a member has no
- * space waits for the next resync.
+ * Restores redundancy after a crash: computes parity from the data, and copies from the first copy. If data of a stripe
+ * are lost, their redundancy is all that is left of them, and stays as it is. A stripe for which a member has no space
+ * waits for the next resync.
  */
 public final class Resync extends StripeScan {
     private final @Nullable Migration migration;
     private final Progress progress;
-    /** Why some stripes are left to the next one. */
+    /** Why some stripes are left to the next resync. */
     private volatile @Nullable StorageException noSpace;
 
-    /** @param migration which stripes have been moved, while it stands still; null where all are in one layout */
+    /** @param migration tells which stripes have been moved, while no reshape runs; null if all are in one layout */
     Resync(Engine engine, @Nullable Migration migration, ScanOptions options, Progress progress) {
         super(engine, options, progress);
         this.migration = migration;
@@ -56,7 +56,7 @@ public final class Resync extends StripeScan {
 
     @Override
     void workEnded(StripeTask task, @Nullable StorageException cause) {
-        // A member that has failed meanwhile changes what can be done; the stripe is then as true as it will be.
+        // A member that has failed meanwhile changes what can be done; the stripe is then as consistent as it can be.
         if (cause != null && volumeEnd() != null) {
             note(cause);
         } else if (cause != null && Engine.isNoSpace(cause)) {
@@ -82,7 +82,7 @@ public final class Resync extends StripeScan {
 
     private void resynced() {
         Slots slots = engine.slots();
-        if (slots.resync() == null) { // else the next resync looks after these stripes again
+        if (slots.resync() == null) { // else the next resync covers these stripes again
             engine.options.guard().resynced(from -> slots.halfWritten().take().next(from));
         }
         StorageException why = noSpace;

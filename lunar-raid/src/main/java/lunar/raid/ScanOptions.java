@@ -7,13 +7,13 @@ import java.util.function.Consumer;
  *
  * @param from the stripe to begin with, where the scan has no checkpoint of its own
  * @param pace how fast
- * @param batch stripes at once; they are locked together, so it is what a write may have to wait for
+ * @param batch stripes at once; they are locked together, so a write may have to wait for all of them
  * @param saveStripes stripes after which a checkpoint is made stable
- * @param onEnd told once, when it has ended, one way or the other
+ * @param onEnd called once, when the scan has ended, successfully or not
  */
 public record ScanOptions(long from, Pace pace, int batch, long saveStripes,
         Consumer<BackgroundScan> onEnd) {
-    /** From the beginning, as fast as it goes. */
+    /** From the first stripe, at full pace. */
     public static final ScanOptions DEFAULT = new ScanOptions(0, Pace.FULL, 8, 16_384, _ -> {});
 
     /** Stripes of the largest batch. */

@@ -8,10 +8,9 @@ import lunar.raid.layout.Layout;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads every unit of every stripe. What cannot be read is repaired on the way; redundancy that does not match the
- * data is counted, and put right if wanted: with two parities, or three copies, the unit that is wrong can often be
- * told, else the data, or the first copy, are taken for true. Stripes of which something is lost, or known to be
- * stale, are skipped.
+ * Reads every unit of every stripe. Unreadable blocks are repaired on the way; redundancy that does not match the data
+ * is counted, and repaired if wanted: with two parities, or three copies, the wrong unit can often be identified, else
+ * the data, or the first copy, are taken as right. Stripes that have lost units, or are known to be stale, are skipped.
  */
 public final class Scrub extends StripeScan {
     private final boolean repairs;
@@ -23,12 +22,12 @@ public final class Scrub extends StripeScan {
         this.repairs = repairs;
     }
 
-    /** Stripes so far whose redundancy did not match. */
+    /** Returns the number of stripes so far with redundancy that did not match. */
     public long mismatches() {
         return mismatches.get();
     }
 
-    /** Stripes so far that could not be compared. */
+    /** Returns the number of stripes so far that could not be compared. */
     public long skipped() { return skipped.get(); }
 
     @Override
@@ -52,7 +51,7 @@ public final class Scrub extends StripeScan {
 
     @Override
     void workEnded(StripeTask task, @Nullable StorageException cause) {
-        if (task.isRestore()) { // one that fails is found by the next scrub
+        if (task.isRestore()) { // a stripe that fails is found by the next scrub
             worked();
         } else if (cause != null || !task.readsEverything()) {
             skipped.incrementAndGet();

@@ -5,15 +5,15 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Parts of a buffer, by number. A part that is asked for again, of the same buffer, is the same object: whoever uses
- * its buffers again makes no garbage. Keeps hold of the last buffer. For one thread at a time.
+ * Parts of a buffer, by number. A part that is asked for again, of the same buffer, is the same object: a caller that
+ * reuses its buffers makes no garbage. Keeps a reference to the last buffer. For one thread at a time.
  */
 final class Slices {
     private MemorySegment whole = MemorySegment.NULL;
     private final @Nullable MemorySegment[] parts;
     private final long[] starts;
 
-    /** So many parts are kept; those with higher numbers are made anew each time. */
+    /** Creates slices that keep {@code count} parts; parts with higher numbers are made anew each time. */
     Slices(int count) {
         parts = new @Nullable MemorySegment[count];
         starts = new long[count];
@@ -43,7 +43,7 @@ final class Slices {
         }
     }
 
-    /** Two segments of one address may have different lifetimes. */
+    /** Whether two segments are the same: segments of one address may have different lifetimes. */
     private static boolean isSame(MemorySegment one, MemorySegment other) {
         return one.equals(other) && one.byteSize() == other.byteSize()
                 && one.scope().equals(other.scope()) && one.isReadOnly() == other.isReadOnly();

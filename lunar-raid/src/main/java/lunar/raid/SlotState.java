@@ -1,12 +1,12 @@
 package lunar.raid;
 
-/** What a slot of a volume is at the moment. */
+/** The state of a slot of a volume. */
 public enum SlotState {
-    /** Its member has all that belongs there. */
+    /** Its member is complete. */
     ACTIVE,
     /** It has no member, or one that has missed writes. */
     FAILED,
-    /** Its member gets what belongs there; the part before a checkpoint has it. */
+    /** Its member is being rebuilt; the part before a checkpoint is complete. */
     REBUILDING,
     /** A member that belongs to the volume and waits for a failure. */
     SPARE

@@ -9,8 +9,8 @@ import lunar.raid.layout.Layout;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who is in the slots, and what each has. Immutable, but for the progress of scans: that goes forward under the locks
- * of the stripes concerned, so who holds the lock of a stripe sees one answer for it.
+ * The members in the slots, and their states. Immutable, except for the progress of scans: it advances under the locks
+ * of the stripes concerned, so the holder of a stripe's lock sees one answer for that stripe.
  */
 final class Slots {
     private final List<@Nullable Member> members;
@@ -57,7 +57,7 @@ final class Slots {
         return promise.test(slots.incomplete()) ? slots : slots.notServing();
     }
 
-    /** Members that were in these slots before the volume has grown are the same ones. */
+    /** Carries over the state of the members that were in these slots before the volume has grown. */
     void goOnFrom(Slots before) {
         for (int slot = 0; slot < Math.min(count(), before.count()); slot++) {
             Member member = member(slot);
@@ -76,7 +76,7 @@ final class Slots {
         return set;
     }
 
-    // --- what is ---
+    // --- state ---
 
     int count() { return states.size(); }
 
@@ -93,15 +93,15 @@ final class Slots {
 
     boolean isServing() { return serving; }
 
-    /** Slots that do not have everything. */
+    /** Returns the slots that do not have everything. */
     long incomplete() { return failed | rebuilding; }
 
-    /** Whether every unit of every stripe is there and true. */
+    /** Whether every unit of every stripe is available and consistent. */
     boolean isWhole() {
         return (failed | rebuilding) == 0 && resync == null && halfWritten.isEmpty();
     }
 
-    /** Slots that have nothing of a stripe. */
+    /** Returns the slots that do not have their unit of a stripe. */
     long lost(long stripe) {
         long lost = failed;
         if (rebuilding != 0) {
@@ -124,15 +124,15 @@ final class Slots {
                 || (resync != null && resync.isHalfWritten() && resync.isOpen(stripe));
     }
 
-    /** Stripes that are half written, and that no resync looks after yet. */
+    /** Returns the stripes that are half written, and that no resync covers yet. */
     HalfWritten halfWritten() {
         return halfWritten;
     }
 
     /**
-     * Units of a stripe that must not be read: those that are lost, and redundancy that may be old. Of copies that may
-     * differ the first that is there counts, so that all reads tell the same; parity that may be old counts where data
-     * are lost, since it is all there is of them, and parity that is known to be wrong never does.
+     * Returns the units of a stripe that must not be read: lost units, and redundancy that may be old. Of copies that
+     * may differ only the first available one is read, so that all reads agree; parity that may be old is read if data
+     * are lost, since it is all that is left of them, and parity that is known to be wrong never is.
      */
     long unreadable(Layout layout, long stripe) {
         long lost = layout.units(stripe, lost(stripe));
@@ -147,12 +147,12 @@ final class Slots {
         return lost == 0 || isHalfWritten(stripe) ? lost | parities : lost;
     }
 
-    /** Whether all units of a stripe are lost but that of a slot. */
+    /** Whether all units of a stripe are lost except that of a slot. */
     boolean isLastUnit(Layout layout, long stripe, int slot) {
         return Long.bitCount(layout.units(stripe, lost(stripe) | 1L << slot)) == layout.units();
     }
 
-    /** Of copies that can be read the unit whose member has the least to do; 0 where units are no copies. */
+    /** Returns the readable copy on the member with the fewest requests in flight; 0 if units are not copies. */
     int idlest(Layout layout, long stripe, long unreadable) {
         int best = 0;
         int least = Integer.MAX_VALUE;
@@ -184,7 +184,7 @@ final class Slots {
         return new VolumeState(states, rebuilt, resynced, serving);
     }
 
-    // --- what becomes of it ---
+    // --- changes ---
 
     Slots with(int slot, @Nullable Member member, SlotState state, @Nullable Progress rebuild) {
         var newMembers = new ArrayList<@Nullable Member>(members);
@@ -200,19 +200,19 @@ final class Slots {
         return with(slot, members.get(slot), state, null);
     }
 
-    /** A resync of these stripes begins; nothing where one is due already. */
+    /** Returns the slots with a resync due; unchanged if one is due already. */
     Slots resyncing(Progress next) {
         return resync == null ? withResync(next) : this;
     }
 
-    /** After a scan over the stripes of this progress; nothing where other stripes have become stale meanwhile. */
+    /** Returns the slots after a resync with this progress; unchanged if other stripes have become stale meanwhile. */
     Slots resynced(Progress progress) {
         return progress.equals(resync) ? withResync(null) : this;
     }
 
     /**
-     * These stripes may have lost their redundancy, too. Where stripes that are half written wait for a resync, none of
-     * them all is computed from its redundancy until then.
+     * Returns the slots with more stripes that may have wrong redundancy. If half-written stripes wait for a resync,
+     * none of all these stripes is computed from its redundancy until then.
      */
     Slots stale(StripeSet stripes) {
         Progress before = resync;

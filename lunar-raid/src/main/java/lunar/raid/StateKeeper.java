@@ -5,14 +5,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Makes the state of a volume stable: in the superblocks of its members. While a slot's failure is not stable no write
- * is acknowledged, since after a crash the slot could pass for one that has it.
+ * is acknowledged, since after a crash the slot could count as one that has it.
  */
 @FunctionalInterface
 public interface StateKeeper {
-    /** Keeps nothing: the state is gone with the volume. */
+    /** Keeps nothing: the state is lost with the volume. */
     StateKeeper NONE = (_, done) -> done.kept(null);
 
-    /** Told when the state is stable. Called once, by any thread, also before {@link #keep} returns. */
+    /** Called when the state is stable: once, by any thread, possibly before {@link #keep} returns. */
     @FunctionalInterface
     interface Done {
         /** @param failure why it could not be kept; the volume takes no writes from then on */
@@ -26,9 +26,9 @@ public interface StateKeeper {
     void keep(VolumeState state, Done done);
 
     /**
-     * Calls back when the member of a slot that is REBUILDING has all that others have beside data: not before is it to
-     * be ACTIVE in a state that is kept, else one more loss could be kept which a crash would not survive. By any
-     * thread, mostly before this returns, since it gets that while it is rebuilt. Never where it fails before.
+     * Calls back when the member of a REBUILDING slot has all that the others have besides data: only then may it be
+     * ACTIVE in a state that is kept, else a further loss could be kept which a crash would not survive. By any thread,
+     * usually before this method returns, since it gets that while it is rebuilt. Never if it fails before.
      */
     default void whenJoined(int slot, Runnable joined) { joined.run(); }
 }

@@ -9,10 +9,10 @@ import lunar.raid.layout.Plan;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the data of a plan are: the buffer of a request, and a scratch with room for each unit of a stripe. Reused.
+ * The memory of a plan: the buffer of a request, and a scratch with room for each unit of a stripe. Reused.
  */
 final class StripeBuffers {
-    /** Parts of a unit that are kept: of 64 KiB each 4 KiB. */
+    /** Slices of a unit that are kept: for 64 KiB one per 4 KiB. */
     private static final int PARTS_OF_UNIT = 16;
 
     private final Layout layout;
@@ -20,7 +20,7 @@ final class StripeBuffers {
     private final Parity parity = new Parity();
     private final Slices ofBuffer;
     private final Slices ofScratch;
-    /** Made when it is first needed. */
+    /** Allocated when it is first needed. */
     private @Nullable MemorySegment scratch;
     private MemorySegment buffer = MemorySegment.NULL;
     private int bufferFrom;
@@ -32,13 +32,13 @@ final class StripeBuffers {
         ofScratch = new Slices(layout.units() * PARTS_OF_UNIT);
     }
 
-    /** The buffer begins with this block of the stripe's data. */
+    /** Sets the buffer, which begins with this block of the stripe's data. */
     void use(MemorySegment buffer, int from) {
         this.buffer = buffer;
         bufferFrom = from;
     }
 
-    /** Blocks of a unit, in the buffer or in the scratch. */
+    /** Returns the memory of blocks of a unit, in the buffer or in the scratch. */
     MemorySegment place(int unit, int first, int count, boolean inBuffer) {
         if (inBuffer) {
             int data = layout.code() == Code.COPIES ? 0 : unit;
@@ -60,7 +60,7 @@ final class StripeBuffers {
         return place(transfer.unit(), transfer.from(), transfer.blocks(), transfer.buffer());
     }
 
-    /** Does the computations of a plan whose reads have been done. */
+    /** Performs the computations of a plan after its reads have ended. */
     void compute(Plan plan) {
         for (int i = 0; i < plan.sums().size(); i++) { // an iterator would be garbage
             Plan.Sum sum = plan.sums().get(i);

@@ -3,19 +3,19 @@ package lunar.raid;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks of stripes, shared or exclusive, first come, first served. Whoever has to wait is called when it has its lock.
- * Stripes share a fixed number of locks, so two stripes may wait for each other without need; whoever takes several
- * takes them in the order of {@link #order}.
+ * Locks of stripes, shared or exclusive, first come, first served. A holder that has to wait is called when it has its
+ * lock. Stripes share a fixed number of locks, so two stripes may wait for each other without need; a caller that takes
+ * several takes them in the order of {@link #order}.
  */
 final class StripeLocks {
     static final int LOCKS = 1024;
 
-    /** One that locks, or wants to. */
+    /** A holder of a lock, or a waiter for it. */
     static final class Holder {
         private final Runnable granted;
         private long stripe;
         private boolean exclusive;
-        /** Who waits behind it, or gets the lock together with it. */
+        /** The holder that waits behind this one, or is admitted together with it. */
         private @Nullable Holder next;
 
         Holder(Runnable granted) { this.granted = granted; }
@@ -47,7 +47,7 @@ final class StripeLocks {
             exclusive = holder.exclusive;
         }
 
-        /** Those of the waiting whose turn it is, in their order; null where it is nobody's. */
+        /** Admits the waiting holders that may have the lock now; returns them in order, or null if there are none. */
         @Nullable
         Holder admitWaiting() {
             Holder front = first;
@@ -74,12 +74,12 @@ final class StripeLocks {
         }
     }
 
-    /** Where a stripe's lock comes in the order in which several are taken; the same for those that share one. */
+    /** Returns the position of a stripe's lock in the locking order; equal for stripes that share one. */
     static int order(long stripe) {
         return (int) (stripe % LOCKS);
     }
 
-    /** True where the lock is there at once; else the holder is called. */
+    /** Acquires a lock; returns false if the holder has to wait and is called later. */
     boolean acquire(Holder holder, long stripe, boolean exclusive) {
         holder.stripe = stripe;
         holder.exclusive = exclusive;

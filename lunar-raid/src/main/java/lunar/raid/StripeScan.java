@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
 public abstract sealed class StripeScan extends BackgroundScan
         implements StripeTask.Owner, MemberIo.Owner
         permits Rebuild, Resync, Scrub {
-    /** Where it is, for whoever relies on that; null where nobody does. */
+    /** Published position of the scan, for requests that rely on it; null if none do. */
     private final @Nullable Progress progress;
     private final StripeTask[] tasks;
-    /** Whose tasks they are. */
+    /** The engine of the tasks. */
     private Engine worker;
     private final long[] stripes;
     private final AtomicInteger pending = new AtomicInteger();
@@ -38,12 +38,12 @@ public abstract sealed class StripeScan extends BackgroundScan
         }
     }
 
-    // --- what a scan does ---
+    // --- defined by each scan ---
 
-    /** The first stripe to work on from one on, or {@link StripeSet#NONE}. */
+    /** Returns the first stripe to work on that is not before {@code from}, or {@link StripeSet#NONE}. */
     abstract long next(long from);
 
-    /** Who has the layout and the locks of a stripe. */
+    /** Returns the engine that has the layout and the locks of a stripe. */
     Engine engineOf(long stripe) {
         return engine;
     }
@@ -51,16 +51,16 @@ public abstract sealed class StripeScan extends BackgroundScan
     /** Works on a stripe that is locked, and calls {@link #worked} once. */
     abstract void work(StripeTask task);
 
-    /** A task's verify or restore has ended. */
+    /** Called when a task's verify or restore has ended. */
     abstract void workEnded(StripeTask task, @Nullable StorageException cause);
 
-    /** Why it cannot go on; null where it can. */
+    /** Returns why the scan cannot go on; null if it can. */
     abstract @Nullable StorageException obstacle();
 
-    /** Members to flush before a checkpoint is stable. */
+    /** Returns the slots to flush before a checkpoint is stable. */
     abstract long slotsToFlush();
 
-    /** Stripes before one are done, and locked as far as they were worked on. */
+    /** Advances the position: stripes before it are done, and still locked if they were worked on. */
     private void done(long stripe) {
         if (progress != null) {
             progress.advance(stripe);
@@ -68,7 +68,7 @@ public abstract sealed class StripeScan extends BackgroundScan
         passed(stripe);
     }
 
-    /** What was passed is flushed: that is saved where somebody relies on it. */
+    /** Saves the flushed position, if it is published, and goes on. */
     private void settled() {
         if (progress == null) {
             goOn();
@@ -78,7 +78,7 @@ public abstract sealed class StripeScan extends BackgroundScan
         }
     }
 
-    /** All is done and flushed; calls {@link #end} when that has been saved. */
+    /** Called when all is done and flushed; calls {@link #end} when that has been saved. */
     abstract void completed();
 
     // --- batches ---
@@ -119,7 +119,7 @@ public abstract sealed class StripeScan extends BackgroundScan
                         && engineOf(stripe).equals(engineOf(stripes[0]))));
     }
 
-    /** In the order of locks, so that nobody waits for each other for ever. */
+    /** Locks the stripes of the batch in the order of the locks, which avoids deadlocks. */
     private void lockNext() {
         if (locked == count) {
             pending.set(count + 1);
@@ -148,7 +148,7 @@ public abstract sealed class StripeScan extends BackgroundScan
         }
     }
 
-    /** A stripe is done; the last one ends the batch. */
+    /** Ends work on a stripe; the last one ends the batch. */
     final void worked() {
         if (pending.decrementAndGet() > 0) {
             return;

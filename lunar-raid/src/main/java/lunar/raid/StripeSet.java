@@ -1,9 +1,9 @@
 package lunar.raid;
 
-/** Stripes, as those of the dirty regions of a bitmap. Must not change while a volume has it. */
+/** A set of stripes, such as the dirty regions of a bitmap. Must not change while a volume uses it. */
 @FunctionalInterface
 public interface StripeSet {
-    /** What {@link #next} says where there is none. */
+    /** Returned by {@link #next} if there is no further stripe. */
     long NONE = Long.MAX_VALUE;
 
     /** All stripes. */
@@ -12,7 +12,7 @@ public interface StripeSet {
     /** No stripe. */
     StripeSet EMPTY = _ -> NONE;
 
-    /** The first stripe of the set that is not before {@code from}, or {@link #NONE}. */
+    /** Returns the first stripe of the set that is not before {@code from}, or {@link #NONE}. */
     long next(long from);
 
     /** Whether a stripe belongs to the set. */

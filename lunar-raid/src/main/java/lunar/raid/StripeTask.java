@@ -14,14 +14,14 @@ import lunar.raid.layout.Plan;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work on one stripe under its lock: a plan's reads, sums and writes, one phase after the other, again from the start
- * where a member has failed meanwhile. Reused.
+ * Work on one stripe under its lock: a plan's reads, sums and writes, one phase after the other, restarted if a member
+ * has failed meanwhile. Reused.
  *
- * <p>One thread at a time goes on with it: the one that starts it, and then in each phase the one that ends the last
- * member request. What a range of a member does not give is brought back by a {@link ReadRepair} first.
+ * <p>One thread at a time runs it: the one that starts it, and then in each phase the one that ends the last member
+ * request. Ranges that a member cannot read are repaired by a {@link ReadRepair} first.
  */
 final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
-    /** Told when the work is done, or cannot be. The lock is released already, unless it is kept. */
+    /** Called when the work is done or has failed. The lock has been released already, unless it is kept. */
     interface Owner {
         void stripeDone(StripeTask task, @Nullable StorageException failure);
     }
@@ -30,7 +30,7 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
         LOCK, PLAN, READ, KNOWN, GUARD, WRITE, UNDO, HALF, STABLE, FORGET, MEND
     }
 
-    /** What cannot be read although it has been written so often is done without. */
+    /** Read repairs after which units that still cannot be read are done without. */
     private static final int MAX_MENDINGS = 4;
 
     private final Engine engine;
@@ -46,7 +46,7 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
     private StripeWork kind = StripeWork.READ;
     private Operation operation = Operation.READ;
     private long stripe;
-    /** The end of the range that is wanted, and the part of it that is being worked on. */
+    /** End of the requested range; the next two are the part of it that is being worked on. */
     private int rangeEnd;
     private int from;
     private int blocks;
@@ -59,12 +59,12 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
     private Phase phase = Phase.LOCK;
     private long unwritable;
     private long unreadable;
-    /** Units that cannot be read in some range, nor brought back there. */
+    /** Units that can neither be read nor repaired in some range. */
     private long hopeless;
     private int mendings;
     private @Nullable Plan plan;
     private @Nullable StorageException failure;
-    /** Whether a write that has failed has left nothing to be looked after. */
+    /** Whether a write, even a failed one, has left nothing to be put right. */
     private boolean isSettled;
 
     StripeTask(Engine engine) {
@@ -76,9 +76,9 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
         this.ios = new MemberIoBatch(engine, this);
     }
 
-    // --- beginning ---
+    // --- start ---
 
-    /** A read or write of a range of the stripe's data. UNMAP and WRITE_ZEROES have no buffer. */
+    /** Starts a read or write of a range of the stripe's data. UNMAP and WRITE_ZEROES have no buffer. */
     void start(Owner owner, Operation operation, long stripe, int from, int blocks,
             MemorySegment buffer, boolean fua) {
         boolean isRead = operation == Operation.READ;
@@ -93,19 +93,19 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
         lock(!isRead && layout.code() != Code.NONE);
     }
 
-    /** Only locks; whoever called releases it, or goes on. */
+    /** Takes the lock only; the caller releases it, or goes on. */
     void startLock(Owner owner, long stripe) {
         set(owner, StripeWork.LOCK, stripe);
         keepsLock = true;
         lock(true);
     }
 
-    /** Computes and writes units of the stripe that is locked, and stays so. */
+    /** Computes and writes units of the stripe, which is locked and stays so. */
     void startRestore(Owner owner, long units) {
         startRestore(owner, units, 0, layout.chunkBlocks());
     }
 
-    /** The same, of a range of units. */
+    /** Like {@link #startRestore(Owner, long)}, but for a range of the units. */
     void startRestore(Owner owner, long units, int first, int count) {
         set(owner, StripeWork.RESTORE, stripe);
         wanted = units;
@@ -113,7 +113,7 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
         goOn();
     }
 
-    /** Makes zeroes of a range of units whose content is lost, while a unit is being rebuilt, and parity to that. */
+    /** Zeroes a range of units that have lost their content while a unit is rebuilt, and computes parity for that. */
     void startForget(Owner owner, int rebuilt, long units, int first, int count) {
         set(owner, StripeWork.FORGET, stripe);
         wanted = units;
@@ -122,12 +122,12 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
         goOn();
     }
 
-    /** Units that could not be read, nor brought back, when the plan failed. */
+    /** Returns the units that could neither be read nor repaired when the plan failed. */
     long beyondReach() {
         return unreadable;
     }
 
-    /** Compares the stripe that is locked, and stays so. */
+    /** Compares the stripe, which is locked and stays so. */
     void startVerify(Owner owner) {
         set(owner, StripeWork.VERIFY, stripe);
         goOn();
@@ -138,7 +138,7 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
         Trampoline.run(this);
     }
 
-    /** Says that the caller holds the stripe's lock, exclusive, and goes on holding it; before a start. */
+    /** Sets whether the caller holds the stripe's exclusive lock itself, and keeps it; called before a start. */
     void underLockOfCaller(boolean isHeld) {
         ownsLock = !isHeld;
     }
@@ -174,7 +174,7 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
         }
     }
 
-    /** What is done next. */
+    /** Runs the next phase. */
     @Override
     public void run() {
         switch (phase) {
@@ -194,7 +194,7 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
         }
     }
 
-    /** Why no write is taken any more; null while they are. */
+    /** Returns why no write is taken any more; null while writes are taken. */
     private @Nullable StorageException volumeEnd() {
         StorageException end = engine.membership.end();
         return end == null
@@ -209,7 +209,7 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
 
     // --- plan ---
 
-    /** Under the lock; and again after a member has failed, or a range of it been mended. */
+    /** Plans under the lock; again after a member has failed, or a range of it has been repaired. */
     private void makePlan() {
         if (kind == StripeWork.LOCK) {
             finish(null);
@@ -254,7 +254,7 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
             return;
         }
         phase = Phase.READ;
-        ios.begin(kind != StripeWork.READ); // what others are computed from must be right
+        ios.begin(kind != StripeWork.READ); // units that others are computed from must be right
         for (int i = 0; i < made.reads().size(); i++) { // an iterator would be garbage
             Plan.Transfer read = made.reads().get(i);
             io(read.unit(), member(slots, read.unit()), Operation.READ, read.from(), read.blocks(),
@@ -308,8 +308,8 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
     }
 
     /**
-     * A change that misses a slot is logged only when a crash would find that the slot has failed: else it would pass
-     * for whole, and what was logged without it would come in place on the others alone.
+     * A change that misses a slot is logged only when the slot's failure is stable: else after a crash the slot would
+     * count as whole, and what was logged without it would be replayed on the others alone.
      */
     private void afterKnown() {
         StorageException end = volumeEnd();
@@ -327,7 +327,7 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
         }
     }
 
-    /** What the write goes over is known, where it has to be. */
+    /** Goes on when the content that the write overwrites has been read, if that is needed. */
     void remembered() {
         phase = Phase.GUARD;
         engine.options.guard().begin(this, this);
@@ -371,16 +371,16 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
         return cause;
     }
 
-    /** Under the exclusive lock: brings back what could not be read, then all begins again. */
+    /** Repairs, under the exclusive lock, ranges that could not be read; then the task starts again. */
     private void mend(List<MemberIo> failures) {
         mendings++;
         phase = Phase.MEND;
-        // A copy that may be old is as good as one that is gone; a parity that may be old is not.
+        // Copies that may be old can be used here; a parity that may be old cannot.
         long others = layout.code() == Code.COPIES ? unwritable | hopeless : unreadable;
         readRepair.start(stripe, failures, others);
     }
 
-    /** The read repair has ended: the task starts again. */
+    /** Called when the read repair has ended: the task starts again. */
     void mended(long beyondHope) {
         hopeless |= beyondHope;
         next(Phase.PLAN);
@@ -420,7 +420,7 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
         ios.started();
     }
 
-    /** Zeroes need not be sent where the member can make them and the parity needs no others. */
+    /** Returns the operation for a member: zeroes need not be sent if it can make them and parity needs no others. */
     private Operation memberOperation(Member member) {
         return isZeroing() && (!layout.code().isParity() || isFullStripe())
                 ? member.zeroing(operation)
@@ -469,7 +469,7 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
         engine.membership.whenStable(this);
     }
 
-    /** The stripe is consistent again, or waits for a resync. Where too many do, members without space are given up. */
+    /** Called when the stripe is consistent, or is to wait for a resync; if too many wait, fails the full members. */
     void undone(boolean isConsistent) {
         isSettled = true;
         fua = false; // what was put back is not stable yet
@@ -485,8 +485,8 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
     }
 
     /**
-     * Only now that a crash would find who has failed may the guard let go, and the write be acknowledged: a member
-     * that has missed it would pass for one that has it.
+     * Only now that failures are stable may the guard let go, and the write be acknowledged: after a crash a member
+     * that has missed it would otherwise count as one that has it.
      */
     private void afterStable() {
         StorageException end = volumeEnd();
@@ -502,7 +502,7 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
         }
     }
 
-    /** What was lost has a content again; the write waits until that is stable. */
+    /** Forgets losses in the range that was written; the write waits until that is stable. */
     private void forgetLosses() {
         phase = Phase.FORGET;
         engine.losses.forget(stripe, from, blocks, () -> Trampoline.run(this));
@@ -533,7 +533,7 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
 
     private Plan plan() { return Objects.requireNonNull(plan, "no plan"); }
 
-    /** After a VERIFY: what a redundant unit differs from what it should be. */
+    /** Returns, after a VERIFY, the difference of a redundant unit from its expected content. */
     MemorySegment difference(int unit) {
         return buffers.place(unit, 0, layout.chunkBlocks(), false);
     }
@@ -543,12 +543,12 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
 
     boolean isRestore() { return kind == StripeWork.RESTORE; }
 
-    /** Whether a difference is none. */
+    /** Whether a difference is all zeroes. */
     boolean isZero(MemorySegment difference) {
         return buffers.isZero(difference);
     }
 
-    // --- what guards see ---
+    // --- the change, for guards ---
 
     @Override
     public long stripe() { return stripe; }

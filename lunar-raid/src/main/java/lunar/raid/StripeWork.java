@@ -1,17 +1,17 @@
 package lunar.raid;
 
-/** What a {@link StripeTask} does with a stripe. */
+/** The kinds of work of a {@link StripeTask}. */
 enum StripeWork {
-    /** Data go into the buffer. */
+    /** Reads data into the buffer. */
     READ,
-    /** Data come out of the buffer. */
+    /** Writes data from the buffer. */
     WRITE,
-    /** Nothing but the lock is wanted. */
+    /** Takes the lock only. */
     LOCK,
-    /** Units are computed and written, and nothing else changes. */
+    /** Computes and writes units, and changes nothing else. */
     RESTORE,
-    /** Data of some units are lost: they become zeroes, and parity is made true for that. */
+    /** Zeroes units that have lost their data, and computes parity for that. */
     FORGET,
-    /** Redundant units are compared with the data; {@link StripeTask#difference} is there afterwards. */
+    /** Compares redundant units with the data; {@link StripeTask#difference} returns the result. */
     VERIFY
 }

@@ -4,7 +4,7 @@ import java.util.ArrayDeque;
 
 /**
  * Runs work that leads to more work on the same thread, one after the other: a member that completes a request before
- * its submit returns would else make the stack grow with each step.
+ * its submit returns would otherwise make the stack grow with each step.
  */
 final class Trampoline {
     private static final ThreadLocal<Trampoline> OF_THREAD = ThreadLocal
@@ -15,7 +15,7 @@ final class Trampoline {
 
     private Trampoline() {}
 
-    /** Runs work now, or once what this thread is at has gone as far as it can. */
+    /** Runs work now, or after the work that this thread is running has returned. */
     static void run(Runnable work) {
         Trampoline own = OF_THREAD.get();
         if (own.running) {
@@ -30,7 +30,7 @@ final class Trampoline {
         }
     }
 
-    /** Before this thread waits for something: nobody else will do what it has put off. */
+    /** Runs deferred work before this thread waits for something: no other thread would run it. */
     static void runBeforeWaiting() {
         Trampoline own = OF_THREAD.get();
         if (own.running) {
@@ -38,7 +38,7 @@ final class Trampoline {
         }
     }
 
-    /** Whoever throws must not keep others from their end. */
+    /** Runs all deferred work, even if some of it throws. */
     private void runTheRest() {
         try {
             runLater();

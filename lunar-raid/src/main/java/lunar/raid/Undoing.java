@@ -14,12 +14,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Makes a stripe consistent again, under its exclusive lock, after a write for which some members had no space. Each
- * block that a member did not take is as it was; what needs no new space is brought in line with that. Copies become
- * what the full member has. Parity that was written is computed from the data once more. Where parity was not written,
- * the data that were are computed back from it, as long as these are few enough.
+ * block that a member did not take is as it was; what needs no new space is made consistent with that. Copies become
+ * what the full member has. Parity that was written is computed from the data again. If parity was not written, the
+ * data that were written are computed back from it, as long as these are few enough.
  *
- * <p>Where a slot is lost, and parity is all there is of its data, none of that is possible: so what a write goes over
- * is read before, from members that may have no space ({@link #remember}), and put back. Reused.
+ * <p>If a slot is lost, and parity is all that is left of its data, none of that is possible: then, if members may run
+ * out of space, what a write overwrites is read before ({@link #remember}), and put back. Reused.
  */
 final class Undoing implements Runnable {
     private final Engine engine;
@@ -34,13 +34,13 @@ final class Undoing implements Runnable {
     private long stripe;
     private Phase phase = Phase.READ;
     private long full;
-    /** What was there before, by unit; null where that was never needed. */
+    /** The previous content, by unit; null if it was never needed. */
     private @Nullable MemorySegment before;
-    /** Whether it is of the write that is under way. */
+    /** Whether {@link #before} belongs to the write that is under way. */
     private boolean remembers;
     private @Nullable Plan plan;
 
-    /** @param buffers the scratch of which is used */
+    /** @param buffers of which the scratch is used */
     Undoing(Engine engine, StripeTask task, StripeBuffers buffers) {
         this.engine = engine;
         this.layout = engine.layout;
@@ -49,7 +49,7 @@ final class Undoing implements Runnable {
         ios = new MemberIoBatch(engine, this);
     }
 
-    /** Whether {@link #remember} comes before a write of a stripe. */
+    /** Whether {@link #remember} must be called before a write of a stripe. */
     boolean isToRemember(long stripe) {
         remembers = false;
         if (!layout.code().isParity()) {
@@ -65,7 +65,7 @@ final class Undoing implements Runnable {
         return isThin;
     }
 
-    /** Reads what a write is to go over; the task is told the end. */
+    /** Reads what a write is to overwrite; calls {@link StripeTask#remembered} at the end. */
     void remember(long stripe, Plan change) {
         this.stripe = stripe;
         if (before == null) {
@@ -96,9 +96,9 @@ final class Undoing implements Runnable {
     }
 
     /**
-     * Begins; the task is told the end.
+     * Begins; {@link StripeTask#undone} is called at the end.
      *
-     * @param full units whose members had no space
+     * @param full units that had no space on their members
      * @param change the plan of the write
      */
     void start(long stripe, long full, Plan change) {
@@ -139,7 +139,7 @@ final class Undoing implements Runnable {
 
     private boolean isMirror() { return layout.code() == Code.COPIES; }
 
-    /** Of a stripe that is stale already nothing counts but data, or the first copy. */
+    /** Plans the undoing; null if impossible. In a stripe that is stale already only data, or the first copy, count. */
     private @Nullable Plan plan(boolean isStale, long full, long written, long lost, int from,
             int blocks) {
         long all = Layout.all(layout.units());
@@ -173,7 +173,7 @@ final class Undoing implements Runnable {
     public void run() {
         switch (phase) {
             case REMEMBER -> {
-                remembers = ios.failures().isEmpty(); // else the write will tell what is wrong
+                remembers = ios.failures().isEmpty(); // else the write will report the error
                 task.remembered();
             }
             case READ -> afterReads();
@@ -201,7 +201,7 @@ final class Undoing implements Runnable {
         ios.started();
     }
 
-    /** A member without space still has what was there, behind what it took before. */
+    /** A member that had no space still has the previous content beyond the part that it took. */
     private void afterWrites() {
         boolean isConsistent = giveUpBroken();
         for (MemberIo io : ios.failures()) {
@@ -212,7 +212,7 @@ final class Undoing implements Runnable {
         task.undone(isConsistent);
     }
 
-    /** False where the volume cannot do without one. */
+    /** Fails members with errors other than a lack of space; returns false if the volume cannot do without one. */
     private boolean giveUpBroken() {
         boolean survives = true;
         for (MemberIo io : ios.failures()) {

@@ -1,10 +1,10 @@
 package lunar.raid;
 
-/** Waits to the end, whoever interrupts; the thread stays interrupted. */
+/** Waits to the end despite interrupts; the thread stays interrupted. */
 final class Uninterrupted {
     private Uninterrupted() {}
 
-    /** Something that waits, and can wait again. */
+    /** A wait that can be repeated. */
     @FunctionalInterface
     interface Wait {
         void run() throws InterruptedException;

@@ -14,9 +14,9 @@ import lunar.raid.layout.Shape;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a volume is until it grows: its layout and engine, and what follows from its shape and its members.
+ * The parts of a volume that are replaced when it grows: layout and engine, and what follows from shape and members.
  *
- * @param migration moves blocks that are not in the layout yet; null where all are
+ * @param migration serves requests while blocks are not in the layout yet; null if all are
  */
 record VolumeBody(Engine engine, Layout layout, Geometry geometry, Limits limits,
         Set<Capability> capabilities, boolean readOnly, @Nullable Migration migration) {
@@ -24,7 +24,7 @@ record VolumeBody(Engine engine, Layout layout, Geometry geometry, Limits limits
     private static final int MAX_ZEROING_BYTES = 1 << 30;
     private static final int DEPTH_PER_MEMBER = 32;
 
-    /** @param before what the volume was until it has grown; null where it is new */
+    /** @param before the body before the volume has grown; null for a new volume */
     static VolumeBody of(Layout layout, Planner planner, List<RaidMember> members,
             RaidOptions options, @Nullable Reshaping reshaping, @Nullable VolumeBody before) {
         Shape shape = layout.shape();
@@ -60,7 +60,7 @@ record VolumeBody(Engine engine, Layout layout, Geometry geometry, Limits limits
                 limitsOf(least, unmaps, alignment), capabilities, isReadOnly, migration);
     }
 
-    /** When all is in the new layout. */
+    /** Returns the body once all blocks are in the new layout. */
     VolumeBody migrated() {
         engine.membership.promise(layout::survives);
         Limits all = limitsOf(layout, limits.maxUnmapBlocks() > 0,

@@ -10,34 +10,33 @@ import lunar.raid.layout.Layout;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request to the volume, in pieces. What is read from members that have it goes straight to them, without a lock: a
- * read in flight together with a write of the same blocks may see either. Everything else goes stripe by stripe.
- * Reused.
+ * A request to the volume, in pieces. Reads of units that are available go directly to the members, without a lock: a
+ * read concurrent with a write of the same blocks may see either. Everything else goes stripe by stripe. Reused.
  */
 final class VolumeRequest implements MemberIo.Owner, StripeTask.Owner {
-    /** Told when the request has ended. */
+    /** Called when the request has ended. */
     interface Owner {
         void ended(VolumeRequest request, BlockRequest of, @Nullable StorageException failure);
     }
 
-    /** Parts of a read that are kept for the next one. */
+    /** Slices of the buffer that are kept for the next request. */
     private static final int MAX_PIECES = 64;
 
     private final Engine engine;
     private final Layout layout;
     private final Owner owner;
-    /** One for all pieces that run, and one for who begins them. */
+    /** Number of pieces in progress, plus one while pieces are being started. */
     private final AtomicInteger pending = new AtomicInteger();
     /** Ranges of the volume that wait for stripe tasks. Guarded by this. */
     private final RangeQueue ranges = new RangeQueue();
-    /** Of the buffer, for what is read directly. */
+    /** Slices of the buffer, for direct reads. */
     private final Slices pieces = new Slices(MAX_PIECES);
     private int pieceCount;
     private BlockRequest request = new BlockRequest();
     private volatile @Nullable StorageException failure;
-    /** What the guard has said when a flush began. */
+    /** The guard's mark of a flush ({@link WriteGuard#beginFlush}). */
     private long flushMark;
-    /** What was reported of lost writes when a flush began. */
+    /** The losses that had been reported when a flush began. */
     private long lossMark;
 
     VolumeRequest(Engine engine, Owner owner) {
@@ -88,7 +87,7 @@ final class VolumeRequest implements MemberIo.Owner, StripeTask.Owner {
         }
     }
 
-    /** Directly where each unit that is wanted is there, in one plan where one is not. */
+    /** Reads a stripe directly if each wanted unit is available, else with one plan. */
     private void readStripe(Slots slots, long stripe, long from, long end) {
         long unreadable = slots.unreadable(layout, stripe);
         long wanted = 0;
@@ -133,14 +132,14 @@ final class VolumeRequest implements MemberIo.Owner, StripeTask.Owner {
                 piece(block, end), false);
     }
 
-    /** As below, by the one thread that begins the request. */
+    /** Like {@link #buffer}, but with slices that are reused; only for the thread that begins the request. */
     private MemorySegment piece(long block, long end) {
         return pieces.of(request.buffer(), pieceCount++,
                 (block - request.lba()) * engine.blockSize(),
                 (end - block) * engine.blockSize());
     }
 
-    /** The copy whose member has the least to do; of equal ones each has its regions, so that runs stay runs. */
+    /** Returns the copy on the least busy member; equal ones have a region each, so that runs stay runs. */
     private int idlest(Slots slots, long stripe, long unreadable) {
         int units = layout.units();
         int first = (int) (stripe % units);
@@ -180,7 +179,7 @@ final class VolumeRequest implements MemberIo.Owner, StripeTask.Owner {
             if (!Engine.isMedium(cause)) {
                 boolean _ = engine.fail(member, cause);
             }
-            byStripes(block, end); // the redundancy may have it
+            byStripes(block, end); // redundancy may recover it
             cause = null;
         }
         pieceDone(cause);
@@ -214,7 +213,7 @@ final class VolumeRequest implements MemberIo.Owner, StripeTask.Owner {
         }
     }
 
-    /** A member that cannot flush may have lost writes: the volume goes on without it. */
+    /** Fails a member that cannot flush, since it may have lost writes. */
     private void flushed(Member member, StorageException cause) {
         if (engine.fail(member, cause)) {
             engine.membership.whenStable(this::flushedOrFailed);
@@ -225,8 +224,8 @@ final class VolumeRequest implements MemberIo.Owner, StripeTask.Owner {
     }
 
     /**
-     * Only now a crash would find that a slot has failed which the flush has left out: it would pass for one that has
-     * everything, and has lost what was in its cache.
+     * Ends a flush that has left out a failed slot only now that its failure is stable: after a crash the slot would
+     * otherwise count as complete, though it has lost what was in its cache.
      */
     private void flushedOrFailed() { pieceDone(engine.membership.end()); }
 
@@ -245,7 +244,7 @@ final class VolumeRequest implements MemberIo.Owner, StripeTask.Owner {
         }
     }
 
-    /** Starts a task on the next stripe; false where that is the last that waits. */
+    /** Starts a task on the next stripe; returns false if no further stripe waits. */
     boolean take(StripeTask task) {
         long from;
         long next;

@@ -3,12 +3,12 @@ package lunar.raid;
 import java.util.List;
 
 /**
- * What a volume is at a moment.
+ * A snapshot of the state of a volume.
  *
  * @param slots state of each slot; none is a spare
- * @param rebuiltStripes of each slot that is REBUILDING, the stripe up to which all is there; else 0
- * @param resyncedStripes the stripe up to which redundancy is true where a resync is under way, -1 where none is
- * @param serving false where more is lost than the level survives: no write is taken any more
+ * @param rebuiltStripes for each slot that is REBUILDING, the stripe up to which it is rebuilt; else 0
+ * @param resyncedStripes the stripe up to which redundancy is true while a resync is due or running; -1 if none is
+ * @param serving false if more is lost than the level survives: no write is taken any more
  */
 public record VolumeState(List<SlotState> slots, List<Long> rebuiltStripes, long resyncedStripes,
         boolean serving) {
@@ -17,7 +17,7 @@ public record VolumeState(List<SlotState> slots, List<Long> rebuiltStripes, long
         rebuiltStripes = List.copyOf(rebuiltStripes);
     }
 
-    /** Whether all that can be lost is still there. */
+    /** Whether the redundancy is complete. */
     public boolean isWhole() {
         return serving && resyncedStripes < 0
                 && slots.stream().allMatch(slot -> slot == SlotState.ACTIVE);

@@ -2,14 +2,13 @@
  * iRAID: a volume out of several block devices, its members: linear, RAID 0, 1, 5, 6 and 10.
  *
  * <p>A <i>member</i> is a {@link lunar.block.BlockDevice} at an index, its <i>slot</i>: a LUN that the initiator
- * opened, a file, a memory, another volume. Where each block of the volume is, and what is read, computed and written
- * for a request, is said by {@link lunar.raid.layout}, which does no I/O.
+ * opened, a file, memory, another volume. The place of each block of the volume, and what is read, computed and written
+ * for a request, is determined by {@link lunar.raid.layout}, which does no I/O.
  *
- * <p>{@link lunar.raid.Raid} puts a {@link lunar.raid.RaidVolume} together, which is a BlockDevice. Where it needs
- * something stable beside the data it asks: a {@link lunar.raid.WriteGuard} before each change of a stripe, a
- * {@link lunar.raid.StateKeeper} when a slot has failed, {@link lunar.raid.LostBlocks} before each read;
- * {@link lunar.raid.meta} has the answers. A {@link lunar.raid.BackgroundScan} goes over all stripes beside reads and writes:
- * rebuild, resync, scrub.
+ * <p>{@link lunar.raid.Raid} creates a {@link lunar.raid.RaidVolume}, which is a BlockDevice. For stable state besides
+ * the data it uses a {@link lunar.raid.WriteGuard} before each change of a stripe, a {@link lunar.raid.StateKeeper}
+ * when a slot has failed, {@link lunar.raid.LostBlocks} before each read; {@link lunar.raid.meta} implements these. A
+ * {@link lunar.raid.BackgroundScan} goes over all stripes concurrently with reads and writes: rebuild, resync, scrub.
  *
  * <p>Threading: nothing here has a thread, a clock or a sleep. Work goes on where members complete requests, so a
  * volume over single-threaded members is single-threaded, and a simulation of it replays exactly.

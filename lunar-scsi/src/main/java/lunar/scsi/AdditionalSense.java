@@ -245,7 +245,7 @@ public record AdditionalSense(int asc, int ascq) {
         }
     }
 
-    /** What the code means, in lower case; for a code without a constant here, what can be said of it. */
+    /** Returns the meaning of the code, in lower case; a generic text for a code without a constant here. */
     public String text() {
         String exact = TEXTS.get(index(asc, ascq));
         if (exact != null) {

@@ -34,7 +34,7 @@ public record CommandDescriptor(String name, int opcode, OptionalInt serviceActi
         serviceAction.ifPresent(value -> CdbDecoder.check("serviceAction", value, 0xffff));
     }
 
-    /** The same with timeouts. */
+    /** Returns this descriptor with timeouts. */
     public CommandDescriptor withTimeouts(long nominalS, long recommendedS) {
         return new CommandDescriptor(name, opcode, serviceAction, usage,
                 Optional.of(new Timeouts(nominalS, recommendedS)));

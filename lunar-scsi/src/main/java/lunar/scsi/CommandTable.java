@@ -23,12 +23,12 @@ public final class CommandTable {
                 .toList());
     }
 
-    /** Those of {@link StandardCommands#ALL} that are wanted. */
+    /** Returns a table of the commands of {@link StandardCommands#ALL} that match a predicate. */
     public static CommandTable standard(Predicate<CommandDescriptor> wanted) {
         return of(StandardCommands.ALL.stream().filter(wanted).toList());
     }
 
-    /** The same commands with their timeouts. */
+    /** Returns this table with the timeouts that a function adds to each command. */
     public CommandTable withTimeouts(UnaryOperator<CommandDescriptor> timeouts) {
         return new CommandTable(commands.stream().map(timeouts).toList());
     }

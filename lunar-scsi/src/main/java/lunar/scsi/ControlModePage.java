@@ -21,8 +21,8 @@ public record ControlModePage(boolean saveable, Bytes parameters) implements Mod
     }
 
     /**
-     * A page of a logical unit with a task set for each nexus (TST 001b), in which commands are reordered at will
-     * (QUEUE ALGORITHM MODIFIER 1), and whose log parameters are never saved (GLTSD).
+     * Returns the page of a logical unit with a task set for each nexus (TST 001b), in which commands are reordered at
+     * will (QUEUE ALGORITHM MODIFIER 1), and with log parameters that are never saved (GLTSD).
      *
      * @param extendedSelfTestS EXTENDED SELF-TEST COMPLETION TIME in seconds
      */

@@ -4,8 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /**
- * What COPY STATUS (LID4), RECEIVE COPY DATA (LID4) and RECEIVE ROD TOKEN INFORMATION tell of a copy operation (SPC-5
- * sections 6.22 to 6.24, SBC-4 section 5.25). They differ in what follows the sense data.
+ * Data of COPY STATUS (LID4), RECEIVE COPY DATA (LID4) and RECEIVE ROD TOKEN INFORMATION about a copy operation (SPC-5
+ * sections 6.22 to 6.24, SBC-4 section 5.25). They differ in the fields after the sense data.
  *
  * <pre>
  * 0 available data   4 service action of the operation   5 status   6 operation counter   8 ms until the next change
@@ -28,7 +28,7 @@ import java.util.Optional;
 public record CopyOperationInformation(Tail tail, int serviceAction, State state, int counter,
         long updateDelayMs, int completionStatus, int units, long transferCount, int segments,
         Bytes sense, Optional<Bytes> token) implements ParameterData {
-    /** What follows the sense data. */
+    /** Fields after the sense data. */
     public enum Tail {
         NOTHING,
         /** A length of held data, which is 0. */

@@ -26,7 +26,7 @@ import java.util.List;
 public record CopyParameterList(boolean longIdentifier, long listIdentifier, int listIdUsage,
         int priority, boolean sequentialStriped, boolean goodWithSense, boolean immediate,
         List<CscdDescriptor> cscds, List<BlockCopySegment> segments) implements ParameterData {
-    /** What a copy manager takes, as it tells in {@link CopyOperatingParameters}. */
+    /** Limits of a copy manager, as reported in {@link CopyOperatingParameters}. */
     public record Limits(int maxCscds, int maxSegments, int maxDescriptorBytes) {}
 
     /** LIST ID USAGE: the operation has a name, and its data are held. */

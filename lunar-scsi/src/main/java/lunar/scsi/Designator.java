@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.OptionalInt;
 
 /**
- * A designation descriptor (SPC-5): a name, and whose name it is.
+ * A designation descriptor (SPC-5): a name, and the object that it names.
  *
  * <pre>
  * 0 protocol identifier 7-4, code set 3-0
@@ -13,7 +13,7 @@ import java.util.OptionalInt;
  * 4 designator
  * </pre>
  *
- * @param association whose name it is
+ * @param association the named object
  * @param protocol PROTOCOL IDENTIFIER, for names of ports and devices
  * @param identifier the name
  */

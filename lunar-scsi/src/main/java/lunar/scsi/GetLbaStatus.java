@@ -17,7 +17,7 @@ public record GetLbaStatus(long lba, long allocationLength, int reportType) impl
     public static final int MAPPED = 0x02;
     public static final int DEALLOCATED = 0x03;
     public static final int ANCHORED = 0x04;
-    /** Blocks whose read may fail. */
+    /** Blocks that may fail to read. */
     public static final int UNRECOVERED_ERRORS = 0x10;
 
     static final int OPCODE = 0x9e;

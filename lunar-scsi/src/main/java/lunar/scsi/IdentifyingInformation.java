@@ -25,7 +25,7 @@ public record IdentifyingInformation(Bytes information) implements ParameterData
         CdbDecoder.check("length", information.length(), 0xffff);
     }
 
-    /** What REPORT IDENTIFYING INFORMATION says of the types there are. */
+    /** Returns the data of REPORT IDENTIFYING INFORMATION about the supported types. */
     public static ParameterData supported() {
         return () -> {
             byte[] array = new byte[HEADER + 2 * 4];

@@ -13,7 +13,7 @@ public abstract sealed class IllegalRequestException extends ScsiException
         this.sense = sense;
     }
 
-    /** What to answer. */
+    /** Returns the sense data to answer with. */
     public final Sense sense() { return sense; }
 
     @Override

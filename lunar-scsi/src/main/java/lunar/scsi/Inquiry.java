@@ -3,9 +3,9 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * INQUIRY (SPC-5): who are you?
+ * INQUIRY (SPC-5): requests the identity and properties of a unit.
  *
- * @param evpd EVPD: a page of vital product data is wanted
+ * @param evpd EVPD: requests a page of vital product data
  * @param page PAGE CODE; 0 without EVPD
  * @param allocationLength most bytes to return
  */

@@ -2,7 +2,7 @@ package lunar.scsi;
 
 import lunar.scsi.SenseSpecific.FieldPointer;
 
-/** A CDB whose operation code or one of whose fields is not valid. */
+/** Thrown for a CDB with an invalid operation code or field. */
 public final class InvalidCdbException extends IllegalRequestException {
     public InvalidCdbException(Sense sense) { super(sense); }
 

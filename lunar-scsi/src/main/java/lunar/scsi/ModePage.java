@@ -24,15 +24,15 @@ public sealed interface ModePage
     /** PS: the device can save the page. */
     boolean saveable();
 
-    /** What follows the page's header. */
+    /** Returns the bytes after the page's header. */
     Bytes parameters();
 
-    /** The same page with other parameters. */
+    /** Returns this page with other parameters. */
     default ModePage withParameters(Bytes parameters) {
         return of(code(), subpage(), saveable(), parameters);
     }
 
-    /** The page with its header. */
+    /** Returns the page with its header. */
     default byte[] bytes() {
         boolean sub = subpage() != 0;
         int header = sub ? 4 : 2;

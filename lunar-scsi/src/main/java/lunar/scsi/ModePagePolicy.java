@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * VPD page 87h (SPC-5): who shares the values of mode pages.
+ * VPD page 87h (SPC-5): how the values of mode pages are shared between ports and nexuses.
  *
  * @param policies in the order of the page
  */

@@ -9,11 +9,11 @@ import java.util.Optional;
 
 /**
  * The mode pages of a logical unit with their current, changeable, default and saved values: answers MODE SENSE and
- * obeys MODE SELECT (SPC-5). Immutable; who keeps the saved values asks for {@link #savedPages}.
+ * obeys MODE SELECT (SPC-5). Immutable; {@link #savedPages} returns the values to keep.
  */
 public final class ModePages {
     /**
-     * One page.
+     * Values of a page.
      *
      * @param current its values now
      * @param changeable a mask of the same length: the bits MODE SELECT may change

@@ -33,7 +33,7 @@ public record Naa(Bytes value) implements Identifier {
     /**
      * Form 6, IEEE Registered Extended: 100 bits that follow from the UUID alone.
      *
-     * @param companyId 24 bits that the IEEE gave whoever makes the name
+     * @param companyId 24 bits that the IEEE has assigned to the naming company
      */
     public static Naa registeredExtended(int companyId, UUID uuid) {
         CdbDecoder.check("companyId", companyId, 0xff_ffff);

@@ -3,10 +3,10 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** What a command carries besides its CDB: data-in of a device, or a parameter list for it. */
+/** Parameter data of a command besides its CDB: data-in of a device, or a parameter list for it. */
 @FunctionalInterface
 public interface ParameterData {
-    /** Everything there is to say, as a fresh array. */
+    /** Returns the complete data, as a new array. */
     byte[] bytes();
 
     /**

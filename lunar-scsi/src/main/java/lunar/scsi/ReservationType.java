@@ -33,7 +33,7 @@ public enum ReservationType {
         return this == WRITE_EXCLUSIVE_ALL_REGISTRANTS || this == EXCLUSIVE_ACCESS_ALL_REGISTRANTS;
     }
 
-    /** Whether whoever is registered may do what the holder may. */
+    /** Whether every registered nexus may do what the holder may. */
     public boolean admitsRegistrants() {
         return this != WRITE_EXCLUSIVE && this != EXCLUSIVE_ACCESS;
     }

@@ -4,17 +4,17 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * A ROD token (SPC-5 section 6.4.5.9, SBC-4 section 4.28): stands for data. Whoever shows it may read these data.
+ * A ROD token (SPC-5 section 6.4.5.9, SBC-4 section 4.28): represents data, and entitles its bearer to read them.
  *
  * <pre>
  * 0 ROD type   6 ROD token length (01F8h)   8 copy manager ROD token identifier   16 creator logical unit (CSCD)
  * 48 number of bytes   96 block length   101 logical blocks per physical block exponent   102 LBPME 7, LBPRZ 6
- * 128 target device descriptor   480 extended data: what nobody can guess
+ * 128 target device descriptor   480 extended data: an unguessable secret
  * </pre>
  *
  * @param type ROD TYPE
  * @param identifier COPY MANAGER ROD TOKEN IDENTIFIER
- * @param creator the logical unit whose data these are
+ * @param creator the logical unit that has the data
  * @param byteCount NUMBER OF BYTES REPRESENTED
  * @param capacity of that logical unit
  * @param target name of the target device

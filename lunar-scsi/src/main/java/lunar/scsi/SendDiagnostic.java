@@ -18,11 +18,11 @@ public record SendDiagnostic(int selfTestCode, boolean pageFormat, boolean selfT
     public static final int BACKGROUND_SHORT = 1;
     /** An extended self-test that goes on after the command has ended. */
     public static final int BACKGROUND_EXTENDED = 2;
-    /** Ends the self-test that goes on. */
+    /** Ends a running background self-test. */
     public static final int ABORT_BACKGROUND = 4;
-    /** A short self-test whose outcome is the command's. */
+    /** A short self-test; its outcome is the command's. */
     public static final int FOREGROUND_SHORT = 5;
-    /** An extended self-test whose outcome is the command's. */
+    /** An extended self-test; its outcome is the command's. */
     public static final int FOREGROUND_EXTENDED = 6;
 
     static final int OPCODE = 0x1d;

@@ -16,10 +16,10 @@ import java.util.OptionalLong;
  */
 public record Sense(SenseKey key, AdditionalSense additional, boolean deferred,
         OptionalLong information, OptionalLong commandSpecific, Optional<SenseSpecific> specific) {
-    /** What a target answers while it has nothing to tell. */
+    /** Sense data of a target that has nothing to report. */
     public static final Sense NONE = of(SenseKey.NO_SENSE, AdditionalSense.NONE);
 
-    /** Sense data of a key and an additional sense alone. */
+    /** Returns sense data with a key and an additional sense alone. */
     public static Sense of(SenseKey key, AdditionalSense additional) {
         return new Sense(key, additional, false, OptionalLong.empty(), OptionalLong.empty(),
                 Optional.empty());
@@ -37,29 +37,29 @@ public record Sense(SenseKey key, AdditionalSense additional, boolean deferred,
                 .withSpecific(new SenseSpecific.FieldPointer(false, Math.min(byteAt, 0xffff), bit));
     }
 
-    /** The same with INFORMATION. */
+    /** Returns these sense data with INFORMATION. */
     public Sense withInformation(long value) {
         return new Sense(key, additional, deferred, OptionalLong.of(value), commandSpecific,
                 specific);
     }
 
-    /** The same with COMMAND-SPECIFIC INFORMATION. */
+    /** Returns these sense data with COMMAND-SPECIFIC INFORMATION. */
     public Sense withCommandSpecific(long value) {
         return new Sense(key, additional, deferred, information, OptionalLong.of(value), specific);
     }
 
-    /** The same with sense-key-specific bytes. */
+    /** Returns these sense data with sense-key-specific bytes. */
     public Sense withSpecific(SenseSpecific value) {
         return new Sense(key, additional, deferred, information, commandSpecific,
                 Optional.of(value));
     }
 
-    /** The same as a deferred error (SPC-5). */
+    /** Returns these sense data as a deferred error (SPC-5). */
     public Sense asDeferred() {
         return new Sense(key, additional, true, information, commandSpecific, specific);
     }
 
-    /** Where the field in error is, if told. */
+    /** Returns the location of the field in error, if reported. */
     public Optional<SenseSpecific.FieldPointer> fieldPointer() {
         return specific.filter(SenseSpecific.FieldPointer.class::isInstance)
                 .map(SenseSpecific.FieldPointer.class::cast);

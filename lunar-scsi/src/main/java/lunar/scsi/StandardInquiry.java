@@ -83,34 +83,34 @@ public record StandardInquiry(int qualifier, int deviceType, boolean removable, 
                 false, false, true, vendor, product, revision, WELL_KNOWN_STANDARDS);
     }
 
-    /** What a target says of a LUN where nothing is (SPC-5, qualifier 3). */
+    /** Returns the data of a target for a LUN without a logical unit (SPC-5, qualifier 3). */
     public static StandardInquiry nothing(String vendor, String product, String revision) {
         return new StandardInquiry(3, UNKNOWN, false, SPC4, false, true, false, 0, false, false,
                 false, false, true, vendor, product, revision, List.of());
     }
 
-    /** The same with TPGS. */
+    /** Returns these data with TPGS. */
     public StandardInquiry withTpgs(int value) {
         return new StandardInquiry(qualifier, deviceType, removable, version, normalAca,
                 hierarchical, storageController, value, thirdPartyCopy, protect, enclosure,
                 multiPort, commandQueuing, vendor, product, revision, versionDescriptors);
     }
 
-    /** The same with 3PC. */
+    /** Returns these data with 3PC. */
     public StandardInquiry withThirdPartyCopy(boolean value) {
         return new StandardInquiry(qualifier, deviceType, removable, version, normalAca,
                 hierarchical, storageController, tpgs, value, protect, enclosure, multiPort,
                 commandQueuing, vendor, product, revision, versionDescriptors);
     }
 
-    /** The same with RMB. */
+    /** Returns these data with RMB. */
     public StandardInquiry withRemovable(boolean value) {
         return new StandardInquiry(qualifier, deviceType, value, version, normalAca, hierarchical,
                 storageController, tpgs, thirdPartyCopy, protect, enclosure, multiPort,
                 commandQueuing, vendor, product, revision, versionDescriptors);
     }
 
-    /** The same with MULTIP. */
+    /** Returns these data with MULTIP. */
     public StandardInquiry withMultiPort(boolean value) {
         return new StandardInquiry(qualifier, deviceType, removable, version, normalAca,
                 hierarchical, storageController, tpgs, thirdPartyCopy, protect, enclosure, value,

@@ -7,8 +7,8 @@ import java.util.Set;
 /**
  * REPORT SUPPORTED TASK MANAGEMENT FUNCTIONS data (SPC-5).
  *
- * @param functions what the logical unit supports
- * @param extended whether REPD asked for the longer form, whose timeouts are written as not told
+ * @param functions the functions that the logical unit supports
+ * @param extended whether REPD requested the longer form, in which timeouts are written as not reported
  */
 public record TaskManagementSupport(Set<Function> functions, boolean extended)
         implements

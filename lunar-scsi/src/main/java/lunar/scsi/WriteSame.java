@@ -39,7 +39,7 @@ public record WriteSame(CdbForm form, long lba, long blockCount, int protect, bo
     }
 
     static WriteSame decode(CdbForm form, MemorySegment cdb) throws InvalidCdbException {
-        // Obsolete since SBC-3; whoever sets them expects other content than one block repeated.
+        // Obsolete since SBC-3; an initiator that sets them expects other content than one block repeated.
         if (BlockCdb.flag(cdb, PBDATA_BIT)) {
             throw InvalidCdbException.field(1, PBDATA_BIT);
         }

@@ -4,9 +4,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.StampedLock;
 
 /**
- * Shared by requests that touch blocks, exclusive to those which must be alone because they read, think and write. A
- * share may be given back by another thread than the one that took it. Whoever asks for a share without waiting does
- * not get in before somebody who waits to be alone: a device that is always busy would never let that one in.
+ * Shared by requests that touch blocks, exclusive to those which must be alone because they read, decide and write. A
+ * share may be given back by another thread than the one that took it. A thread that asks for a share without waiting
+ * gets none while another waits to be alone: a device that is always busy would never let that one in.
  */
 final class AloneLock {
     private final StampedLock lock = new StampedLock();
@@ -17,17 +17,17 @@ final class AloneLock {
     /** Waits for a share. */
     long readLock() { return lock.readLock(); }
 
-    /** A share, or 0 when somebody is alone or waits for it, or the blocks must not be used as they are. */
+    /** Returns a share, or 0 when a thread is alone or waits for it, or the blocks must not be used as they are. */
     long tryReadLock() {
         return isAwaited() ? 0 : lock.tryReadLock();
     }
 
-    /** Whether somebody waits to be alone, and nobody should keep a share for more than what it has begun. */
+    /** Whether a thread waits to be alone, or the lock is shut: then a share is kept only for what has begun. */
     boolean isAwaited() {
         return waiting.get() > 0 || shut;
     }
 
-    /** Says, alone, whether the blocks must not be used as they are; who has waited for a share has to ask. */
+    /** Sets, alone, whether the blocks must not be used as they are; ask {@link #isShut} after a wait for a share. */
     void shut(boolean value) {
         shut = value;
     }

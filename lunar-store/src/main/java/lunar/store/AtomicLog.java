@@ -75,7 +75,7 @@ final class AtomicLog {
         bytes.sync();
     }
 
-    /** What is recorded, if it is whole. */
+    /** Returns what is recorded, if it is whole. */
     Optional<Entry> pending() throws IOException {
         MemorySegment header = Arena.ofAuto().allocate(HEADER_BYTES);
         bytes.read(0, header);

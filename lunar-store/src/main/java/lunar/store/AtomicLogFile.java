@@ -23,7 +23,7 @@ final class AtomicLogFile implements StableBytes, AutoCloseable {
 
     AtomicLogFile(Path path) { this.path = path; }
 
-    /** That of an image. */
+    /** Returns the log of an image. */
     static AtomicLogFile of(Path image) {
         return new AtomicLogFile(image.resolveSibling(image.getFileName() + SUFFIX));
     }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * data not be restored, the image is {@link #isBroken}: nothing may read or change it until {@link #recover} has
  * succeeded.
  *
- * <p>Each method is called by one that is alone with the image; {@link #isBroken} by anybody.
+ * <p>The caller of each method is alone with the image, except that any thread may call {@link #isBroken}.
  */
 final class AtomicWrites {
     private final StableBytes image;

@@ -16,7 +16,7 @@ final class BootId {
 
     private BootId() {}
 
-    /** The same in all processes of this boot; where the system does not tell, one of this process alone. */
+    /** Returns the ID of this boot, for all processes; where the system does not tell, one of this process alone. */
     static UUID get() {
         return THIS_BOOT;
     }

@@ -13,12 +13,12 @@ import java.lang.invoke.MethodHandle;
 /**
  * Locks a whole file on behalf of an open file description (fcntl(2), F_OFD_SETLK). A POSIX lock is the process's and
  * is lost when the process closes any descriptor of the file; this one is lost only with the last reference to the
- * description. The kernel holds such a reference for each request of an io_uring that uses the descriptor, so nobody
+ * description. The kernel holds such a reference for each request of an io_uring that uses the descriptor, so nothing
  * else gets the lock while one is being executed, even after the process has been killed. The two kinds conflict with
  * each other, so processes that use either keep each other out.
  */
 final class DescriptionLock {
-    /** What became of an attempt. */
+    /** The result of an attempt. */
     enum Answer {
         /** The lock is held. */
         LOCKED,

@@ -88,8 +88,8 @@ public final class DiskDevice {
     }
 
     /**
-     * Keeps everybody out who asks for exclusive use, as mount does; null where that cannot be said, and for a reader,
-     * who disturbs nobody.
+     * Claims the disk, which keeps out any other claim of exclusive use, such as mount's; null where that is not
+     * possible, and for a reader, which disturbs nothing.
      */
     private static @Nullable LinuxFile claim(Path real, FileOptions options) throws IOException {
         if (options.readOnly()) {

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * What tells a disk or a partition from all others, from Linux's {@code /sys/class/block} and udev's database: a
+ * Identifies a disk or a partition, from Linux's {@code /sys/class/block} and udev's database: a
  * world-wide name, the UUID of a device-mapper or md device, a partition's UUID on its disk. Device names are no part
  * of it, since they change at boot.
  *

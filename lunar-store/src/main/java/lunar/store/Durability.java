@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * restart, until an operator has accepted the loss by removing the {@link LostWritesMarker}. The sync itself goes on
  * being called, for the data that can still be stored.
  *
- * <p>Callers share syncs: one runs at a time, and whoever comes while it runs waits for the next. So none returns
+ * <p>Callers share syncs: one runs at a time, and a caller that comes while it runs waits for the next. So none returns
  * while another one's sync, which may be the one that gets the error, is still under way. For any thread.
  */
 final class Durability implements AutoCloseable {
@@ -42,7 +42,7 @@ final class Durability implements AutoCloseable {
 
     /** A failure that was told; each is another one, whatever it says. */
     private static final class Loss {
-        /** What happened and what to do, in one line. */
+        /** Says what happened and what to do, in one line. */
         private final String message;
         /** Whether the marker has been written, so that its absence is the operator's word. */
         private final boolean marked;
@@ -105,8 +105,8 @@ final class Durability implements AutoCloseable {
     boolean isLost() { return loss != null; }
 
     /**
-     * How often writing back has failed since the file was opened. It grows before those who wait for the sync return,
-     * and also while an earlier failure is not accepted yet: each may have lost other writes.
+     * How often writing back has failed since the file was opened. It grows before the callers that wait for the sync
+     * return, and also while an earlier failure is not accepted yet: each may have lost other writes.
      */
     long losses() { return losses; }
 

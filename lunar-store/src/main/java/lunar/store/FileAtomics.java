@@ -97,7 +97,7 @@ final class FileAtomics implements AutoCloseable {
         }
     }
 
-    /** What an entry of the log has for the file; another file that takes its name, and its inode, has another. */
+    /** Returns the log's number for the file; another file that takes its name, and its inode, has another. */
     static long image(FileBirth birth) {
         return Identity.uuidOf("atomic-log:" + birth).getMostSignificantBits();
     }

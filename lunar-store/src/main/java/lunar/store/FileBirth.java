@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What tells a file from its copies: the number of its inode and the time at which that was made, which no program can
+ * Tells a file from its copies: the number of its inode and the time at which that was made, which no program can
  * set. Renaming a file keeps both. The number of the file system is no part of it, for that changes at boot.
  *
  * @param inode number of the inode

@@ -196,12 +196,12 @@ final class FileBlocks implements AutoCloseable {
         }
     }
 
-    /** The run of blocks from this one on that are all in a hole or all not; empty where nobody knows. */
+    /** The run of blocks from this one on that are all in a hole or all not; empty where that is unknown. */
     Optional<Extent> extent(long lba, Geometry geometry) throws IOException {
         return puncher == null ? Optional.empty() : puncher.extent(lba, geometry);
     }
 
-    /** Bytes that the file takes in its file system; empty where nobody tells. */
+    /** Bytes that the file takes in its file system; empty where that is unknown. */
     OptionalLong allocatedBytes() {
         return puncher == null ? OptionalLong.empty() : puncher.file().allocatedBytes();
     }

@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>{@link #execute} works on the calling thread, {@link #submit} on workers, but for short reads that the page cache
  * has: these the submitter does; and but for reads and writes with {@code io=direct}: these go through an io_uring
- * where the kernel has it. An interrupt disturbs nobody (see {@link FileHandle}). Requests run side by side, except
+ * where the kernel has it. An interrupt fails no request (see {@link FileHandle}). Requests run side by side, except
  * that a compare-and-write, and with {@code io=direct} a write of parts of physical blocks, waits until it is alone.
  *
  * <p>Once the system could not write dirty data back, every flush and every write with FUA fails with
@@ -68,7 +68,7 @@ public final class FileDevice implements BlockDevice {
     /** Where the file takes room; null for a disk, which has all of it. */
     private final @Nullable FileStore store;
     private final Workers workers;
-    /** What takes submitted requests before the workers; null where nothing does. */
+    /** Takes submitted requests before the workers; null where there is none. */
     private final @Nullable Shortcut shortcut;
     /** Shared by every request, exclusive to close. */
     private final StampedLock gate = new StampedLock();
@@ -242,7 +242,7 @@ public final class FileDevice implements BlockDevice {
         }
     }
 
-    /** What runs submitted reads and writes. */
+    /** Returns the name of what runs submitted reads and writes. */
     String engine() {
         return shortcut == null ? "workers" : shortcut.toString();
     }
@@ -359,7 +359,7 @@ public final class FileDevice implements BlockDevice {
         }
     }
 
-    /** Before an atomic write that has failed half-way is completed, nobody may look. */
+    /** Completes an atomic write that has failed half-way; until then no request may see the blocks. */
     private void mend() throws StorageException {
         Objects.requireNonNull(atomics).mend(alone);
     }
@@ -404,7 +404,7 @@ public final class FileDevice implements BlockDevice {
         }
     }
 
-    /** {@inheritDoc} Linux tells the holes of a file; of a disk nobody does. */
+    /** {@inheritDoc} Linux tells the holes of a file, but not of a disk. */
     @Override
     public Extent extent(long lba) throws StorageException {
         long entered = gate.readLock();

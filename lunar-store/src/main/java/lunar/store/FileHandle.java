@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An open, locked file that survives interrupts. A thread that is interrupted in a FileChannel, or enters one with its
- * flag set, closes the channel for everybody. Here such a channel is replaced: the interrupted thread and its
+ * flag set, closes the channel for all threads. Here such a channel is replaced: the interrupted thread and its
  * victims open the same file again and repeat what they did, which is harmless since every transfer has its place. The
  * thread keeps its interrupt flag. The alternative, to hand each request to a thread of our own, would cost two
  * switches per request for a case that hardly happens.
@@ -172,13 +172,13 @@ final class FileHandle implements AutoCloseable {
         throw new UnsupportedOperationException("no direct I/O in this Java");
     }
 
-    /** What is asked of the file as a whole. */
+    /** A call that concerns the file as a whole. */
     @FunctionalInterface
     private interface Call<T> {
         T on(FileChannel channel) throws IOException;
     }
 
-    /** Asks until the answer is the file's and not that somebody was interrupted. */
+    /** Repeats a call until its outcome is the file's and not that of an interrupt. */
     private <T> T ask(Call<T> call) throws IOException {
         boolean interrupted = false;
         try {
@@ -238,13 +238,13 @@ final class FileHandle implements AutoCloseable {
         }
     }
 
-    /** The first bytes of the file as memory that cannot be written, as long as anybody refers to it. */
+    /** Maps the first bytes of the file as read-only memory, for as long as it is reachable. */
     MemorySegment map(long sizeBytes) throws IOException {
         return ask(now -> now.map(FileChannel.MapMode.READ_ONLY, 0, sizeBytes, Arena.ofAuto()));
     }
 
     /**
-     * Sends bytes to a channel. An interrupt ends this transfer, because nobody knows how much was sent, but no other
+     * Sends bytes to a channel. An interrupt ends this transfer, because it is unknown how much was sent, but no other
      * thread's: the exception that Java throws to those says that nothing was.
      */
     long transferTo(long offsetBytes, long countBytes, WritableByteChannel target)
@@ -284,15 +284,15 @@ final class FileHandle implements AutoCloseable {
         }
         requireHeld();
         if (channel.isOpen()) {
-            return; // somebody was here before
+            return; // another thread has replaced it already
         }
-        channel.close(); // waits for whoever is closing it, whose lock would be in the way of the new one
+        channel.close(); // waits for the thread that is closing it: its lock would be in the way of the new one
         try {
             channel = openAgain();
         } catch (BusyException e) {
             throw lost(String.valueOf(e.getMessage()), e);
         } catch (IOException e) {
-            // Without a lock anybody may have taken it; with it, there may be a channel the next time.
+            // Without a lock another process may have taken it; with it, there may be a channel the next time.
             throw ownHasLock ? e : lost(path + " cannot be opened again: " + e.getMessage(), e);
         }
         LOG.log(System.Logger.Level.DEBUG, "opened {0} again after an interrupt", path);
@@ -368,7 +368,7 @@ final class FileHandle implements AutoCloseable {
             closed = true;
             LinuxFile file = own;
             try (file; var _ = channel) {
-                if (file != null && ownHasLock) { // now, whoever else refers to the description
+                if (file != null && ownHasLock) { // now, whatever else refers to the description
                     DescriptionLock.release(file);
                 }
             } finally {

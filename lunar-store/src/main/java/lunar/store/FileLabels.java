@@ -92,7 +92,7 @@ record FileLabels(LinuxFile file) implements DeviceLabels {
         }
     }
 
-    /** One handle per function, found once. */
+    /** The handles of the functions, found once. */
     private record Calls(MethodHandle getHandle, MethodHandle setHandle, MethodHandle syncHandle) {
         static final Optional<Calls> LOOKUP = LinuxFile.isAvailable() ? lookup() : Optional.empty();
 

@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
  * A file as memory, to be looked at and read where the page cache has it. Memory that it has not is never touched: it
  * would make this thread wait for the disk, and turn what the disk cannot read into an error of the JVM that comes at
  * any later moment. For the same reason nothing is written here, where a full disk would end so. What remains is a
- * page that goes away between the look and the use: it costs a wait, and only with a file that somebody cuts
+ * page that goes away between the look and the use: it costs a wait, and only with a file that is truncated
  * meanwhile an error.
  */
 final class FileMapping {

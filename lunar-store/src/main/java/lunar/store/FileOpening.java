@@ -16,7 +16,7 @@ import lunar.block.StorageException;
 import lunar.block.WriteProtectedException;
 import org.jspecify.annotations.Nullable;
 
-/** What has to be right before a file is a device, each with one line for the person who wrote the URI. */
+/** Opens a file as a device; what is wrong with it is told in one line for the person who wrote the URI. */
 final class FileOpening {
     private static final System.Logger LOG = System.getLogger(FileOpening.class.getName());
     private static final int PHYSICAL_BLOCK_BYTES = 4096;

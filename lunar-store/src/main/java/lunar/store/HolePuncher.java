@@ -27,8 +27,8 @@ record HolePuncher(LinuxFile file, boolean unmaps, boolean zeroesWithoutHoles)
     }
 
     /**
-     * The run of blocks from this one on that are alike, as far as the file reaches; empty where nobody knows, as on a
-     * disk. A block that is partly in a hole is allocated.
+     * The run of blocks from this one on that are alike, as far as the file reaches; empty where that is unknown, as
+     * on a disk. A block that is partly in a hole is allocated.
      */
     Optional<Extent> extent(long lba, Geometry geometry) throws IOException {
         int blockSize = geometry.blockSize();

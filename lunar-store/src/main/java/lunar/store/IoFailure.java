@@ -8,14 +8,14 @@ import lunar.block.MediumException;
 import lunar.block.NoSpaceException;
 import lunar.block.StorageException;
 
-/** What an IOException of the operating system means for a device. Java gives its number only in words. */
+/** Translates an IOException of the operating system for a device. Java gives its number only in words. */
 final class IoFailure {
     private static final List<String> NO_SPACE = List.of("No space left", "quota exceeded",
             "not enough space");
 
     private IoFailure() {}
 
-    /** @param what who, what and where, which begins the message */
+    /** @param what the operation, the device and the place, which begin the message */
     static StorageException of(String what, IOException e) {
         if (e instanceof StorageException known) {
             return known;

@@ -126,7 +126,7 @@ final class LinuxFile implements AutoCloseable {
 
     /**
      * The first byte from an offset on that is in a hole, as which the end of the file counts. Empty where the file
-     * system or disk does not tell. Moves the descriptor's place, which nobody uses.
+     * system or disk does not tell. Moves the descriptor's position, which is not used.
      */
     OptionalLong nextHole(long offsetBytes) throws IOException {
         return seek(offsetBytes, SEEK_HOLE);
@@ -202,7 +202,7 @@ final class LinuxFile implements AutoCloseable {
         BusyDisk(Path path) { super(path + " is in use by the system"); }
     }
 
-    /** One handle per function, found once. */
+    /** The handles of the functions, found once. */
     private record Calls(MethodHandle openHandle, MethodHandle fallocateHandle,
             MethodHandle seekHandle, MethodHandle closeHandle,
             Optional<MethodHandle> statxHandle, Optional<MethodHandle> adviseHandle) {

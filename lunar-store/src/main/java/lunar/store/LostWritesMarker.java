@@ -32,7 +32,7 @@ final class LostWritesMarker {
     /** Whether it is known not to be there. */
     boolean isGone() { return Files.notExists(path); }
 
-    /** What happened, in one line. */
+    /** Returns what happened, in one line. */
     String text() throws IOException {
         return Files.readString(path, StandardCharsets.UTF_8).strip();
     }

@@ -10,8 +10,8 @@ import lunar.block.Size;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The chunks of a memory device, in a directory of two levels of which the second is made on demand. Whoever
- * calls holds the lock of the chunk: shared for {@link #find}, exclusive for {@link #obtain} and {@link #release}.
+ * The chunks of a memory device, in a directory of two levels of which the second is made on demand. The
+ * caller holds the lock of the chunk: shared for {@link #find}, exclusive for {@link #obtain} and {@link #release}.
  * Whether there is a chunk may be asked without: the answer may be out of date, and is.
  */
 final class MemoryChunks implements AutoCloseable {
@@ -19,11 +19,11 @@ final class MemoryChunks implements AutoCloseable {
     private static final int LEAF_SHIFT = 12;
     static final long CHUNK_BYTES = 1L << CHUNK_SHIFT;
 
-    /** A chunk nobody wrote. */
+    /** A chunk that was never written. */
     static final MemorySegment ZEROES = Arena.global().allocate(CHUNK_BYTES, 4096).asReadOnly();
 
     private final Arena arena = Arena.ofShared();
-    /** Replaced by {@link #grow} only, while nobody is at work. */
+    /** Replaced by {@link #grow} only, while no request is at work. */
     private volatile AtomicReferenceArray<@Nullable MemorySegment @Nullable []> leaves;
     /**
      * Chunks given back by unmap, with old content. They wait for the next writer: memory of a shared arena

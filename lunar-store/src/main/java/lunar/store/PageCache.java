@@ -33,7 +33,7 @@ final class PageCache {
 
     private PageCache(int descriptor) { this.descriptor = descriptor; }
 
-    /** That of a file, whose descriptor stays its owner's. */
+    /** Returns the page cache of a file; the descriptor stays its owner's. */
     static Optional<PageCache> of(LinuxFile file) {
         return AVAILABLE ? Optional.of(new PageCache(file.descriptor())) : Optional.empty();
     }

@@ -10,7 +10,7 @@ import lunar.block.DeviceRecords;
 import lunar.block.Identity;
 
 /**
- * What records know about a path and the devices that were found there.
+ * The records about a path and the devices that were found there.
  *
  * @param records of this process
  * @param path as the operator wrote it

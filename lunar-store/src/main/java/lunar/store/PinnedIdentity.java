@@ -33,7 +33,7 @@ public record PinnedIdentity(Optional<UUID> uuid) {
         return new PinnedIdentity(Optional.of(UUID.fromString(text)));
     }
 
-    /** The identity, for a device whose path gave it this one before. */
+    /** Returns the identity, given the one that earlier versions made from the device's path. */
     UUID orOfPath(UUID ofPath) {
         return uuid.orElse(ofPath);
     }

@@ -7,10 +7,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Requests on their way from any thread to the one that takes them: bounded, without locks, and without garbage. Once
- * closed it takes no more, and who saw it closed and empty misses none.
+ * closed it takes no more, and a thread that saw it closed and empty misses none.
  */
 final class RequestQueue {
-    /** What became of an offer. */
+    /** The result of an offer. */
     enum Answer {
         TAKEN, FULL, CLOSED
     }
@@ -45,7 +45,7 @@ final class RequestQueue {
         return Answer.TAKEN;
     }
 
-    /** The next request; null where there is none, or none yet because who brings it has only reserved its place. */
+    /** Returns the next request; null where there is none, or where an offer has only reserved its place so far. */
     @Nullable
     BlockRequest poll() {
         long at = head.get();
@@ -57,7 +57,7 @@ final class RequestQueue {
         return next;
     }
 
-    /** Whether nobody has reserved a place that was not polled yet. */
+    /** Whether each place that was reserved has been polled. */
     boolean isEmpty() {
         return (tail.get() & ~CLOSED) == head.get();
     }

@@ -17,7 +17,7 @@ import java.lang.invoke.VarHandle;
 final class Ring implements AutoCloseable {
     /** Names the end that {@link #wake} brings about. */
     static final long WOKEN = -1;
-    /** What {@link #takeBack} returns when there is nothing. */
+    /** Returned by {@link #takeBack} when there is nothing. */
     static final long NOTHING = -2;
 
     // struct io_uring_params: 120 bytes; sq_off and cq_off stand at 40 and 80.
@@ -98,8 +98,8 @@ final class Ring implements AutoCloseable {
     private final int descriptor;
     private final int eventfd;
     /**
-     * The end to read of a pipe whose other end only the kernel has, as a file registered with the ring: it gives it up
-     * after the last request has ended. So what is read here is nothing, until the pipe ends.
+     * The read end of a pipe. Only the kernel has the write end, as a file registered with the ring, and gives it up
+     * after the last request has ended. So a read here returns nothing but the end of the pipe.
      */
     private final int lifetime;
     private final int entries;
@@ -131,7 +131,7 @@ final class Ring implements AutoCloseable {
         this.timeArgument = arena.allocate(GETEVENTS_ARG_BYTES, Long.BYTES);
         timeArgument.set(ValueLayout.JAVA_LONG, GETEVENTS_TIME, time.address());
         MemorySegment params = arena.allocate(PARAMS_BYTES, Long.BYTES);
-        // Ends are worked on when this thread asks for them, and interrupt nobody: from Linux 6.1 on.
+        // Ends are worked on when this thread asks for them, and interrupt no thread: from Linux 6.1 on.
         params.set(ValueLayout.JAVA_INT, PARAMS_FLAGS, SETUP_R_DISABLED | SETUP_SUBMIT_ALL
                 | SETUP_SINGLE_ISSUER | SETUP_DEFER_TASKRUN);
         int opened = calls.setup(state, entries, params);
@@ -375,7 +375,7 @@ final class Ring implements AutoCloseable {
 
     boolean isClosed() { return closed; }
 
-    /** Closes a ring in which nothing is left, and which nobody wakes any more. */
+    /** Closes a ring in which nothing is left, and which no thread wakes any more. */
     @Override
     public void close() {
         release();

@@ -113,7 +113,7 @@ record RingCalls(MethodHandle syscallHandle, MethodHandle mmapHandle, MethodHand
         }
     }
 
-    /** Mapped memory as a segment, which nobody may use after {@link #unmap}. */
+    /** Mapped memory as a segment, which must not be used after {@link #unmap}. */
     @SuppressWarnings("restricted")
     static MemorySegment at(long address, long bytes) {
         return MemorySegment.ofAddress(address).reinterpret(bytes);

@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Runs the aligned reads and writes that are submitted to a device through an io_uring. One thread owns it: it hands
  * over in one system call all that has come since the last one, and waits for ends in the same call, so that the busier
- * it is, the more each call does. Who submits makes a system call only to wake it.
+ * it is, the more each call does. A submit makes a system call only to wake it.
  *
- * <p>What does not succeed entirely goes to the device's workers, who do all of it once more and find the words for
+ * <p>What does not succeed entirely goes to the device's workers, which do all of it once more and report
  * what is wrong: a read or a write may be done twice. But never before the kernel has ended it: a read that is executed
  * late would fill a buffer that is used for something else, a write overwrite newer data. If the ring fails, so that
  * this cannot be seen, it is closed: the kernel tells when it has let go of all its requests, though not how they have
@@ -33,7 +33,7 @@ final class RingEngine implements Shortcut {
     private static final System.Logger LOG = System.getLogger(RingEngine.class.getName());
     /**
      * A turn of the thread costs more than an end of a request. So while ends come in numbers it waits for one of so
-     * many in flight, but not for more than a few, and needs nobody to wake it meanwhile, for it is back soon.
+     * many in flight, but not for more than a few, and needs no wake-up meanwhile, for it is back soon.
      */
     private static final int SHARE_OF_ENDS = 8;
     private static final int MAX_ENDS = 4;
@@ -57,7 +57,7 @@ final class RingEngine implements Shortcut {
         /** The place of its first byte. */
         long offsetBytes(BlockRequest request);
 
-        /** What a request in flight holds a share of. */
+        /** The lock of which a request in flight holds a share. */
         AloneLock alone();
 
         /** Runs a request the blocking way. */
@@ -79,7 +79,7 @@ final class RingEngine implements Shortcut {
     private final LinuxFile file;
     private final Thread thread;
     private final RequestQueue waiting = new RequestQueue(MAX_WAITING);
-    /** Whether the thread has to be woken. Whoever changes it to AWAKE for the thread must then wake it. */
+    /** Whether the thread has to be woken. Another thread that changes it to AWAKE must then wake it. */
     private final AtomicInteger state = new AtomicInteger(AWAKE);
 
     // These are the thread's own.
@@ -89,7 +89,7 @@ final class RingEngine implements Shortcut {
     private int free;
     /** Of the lock, for all that is in flight. */
     private long share;
-    /** Somebody has woken the thread, or is about to, and the end of it was not read yet. */
+    /** Another thread has woken this one, or is about to, and the end of that was not read yet. */
     private boolean wakeOwed;
     /** The kernel has answered with an error; nothing is put any more. */
     private boolean broken;
@@ -186,7 +186,7 @@ final class RingEngine implements Shortcut {
         } catch (IOException | RuntimeException | Error e) {
             giveUp(e);
         }
-        if (!broken) { // then somebody may be about to wake it
+        if (!broken) { // else another thread may be about to wake it
             ring.close();
         }
     }
@@ -220,7 +220,7 @@ final class RingEngine implements Shortcut {
         }
     }
 
-    /** All in flight have one share, which is given back as soon as somebody waits to be alone. */
+    /** All requests in flight have one share, which is given back as soon as a thread waits to be alone. */
     private boolean mayBegin() {
         if (free < running.length) {
             return !device.alone().isAwaited();
@@ -259,7 +259,7 @@ final class RingEngine implements Shortcut {
             }
             return;
         }
-        // Whoever brings a request after this sees it; what was brought before is seen here.
+        // A thread that brings a request after this sees it; what was brought before is seen here.
         state.set(ASLEEP);
         try {
             if (waiting.isEmpty() && !waiting.isClosed()) {
@@ -348,8 +348,8 @@ final class RingEngine implements Shortcut {
     }
 
     /**
-     * Nobody could explain it. What the kernel has not taken goes to the workers, who do all from now on. It is taken
-     * back before anything else happens: a completion may close the device, which waits for what the kernel has.
+     * Gives the ring up after an unexpected error. What the kernel has not taken goes to the workers, which do all from
+     * now on. It is taken back first: a completion may close the device, which waits for what the kernel has.
      */
     private void giveUp(Throwable cause) {
         broken = true;

@@ -102,7 +102,7 @@ final class Workers implements AutoCloseable {
                 try {
                     lock.wait();
                 } catch (InterruptedException _) {
-                    // Somebody's completion interrupted us, which is of no meaning here.
+                    // A completion interrupted this thread, which has no meaning here.
                 }
                 idle--;
             }

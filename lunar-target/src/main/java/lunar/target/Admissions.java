@@ -9,9 +9,9 @@ import lunar.iscsi.Offer;
 import lunar.iscsi.PeerText;
 import lunar.iscsi.SessionType;
 
-/** Decides who may log in to what, and where (RFC 7143 section 11.13.5). Thread-safe. */
+/** Decides which initiator may log in to which target by which portal (RFC 7143 section 11.13.5). Thread-safe. */
 final class Admissions {
-    /** In place of a TSIH: the session is given one when its login is complete. */
+    /** Stands for the TSIH of a new session, which is claimed when its login is complete. */
     private static final int NEW_SESSION = 0;
 
     private final TargetServer server;
@@ -33,11 +33,11 @@ final class Admissions {
         if (server.isClosing()) {
             return refuse(LoginStatus.SERVICE_UNAVAILABLE, "the server is shutting down");
         }
-        if (!server.boundPortals().contains(portal)) { // it begins, or has been taken away: try again, or elsewhere
+        if (!server.boundPortals().contains(portal)) { // not in use yet, or not any more
             return refuse(LoginStatus.SERVICE_UNAVAILABLE, "the portal is not in use");
         }
         if (applicant.sessionType() == SessionType.DISCOVERY) {
-            if (applicant.tsih() != 0) { // such a session has one connection (section 4.3)
+            if (applicant.tsih() != 0) { // a discovery session has one connection (section 4.3)
                 return refuse(LoginStatus.SESSION_DOES_NOT_EXIST,
                         "no connection joins a discovery session");
             }
@@ -73,7 +73,7 @@ final class Admissions {
                 portal.group(), NEW_SESSION, Optional.empty());
     }
 
-    /** A connection of a session there is: one more, or in the place of one (RFC 7143 sections 6.3.1 and 6.3.4). */
+    /** Admits a connection to an existing session: a new one, or a reinstatement (RFC 7143 sections 6.3.1, 6.3.4). */
     private Admission join(Applicant applicant, TargetNode target, BoundPortal portal,
             Optional<ChapPolicy> chap) {
         Session joined = server.sessions().find(applicant.tsih());

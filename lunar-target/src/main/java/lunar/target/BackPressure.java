@@ -3,8 +3,8 @@ package lunar.target;
 import lunar.iscsi.spi.Transport;
 
 /**
- * Takes nothing more from a peer that does not take its answers, until it does: after the PDU that fills its share, for
- * what one read brings can be a thousand requests. On the loop.
+ * Stops reading from a peer that does not take its answers, until it does. Stops after the PDU that exceeds a limit,
+ * not after a read, which can bring a thousand requests. Confined to the event loop's thread.
  */
 final class BackPressure {
     private static final long RESUME_CHECK_MS = 5;
@@ -18,9 +18,9 @@ final class BackPressure {
     private boolean stopped;
 
     /**
-     * @param maxQueuedBytes all that waits to be sent
-     * @param maxBufferedBytes the part of it that was copied into memory which all connections share
-     * @param alive told that the peer takes what is sent, however slowly
+     * @param maxQueuedBytes limit of all bytes that wait to be sent
+     * @param maxBufferedBytes limit of the part that was copied into memory which all connections share
+     * @param alive run when the peer takes what is sent, however slowly
      */
     BackPressure(Transport transport, long maxQueuedBytes, long maxBufferedBytes, Runnable alive) {
         this.transport = transport;
@@ -29,12 +29,12 @@ final class BackPressure {
         this.alive = alive;
     }
 
-    /** After each PDU, and each batch of them. */
+    /** Stops reading where a limit is exceeded. Called after each PDU, and each batch of them. */
     void look() {
         if (waiting || stopped || !isOver(1)) {
             return;
         }
-        transport.flush(); // most often it just was not sent yet
+        transport.flush(); // mostly the bytes just were not sent yet
         if (isOver(1)) {
             waiting = true;
             transport.reading(false);
@@ -49,7 +49,7 @@ final class BackPressure {
                 || (bufferedBytes > 0 && transport.isCrowding());
     }
 
-    /** The connection is over. */
+    /** Ends when the connection does. */
     void stop() { stopped = true; }
 
     private void resume() {

@@ -13,7 +13,7 @@ import lunar.iscsi.spi.Transport;
 import lunar.iscsi.spi.TransportProvider;
 import org.jspecify.annotations.Nullable;
 
-/** A portal at work. Thread-safe. */
+/** A portal that listens. Thread-safe. */
 final class BoundPortal {
     private volatile PortalSpec spec;
     private volatile TransportProvider.@Nullable Listener listener;
@@ -29,31 +29,31 @@ final class BoundPortal {
 
     PortalSpec spec() { return spec; }
 
-    /** Tells and does what another spec of its address says, from now on. */
+    /** Replaces the spec by another one of the same address. */
     void become(PortalSpec wanted) {
         spec = wanted;
     }
 
     int group() { return spec.group(); }
 
-    /** Where it listens, with the real port. */
+    /** Returns the address where it listens, with the real port. */
     InetSocketAddress local() {
         return Objects.requireNonNull(listener).local();
     }
 
     boolean isListening() { return listening; }
 
-    /** Takes no new connections. */
+    /** Stops accepting connections. */
     void close() {
         listening = false;
         Objects.requireNonNull(listener).close();
     }
 
     /**
-     * The address to tell an initiator.
+     * Returns the address to advertise to an initiator.
      *
-     * @param reached our address that it has reached already: a portal on every address of the machine has that one
-     * @return empty where it cannot get there, because it is not on this machine
+     * @param reached local address that it has reached: it stands for a portal on every address of the machine
+     * @return empty where the initiator cannot reach a loopback address, because it is not on this machine
      */
     Optional<TargetAddress> address(InetSocketAddress reached) {
         if (spec.advertised().isPresent()) {

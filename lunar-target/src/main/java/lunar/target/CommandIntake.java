@@ -20,15 +20,15 @@ import lunar.target.device.LunMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes in the SCSI Commands of one connection: numbers each, finds who executes it, and makes a task of it, of one
- * that is over where there is any. On the loop.
+ * Takes in the SCSI Commands of one connection: numbers each, finds its device server, and makes a task of it, reusing
+ * a finished one where there is any. Confined to the event loop's thread.
  */
 final class CommandIntake {
-    /** There is no ACA here that a command could belong to (SAM-5 sections 5.9 and 8.6). */
+    /** Refuses the ACA attribute, since there is never an ACA condition (SAM-5 sections 5.9 and 8.6). */
     private static final Sense ACA_REFUSED = Sense.of(SenseKey.ILLEGAL_REQUEST,
             new AdditionalSense(0x49, 0x00)); // invalid message error
 
-    /** LUNs that are kept as objects. */
+    /** Number of LUNs that are cached as objects. */
     private static final int LUNS = 64;
     private static final int LUN_NUMBER_SHIFT = 48; // the first of four levels
 
@@ -52,7 +52,7 @@ final class CommandIntake {
         tasks = session.tasks();
     }
 
-    /** A command has arrived: the task that it is from now on, or null to drop it. */
+    /** Returns the task of a command that has arrived, or null to drop the command. */
     @Nullable
     Task take(Bhs bhs, MemorySegment ahs) throws ProtocolException {
         if (session.login().sessionType() == SessionType.DISCOVERY) {
@@ -113,7 +113,7 @@ final class CommandIntake {
         return known;
     }
 
-    /** A task is over, and nobody has it any more: it may become another one. */
+    /** Keeps a finished task, which nothing refers to any more, for reuse. */
     void reuse(Task task) {
         if (idle.size() < limits.commandsPerSession()) {
             idle.push(task);

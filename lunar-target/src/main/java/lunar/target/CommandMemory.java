@@ -4,8 +4,8 @@ import lunar.target.device.Buffers;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory that the commands of a session have. Whoever takes it belongs to a unit too, and neither
- * may leave the others without. On the loop.
+ * Lends memory to the commands of a session, so that neither a session nor a unit takes all of it from the others.
+ * Confined to the event loop's thread.
  */
 final class CommandMemory {
     private final Buffers buffers;
@@ -17,11 +17,11 @@ final class CommandMemory {
         this.sets = sets;
     }
 
-    /** Memory for a command: null where the server has none left, or its session or unit has taken its share. */
+    /** Lends memory to a command; null where the server has none left, or its session or unit has taken its share. */
     Buffers.@Nullable Buffer take(Task task, int bytes) {
         TaskSet set = task.set;
         if (set == null || !sets.hasMemory(set, bytes, usedBytes)) {
-            return null; // without a set the command is turned away and needs none
+            return null; // without a set the command is declined and needs none
         }
         Buffers.Share share = set.share();
         Buffers.Buffer buffer = share == null ? buffers.take(bytes) : buffers.take(bytes, share);

@@ -23,8 +23,8 @@ import lunar.scsi.Lun;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection of an initiator. {@link ConnectionMachine} has its state; what comes goes to the phase it is in: first
- * {@link LoginPhase}, then, if that succeeds, {@link FullFeature}. On its transport's loop.
+ * A connection of an initiator. {@link ConnectionMachine} has its state; PDUs go to its current phase: first {@link
+ * LoginPhase}, then, if that succeeds, {@link FullFeature}. Confined to the thread of its transport's event loop.
  */
 final class Connection implements PduReceiver {
     private static final System.Logger LOG = System.getLogger("lunar.target");
@@ -39,7 +39,7 @@ final class Connection implements PduReceiver {
     private PduReceiver phase;
     private @Nullable FullFeature fullFeature;
     private @Nullable String reason;
-    /** Whether the connection ends by a reset, with nobody left who could want a last answer. */
+    /** Whether the connection ends by a reset, with no last answer to deliver. */
     private boolean aborted;
     private boolean transportOver;
     private long logoutWithinMs;
@@ -53,20 +53,20 @@ final class Connection implements PduReceiver {
         happened(new ConnectionEvent.Accepted());
     }
 
-    /** Where it came in. */
+    /** Returns the portal that accepted it. */
     BoundPortal portal() { return portal; }
 
-    /** Where its peer is. */
+    /** Returns the origin of its peer. */
     Origin origin() { return origin; }
 
     ConnectionState state() { return state; }
 
-    /** Memory of answers that the peer has not taken. Any thread. */
+    /** Returns the bytes of answers that the peer has not taken. Any thread. */
     long answerBytes() {
         return transport.bufferedBytes();
     }
 
-    /** Login has succeeded, and its response is on its way: what comes from now on is for the session. */
+    /** Enters full feature phase after a successful login; its response has been handed to the transport. */
     void enter(FullFeature entered) {
         fullFeature = entered;
         if (entered.session().target() != null) {
@@ -75,7 +75,7 @@ final class Connection implements PduReceiver {
         happened(new ConnectionEvent.LoginSucceeded());
     }
 
-    /** Something that ends the connection, with the line that the log gets when it has ended. */
+    /** Ends the connection by an event; the reason is logged when it has ended. */
     void end(String why, ConnectionEvent event) {
         if (reason == null) {
             reason = why;
@@ -83,7 +83,7 @@ final class Connection implements PduReceiver {
         happened(event);
     }
 
-    /** Asks the initiator to log out (AsyncEvent 1); ends the connection where it does not in time. */
+    /** Asks the initiator to log out (AsyncEvent 1); ends the connection if it does not do so in time. */
     void askForLogout(long withinMs) {
         if (state == ConnectionState.LOGGED_IN) {
             logoutWithinMs = withinMs;
@@ -91,7 +91,7 @@ final class Connection implements PduReceiver {
         }
     }
 
-    /** Its portal is no more: ends a login, and asks for a logout otherwise. Any thread. */
+    /** Leaves a portal that has been removed: ends a login, and asks for a logout otherwise. Any thread. */
     void leavePortal(long withinMs) {
         later(() -> {
             if (state == ConnectionState.XPT_UP || state == ConnectionState.IN_LOGIN) {
@@ -103,7 +103,7 @@ final class Connection implements PduReceiver {
         });
     }
 
-    /** Others have come that need its place; ends it unless it has begun a normal session meanwhile. Any thread. */
+    /** Makes room for newer connections: ends it unless it has begun a normal session meanwhile. Any thread. */
     void crowdOut() {
         later(() -> {
             if (state == ConnectionState.XPT_UP || state == ConnectionState.IN_LOGIN
@@ -124,7 +124,7 @@ final class Connection implements PduReceiver {
         try {
             step = ConnectionMachine.step(state, event);
         } catch (ProtocolException e) {
-            throw new IllegalStateException(e.getMessage(), e); // the phases let only what is legal come here
+            throw new IllegalStateException(e.getMessage(), e); // the phases pass on only legal events
         }
         state = step.state();
         step.actions().forEach(this::perform);
@@ -179,7 +179,7 @@ final class Connection implements PduReceiver {
             case CLEANUP -> fullFeature == null ? 0 : fullFeature.session().retainMs();
         };
         if (delayMs == 0) {
-            happened(new ConnectionEvent.TimedOut(timer)); // nothing is kept that could be waited for
+            happened(new ConnectionEvent.TimedOut(timer)); // nothing is kept to wait for
             return;
         }
         timers.put(timer, transport.loop().schedule(
@@ -188,7 +188,7 @@ final class Connection implements PduReceiver {
 
     private void timedOut(ConnectionTimer timer, long delayMs) {
         if (timers.remove(timer) == null) {
-            return; // on the way from one loop to another what was waited for has come
+            return; // cancelled on the way from one loop to another
         }
         if (timer == ConnectionTimer.LOGIN) {
             refuseLogin(LoginStatus.SERVICE_UNAVAILABLE, "the login takes too long");
@@ -197,12 +197,12 @@ final class Connection implements PduReceiver {
                 new ConnectionEvent.TimedOut(timer));
     }
 
-    /** Runs something on the loop, in its turn. Any thread. */
+    /** Runs something on the event loop's thread, in its turn. Any thread. */
     private void later(Runnable what) {
         transport.loop().execute(() -> inLoop(what));
     }
 
-    /** The same, at once where that is: a login that joins a session has moved to the loop of that meanwhile. */
+    /** Like {@link #later}, but at once on that thread; a login that joins a session moves to the session's loop. */
     private void inLoop(Runnable what) {
         EventLoop loop = transport.loop();
         if (loop.inLoop()) {
@@ -253,7 +253,7 @@ final class Connection implements PduReceiver {
                     printable(transport.remote()), phase);
         }
         phase.closed(cause);
-        transportOver = true; // what it still sends, a Reject for example, is not cut short
+        transportOver = true; // pending output, for example a Reject, is not cut short
         happened(new ConnectionEvent.TransportLost());
         server.disconnected(this);
     }

@@ -4,9 +4,9 @@ import java.util.List;
 import lunar.iscsi.spi.EventLoop;
 
 /**
- * Gives up tasks whose data do not come while other things do: a peer that forgets a write must not keep its memory.
- * A peer that sends nothing at all is another matter, and so is one from which nothing is read for a while. On the
- * loop.
+ * Gives up tasks with data that do not come while other PDUs do: a peer that forgets a write must not keep its memory.
+ * Does not count time in which the peer sends nothing at all, or in which nothing is read from it. Confined to the
+ * event loop's thread.
  */
 final class DataWatch {
     private final FullFeature connection;
@@ -22,7 +22,7 @@ final class DataWatch {
         this.limitMs = limitMs;
     }
 
-    /** A task waits for data. */
+    /** Watches a task that waits for data. */
     void begin() {
         if (!running && !stopped) {
             running = true;
@@ -41,7 +41,7 @@ final class DataWatch {
         for (Task task : connection.tasks()) {
             if (task.state == Task.State.RECEIVING && task.delivered) {
                 long missingMs = connection.heardMs() - task.heardMs;
-                // Asked again before it is given up, even where this look comes late.
+                // Asks again before it gives the task up, even where this look comes late.
                 if (missingMs < limitMs / 2 || connection.askAgain(task)
                         || missingMs < limitMs) {
                     waiting = true;

@@ -10,8 +10,8 @@ import lunar.iscsi.SendTargets;
 import lunar.iscsi.TargetAddress;
 
 /**
- * Answers SendTargets (RFC 7143 appendix C): an initiator is told of the targets that it may use, and of every portal
- * where they are. Thread-safe.
+ * Answers SendTargets (RFC 7143 appendix C): reports to an initiator the targets that it may use, with every portal
+ * where they can be reached. Thread-safe.
  */
 final class Discovery {
     private final TargetServer server;
@@ -20,8 +20,8 @@ final class Discovery {
 
     /**
      * @param who the session that asks
-     * @param asked the portal where it asks, which is told first
-     * @param reached our address of that connection
+     * @param asked the portal where it asks, which is reported first
+     * @param reached local address of that connection
      */
     List<DiscoveredTarget> answer(SendTargets question, LoginResult who, BoundPortal asked,
             InetSocketAddress reached) {
@@ -38,7 +38,7 @@ final class Discovery {
         };
     }
 
-    /** What an initiator would be told that may use every target; also of those that it cannot get to. */
+    /** Returns the answer to an initiator that may use every target; includes targets that it cannot reach. */
     List<DiscoveredTarget> all(InetSocketAddress reached) {
         return server.targets().stream()
                 .filter(target -> !(target.spec().absence()

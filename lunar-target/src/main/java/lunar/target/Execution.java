@@ -17,8 +17,8 @@ import lunar.target.device.Worker;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a task has elsewhere: a request at a device, or work on a thread of its own. Belongs to the task's loop; the end
- * comes on any thread and goes back there.
+ * Runs the work of a task outside its event loop: a request at a device, or work on a thread of its own. Confined to
+ * the event loop's thread, to which a completion on any other thread is handed back.
  */
 final class Execution implements BlockRequest.Completion, Runnable {
     private static final System.Logger LOG = System.getLogger("lunar.target");
@@ -28,7 +28,7 @@ final class Execution implements BlockRequest.Completion, Runnable {
     private @Nullable StorageException failure;
     private ScsiTask.@Nullable Ending ending;
 
-    /** Where {@link #request} is this moment. */
+    /** The device that has {@link #request} now. */
     private @Nullable BlockDevice submittedTo;
     private @Nullable Worker worker;
     private List<FencedDevice.Confined> confined = List.of();
@@ -38,7 +38,7 @@ final class Execution implements BlockRequest.Completion, Runnable {
 
     BlockRequest request() { return request; }
 
-    /** Forgets everything, above all the memory of the last request. */
+    /** Clears everything, above all the memory of the last request. */
     void clear() {
         request.asFlush().onCompletion(this);
         failure = null;
@@ -51,7 +51,7 @@ final class Execution implements BlockRequest.Completion, Runnable {
 
     void submit(BlockDevice device, ScsiTask.Ending then) {
         ending = then;
-        if (task.aborted()) { // the next step of a command that nobody wants any more
+        if (task.aborted()) { // the next step of an aborted command
             completed(request, new AbortedException("the command was aborted"));
             return;
         }
@@ -81,7 +81,7 @@ final class Execution implements BlockRequest.Completion, Runnable {
         }));
     }
 
-    /** Runs the work; a failure becomes the outcome that tells it. */
+    /** Runs the work; turns a failure into the outcome that reports it. */
     private Consumer<ScsiTask> outcome(Callable<Consumer<ScsiTask>> blocking) {
         try {
             return blocking.call();
@@ -100,7 +100,7 @@ final class Execution implements BlockRequest.Completion, Runnable {
         task.connection().resume(this, takesTurns);
     }
 
-    /** On the loop: what the task had elsewhere has ended. */
+    /** Continues the task after its work has ended. On the event loop's thread. */
     @Override
     public void run() {
         submittedTo = null;
@@ -112,7 +112,7 @@ final class Execution implements BlockRequest.Completion, Runnable {
         }
     }
 
-    /** Fences what an aborted task that does not end may still change; fails where it cannot be told what that is. */
+    /** Fences what an aborted task that does not end may still change; returns false where that is not known. */
     boolean fence() {
         List<FencedDevice.Confined> fences = null;
         if (submittedTo instanceof FencedDevice device) {
@@ -128,7 +128,7 @@ final class Execution implements BlockRequest.Completion, Runnable {
         return true;
     }
 
-    /** It has ended, and changes nothing any more. */
+    /** Lifts the fences when the work has ended, and changes nothing any more. */
     void lift() {
         if (!confined.isEmpty()) {
             confined.forEach(FencedDevice.Confined::lift);

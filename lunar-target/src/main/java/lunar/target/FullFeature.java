@@ -29,28 +29,28 @@ import lunar.scsi.SenseKey;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The full feature phase of one connection (RFC 7143 section 4.3): numbers commands, collects their data, hands
- * them to device servers, and sends what these answer. All on the connection's loop.
+ * The full feature phase of a connection (RFC 7143 section 4.3): numbers commands, collects their data, dispatches
+ * them to device servers, and sends the answers. Confined to the event loop's thread.
  */
 final class FullFeature implements PduReceiver {
     /** An extended CDB of the longest kind and a bidirectional length (RFC 7143 section 11.2.2). */
     static final int MAX_AHS_BYTES = 260;
 
-    /** The iSCSIProtocolLevel from which on there are priorities, queries and status qualifiers. */
+    /** The lowest iSCSIProtocolLevel with priorities, queries and status qualifiers. */
     static final int RFC_7144 = 2;
 
-    /** Where every PDU of an initiator has it. */
+    /** Offset of ExpStatSN in every PDU of an initiator. */
     private static final int EXP_STAT_SN = 28;
 
     /**
-     * So many answers with so many bytes do not wait for the end of the batch: the initiator works on these while we
-     * make the others. Not for less, for each write may have to wake it, which is a third of the cost of a long read
-     * where processors are virtual.
+     * So many answers with so many bytes do not wait for the end of the batch: the initiator processes them meanwhile.
+     * Fewer answers do wait, as each write may have to wake the initiator, which is a third of the cost of a long read
+     * on virtual processors.
      */
     private static final int EARLY_ANSWERS = 4;
     private static final int EARLY_BYTES = 64 * 1024;
 
-    /** Of a session's memory this part may be data that its initiator has not acknowledged. */
+    /** The part of a session's memory that may be data which its initiator has not acknowledged. */
     private static final int KEPT_SHARE = 4;
 
     private final Connection connection;
@@ -67,7 +67,7 @@ final class FullFeature implements PduReceiver {
     private final DataWatch dataWatch;
     private final KeepAlive keepAlive;
     private final BackPressure backPressure;
-    /** Tags of R2Ts are not negative, those of pings are. */
+    /** Tags of R2Ts are not negative, tags of pings are. */
     private int lastTtt;
     private int lastPing = Integer.MIN_VALUE;
     private int expStatSn;
@@ -77,16 +77,16 @@ final class FullFeature implements PduReceiver {
     private final Runnable scheduledFlush = this::flush;
     private boolean stopped;
     private boolean closed;
-    /** The connection is lost, and its tasks are not. */
+    /** Whether the connection is lost while its tasks are kept. */
     private boolean suspended;
-    /** The task of the command whose data segment is being read; null where that command is dropped. */
+    /** The task of the command with the data segment that is being read; null where that command is dropped. */
     private @Nullable Task incoming;
     private boolean begun;
 
-    /** The task into whose buffer the transport is reading; an abort must not give that buffer to another task. */
+    /** The task with the buffer that the transport is filling; an abort must not give that buffer to another task. */
     private @Nullable Task filling;
 
-    /** @param login what the login of this connection ended with; of the session only the leading one's */
+    /** @param login result of this connection's own login; {@link Session#login} is that of the leading connection */
     FullFeature(Connection connection, TargetServer server, Transport transport, Session session,
             LoginResult login, int firstStatSn) {
         this.connection = connection;
@@ -111,37 +111,37 @@ final class FullFeature implements PduReceiver {
                 server.limits().maxAnswerBytes(), keepAlive::heard);
     }
 
-    /** Whether nothing that comes is looked at any longer. */
+    /** Whether PDUs that arrive are ignored. */
     boolean isStopped() {
         return stopped;
     }
 
-    /** When something has come last. */
+    /** Returns when the peer was last heard. */
     long heardMs() { return keepAlive.heardMs(); }
 
     Session session() { return session; }
 
-    /** The connection's number in its session. */
+    /** Returns the connection's number in its session. */
     int cid() { return login.cid(); }
 
     Transport transport() { return transport; }
 
     Connection connection() { return connection; }
 
-    /** Where its commands come in. */
+    /** Returns the intake of its commands. */
     CommandIntake commands() { return commands; }
 
-    /** What was agreed for the data of commands. */
+    /** Returns the negotiated rules for the data of commands. */
     BurstRules rules() { return rules; }
 
-    /** The task of a tag that has its allegiance to this connection, or null. */
+    /** Returns the task of a tag that has its allegiance to this connection, or null. */
     @Nullable
     Task own(int itt) {
         Task task = tasks.find(itt);
         return task != null && task.connection().equals(this) ? task : null;
     }
 
-    // --- what comes ---
+    // --- receiving ---
 
     @Override
     public MemorySegment dataDestination(Bhs bhs, MemorySegment ahs, int length)
@@ -179,8 +179,7 @@ final class FullFeature implements PduReceiver {
     boolean isFilling(Task task) { return task.equals(filling); }
 
     /**
-     * The transport has filled what it was filling, or never will; a task that ended meanwhile gives its buffer back
-     * now.
+     * Ends the filling of a buffer, complete or not; a task that ended meanwhile gives its buffer back now.
      */
     private void filled() {
         Task task = filling;
@@ -198,7 +197,7 @@ final class FullFeature implements PduReceiver {
         if (stopped) {
             return;
         }
-        if (bhs.opcode() != LogoutRequest.OPCODE) { // there it may be of another connection
+        if (bhs.opcode() != LogoutRequest.OPCODE) { // its ExpStatSN may be of another connection
             expStatSn = bhs.int32(EXP_STAT_SN);
             session.fence().look();
             if (recovers) {
@@ -222,7 +221,7 @@ final class FullFeature implements PduReceiver {
         backPressure.look();
     }
 
-    /** A command whose data came with it. */
+    /** Begins a command that came together with its data. */
     private @Nullable Task begin(Bhs bhs, MemorySegment ahs, MemorySegment data)
             throws ProtocolException {
         int length = (int) data.byteSize();
@@ -236,7 +235,7 @@ final class FullFeature implements PduReceiver {
         return task;
     }
 
-    /** A command has arrived: makes a task of it, and room for its data. Null to drop it. */
+    /** Makes a task of a command that has arrived, and room for its data. Returns null to drop it. */
     private @Nullable Task begin(Bhs bhs, MemorySegment ahs, int immediateBytes)
             throws ProtocolException {
         Task task = commands.take(bhs, ahs);
@@ -262,7 +261,7 @@ final class FullFeature implements PduReceiver {
         }
     }
 
-    /** A rule of data transfer broken ends the task where the RFC names a sense for it, else the connection. */
+    /** Ends the task after a violation of the data transfer rules where the RFC names a sense, else the connection. */
     private void judge(Task task, DataOutResult result) throws ProtocolException {
         if (result.accepted()) {
             return;
@@ -276,10 +275,10 @@ final class FullFeature implements PduReceiver {
         task.broken = true;
     }
 
-    /** Executes a task if its turn has come and its data are there; else asks for the data. */
+    /** Executes a task if its turn has come and its data are there; otherwise asks for the data. */
     void advance(Task task) {
         if (!task.delivered || task.state != Task.State.RECEIVING || isFilling(task)) {
-            return; // of the last, another connection has made it its turn while its data are still coming
+            return; // if filling, another connection has delivered it while its data are still being read
         }
         if (task.broken || task.hasAllData()) {
             if (task.set == null) {
@@ -312,7 +311,7 @@ final class FullFeature implements PduReceiver {
         if (task != null && task.state == Task.State.RECEIVING) {
             judge(task, task.transfer().lost(bhs.ttt(), bhs.isFinal()));
             advance(task);
-        } // all else is dropped, and its initiator sends it again
+        } // any other PDU is dropped, and its initiator sends it again
     }
 
     @Override
@@ -322,9 +321,9 @@ final class FullFeature implements PduReceiver {
         backPressure.look();
     }
 
-    // --- what goes ---
+    // --- sending ---
 
-    /** Runs something on the loop, at once if this is its thread. */
+    /** Runs something on the event loop's thread, at once if called there. */
     void inLoop(Runnable what) {
         if (transport.loop().inLoop()) {
             what.run();
@@ -333,7 +332,7 @@ final class FullFeature implements PduReceiver {
         }
     }
 
-    /** What a task had elsewhere has ended: goes on with the task on the loop, at once or in its turn. */
+    /** Continues a task when its execution has ended, on the event loop's thread, at once or in its turn. */
     void resume(Execution ended, boolean inTurn) {
         if (!inTurn && transport.loop().inLoop()) {
             ended.run();
@@ -342,17 +341,17 @@ final class FullFeature implements PduReceiver {
         try {
             transport.loop().execute(ended);
         } catch (RejectedExecutionException _) {
-            // The server has closed and waited its time for this device; there is nobody left to answer.
+            // The server has closed after waiting its time for this device; no connection is left to answer.
         }
     }
 
-    /** Sends what a task has come to, unless nobody wants to hear it. */
+    /** Sends the outcome of a task, unless it is aborted or its connection is over. */
     void answer(Task task) {
         if ((task.aborted() && !task.endsWithoutUnit() && !task.endsAborted())
                 || (closed && !suspended)) {
             task.giveBackBuffer();
         } else {
-            responses.respond(task); // where the connection is lost, for whoever the task is reassigned to
+            responses.respond(task); // where the connection is lost, kept for the one that adopts the task
             if (++unsentAnswers >= EARLY_ANSWERS && transport.queuedBytes() >= EARLY_BYTES) {
                 sendAnswers();
             }
@@ -360,7 +359,7 @@ final class FullFeature implements PduReceiver {
         }
     }
 
-    /** Sends what a task has come to whose device has not ended it, and keeps its buffer. */
+    /** Sends the outcome of a task that its device has not ended, and keeps the task's buffer. */
     void answerLeftBehind(Task task) {
         if (!closed || suspended) {
             responses.respond(task);
@@ -368,12 +367,12 @@ final class FullFeature implements PduReceiver {
         }
     }
 
-    /** Whether data can go from a device to the initiator without passing through memory: nothing is sent twice. */
+    /** Whether data can go from a device to the initiator without a buffer, as nothing is kept to be sent again. */
     boolean transfers() {
         return !recovers && transport.transfers();
     }
 
-    /** The StatSN of the next answer. */
+    /** Returns the StatSN of the next answer. */
     int nextStatSn() { return responses.nextStatSn(); }
 
     /** Whether the initiator has every status before this number. */
@@ -381,7 +380,7 @@ final class FullFeature implements PduReceiver {
         return !SerialNumbers.lessThan(expStatSn, statSn);
     }
 
-    /** What ends outside a batch is flushed once after all that has ended by then. */
+    /** Schedules one flush for all tasks that end outside a batch until then. */
     void scheduleFlush() {
         if (!inBatch && !flushScheduled) {
             flushScheduled = true;
@@ -402,8 +401,8 @@ final class FullFeature implements PduReceiver {
     // --- ending ---
 
     /**
-     * The data of a task have not come for some time: asks for them once more, where that is agreed (section 7.5).
-     * Returns whether it did.
+     * Asks once more for the data of a task that have not come for some time, if error recovery is negotiated (section
+     * 7.5). Returns whether it did.
      */
     boolean askAgain(Task task) {
         if (!recovers || task.askedAgain) {
@@ -416,14 +415,14 @@ final class FullFeature implements PduReceiver {
         return true;
     }
 
-    /** The data of a task have not come for too long: nobody waits for them any longer. */
+    /** Refuses a task when its data have not come for too long, and waits for them no longer. */
     void giveUp(Task task) {
         task.refuse(Sense.of(SenseKey.ABORTED_COMMAND, AdditionalSense.INITIATOR_RESPONSE_TIMEOUT));
         task.broken = true;
         advance(task);
     }
 
-    /** The tasks that have their allegiance to this connection. */
+    /** Returns the tasks that have their allegiance to this connection. */
     List<Task> tasks() {
         return tasks.all().stream().filter(task -> task.connection().equals(this)).toList();
     }
@@ -439,7 +438,7 @@ final class FullFeature implements PduReceiver {
         }
     }
 
-    /** Tells the initiator that the session is over, and ends it (AsyncEvent 3). */
+    /** Announces to the initiator that the session is over, and ends the connection (AsyncEvent 3). */
     void drop(String why) {
         if (!closed) {
             var parameters = session.login().parameters();
@@ -450,9 +449,9 @@ final class FullFeature implements PduReceiver {
     }
 
     /**
-     * Ends the connection, with its tasks. On the loop.
+     * Ends the connection, with its tasks. On the event loop's thread.
      *
-     * @param why null where it ends in order
+     * @param why the reason to log; null for an orderly end
      */
     void terminate(@Nullable String why, ConnectionEvent event) {
         if (suspended && connection.state() == ConnectionState.FREE) {
@@ -466,14 +465,14 @@ final class FullFeature implements PduReceiver {
         }
     }
 
-    /** A logout has begun, or the connection is over: what still comes is not looked at. */
+    /** Ignores all further PDUs, since a logout has begun or the connection is over. */
     void stopCommands() {
         stopped = true;
         keepAlive.stop();
         dataWatch.stop();
     }
 
-    /** The connection is lost: its tasks wait to be reassigned to another, where that is agreed. */
+    /** Keeps the tasks of a lost connection to be reassigned to another, if that is negotiated; else releases them. */
     void suspend() {
         if (session.retainMs() == 0) {
             release();
@@ -487,7 +486,7 @@ final class FullFeature implements PduReceiver {
         }
     }
 
-    /** The connection is over, and its transport closed: aborts what it has left. */
+    /** Aborts the tasks that are left when the connection is over and its transport closed. */
     void release() {
         if (closed && !suspended) {
             return;
@@ -503,16 +502,16 @@ final class FullFeature implements PduReceiver {
 
     // --- reassignment ---
 
-    /** The initiator has every status before this number. */
+    /** Releases the answers before a StatSN, which the initiator has. */
     void acknowledge(int expStatSn) {
         responses.acknowledge(expStatSn);
     }
 
-    /** The task of a tag that has ended here and whose status has not been acknowledged, or null. */
+    /** Returns the task of a tag that has ended here with its status not acknowledged yet, or null. */
     @Nullable
     Task unacknowledged(int itt) { return responses.unacknowledged(itt); }
 
-    /** A task of a lost connection has its allegiance to this one from now on, and goes on (section 7.2.2). */
+    /** Takes over the allegiance of a task of a lost connection, and continues it (section 7.2.2). */
     void adopt(Task task, int expDataSn) {
         FullFeature from = task.connection();
         task.reassign(this);

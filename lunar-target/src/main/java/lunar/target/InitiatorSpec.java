@@ -8,11 +8,11 @@ import java.util.TreeMap;
 import lunar.iscsi.ChapPolicy;
 
 /**
- * What one initiator may do at a target. Immutable.
+ * Describes the access of an initiator to a target. Immutable.
  *
- * @param name iSCSI name of the initiator, or {@value #ANYBODY} for all that have no entry of their own
- * @param chap how it proves itself; empty asks for what the target asks everybody for
- * @param luns what it sees: the target's LUN for each LUN of its own; empty shows it all of them as they are
+ * @param name iSCSI name of the initiator, or {@value #ANYBODY} for all without an entry of their own
+ * @param chap how it authenticates; empty for the CHAP of the target
+ * @param luns LUNs that it sees: the target's LUN for each LUN of its own; empty shows all of them unchanged
  * @param readOnly whether it may not change anything
  */
 public record InitiatorSpec(String name, Optional<ChapPolicy> chap,
@@ -33,27 +33,27 @@ public record InitiatorSpec(String name, Optional<ChapPolicy> chap,
         });
     }
 
-    /** An initiator that may do all. */
+    /** Returns an initiator that may read and write all LUNs. */
     public static InitiatorSpec of(String name) {
         return new InitiatorSpec(name, Optional.empty(), Optional.empty(), false);
     }
 
-    /** The same, which proves itself by this. */
+    /** Returns a copy that authenticates by this policy. */
     public InitiatorSpec withChap(ChapPolicy policy) {
         return new InitiatorSpec(name, Optional.of(policy), luns, readOnly);
     }
 
-    /** The same, which sees these LUNs only. */
+    /** Returns a copy that sees these LUNs only. */
     public InitiatorSpec withLuns(SortedMap<Integer, Integer> map) {
         return new InitiatorSpec(name, chap, Optional.of(map), readOnly);
     }
 
-    /** The same, for reading only, or not. */
+    /** Returns a copy that is read-only, or not. */
     public InitiatorSpec withReadOnly(boolean value) {
         return new InitiatorSpec(name, chap, luns, value);
     }
 
-    /** iSCSI names are compared in lower case (RFC 7143 section 4.2.7.2, RFC 3722). */
+    /** Returns an iSCSI name in lower case, as names are compared (RFC 7143 section 4.2.7.2, RFC 3722). */
     static String normal(String name) {
         return name.toLowerCase(Locale.ROOT);
     }

@@ -15,7 +15,7 @@ final class KeepAlive {
     private EventLoop.Timer timer = () -> {};
     private boolean stopped;
 
-    /** A ping is out, and nothing has been heard since. */
+    /** Whether a ping is outstanding, with nothing heard since. */
     private boolean pinged;
 
     KeepAlive(EventLoop loop, long idleMs, Runnable ping, Runnable end) {
@@ -27,13 +27,13 @@ final class KeepAlive {
         schedule();
     }
 
-    /** The peer has sent something, or taken something. */
+    /** Notes that the peer has sent or taken something. */
     void heard() {
         heardMs = loop.nowMs();
         pinged = false;
     }
 
-    /** When it has last. */
+    /** Returns when the peer was last heard. */
     long heardMs() { return heardMs; }
 
     void stop() {

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Counts the connections of normal sessions, in all and by origin, so that no address takes all of them however many
+ * Counts the connections of normal sessions, in total and by origin, so that no address takes all of them however many
  * valid logins it has. Logins that complete on several loops at the same moment may exceed a limit by one each.
  * Thread-safe.
  */
@@ -21,28 +21,28 @@ final class LoggedInConnections {
         mostOfOrigin = limits.maxConnectionsPerAddress();
     }
 
-    /** Whether all connections that there may be are taken. */
+    /** Whether the limit of all connections is reached. */
     synchronized boolean isFull() {
         return count >= most;
     }
 
-    /** How many an origin has. */
+    /** Returns how many connections an origin has. */
     synchronized int of(Origin origin) {
         Set<Connection> own = byOrigin.get(origin);
         return own == null ? 0 : own.size();
     }
 
-    /** How many an origin may have. */
+    /** Returns how many connections an origin may have. */
     int mostOfOrigin() { return mostOfOrigin; }
 
-    /** A connection has begun or joined a normal session. */
+    /** Adds a connection that has begun or joined a normal session. */
     synchronized void add(Connection connection) {
         if (byOrigin.computeIfAbsent(connection.origin(), _ -> new HashSet<>()).add(connection)) {
             count++;
         }
     }
 
-    /** A connection has ended. */
+    /** Removes a connection that has ended; has no effect on one that was not added. */
     synchronized void remove(Connection connection) {
         Set<Connection> own = byOrigin.get(connection.origin());
         if (own != null && own.remove(connection)) {

@@ -24,7 +24,7 @@ import lunar.iscsi.spi.PduReceiver;
 import lunar.iscsi.spi.Transport;
 import org.jspecify.annotations.Nullable;
 
-/** The login phase of one connection (RFC 7143 chapter 6): moves PDUs between transport and {@link TargetLogin}. */
+/** The login phase of a connection (RFC 7143 chapter 6): moves PDUs between transport and {@link TargetLogin}. */
 final class LoginPhase implements PduReceiver {
     private final Connection connection;
     private final TargetServer server;
@@ -36,7 +36,7 @@ final class LoginPhase implements PduReceiver {
     private int expStatSn;
     private boolean begun;
     private boolean over;
-    /** The last Login Response has been sent. */
+    /** Whether the last Login Response has been sent. */
     private boolean answered;
     private int itt;
     private int expCmdSn;
@@ -69,7 +69,7 @@ final class LoginPhase implements PduReceiver {
                     "opcode %02Xh where only a Login Request may come (RFC 7143 section 6.3)",
                     bhs.opcode());
             if (!begun) {
-                // Before the leading login nobody is told anything (section 6.3); the connection just ends.
+                // Before the first Login Request nothing is answered (section 6.3); the connection just ends.
                 throw new ProtocolException(what);
             }
             failed(login.fail(LoginStatus.INVALID_DURING_LOGIN, what));
@@ -91,7 +91,7 @@ final class LoginPhase implements PduReceiver {
         }
     }
 
-    /** Takes from a Login Request what its answer needs, whatever else is wrong with it. */
+    /** Takes the fields that the answer needs from a Login Request, be it valid or not. */
     private void begin(Bhs bhs) {
         if (!begun) {
             begun = true;
@@ -102,13 +102,13 @@ final class LoginPhase implements PduReceiver {
         }
         itt = bhs.itt();
         expCmdSn = bhs.int32(InitiatorPdu.CMD_SN);
-        if (!bhs.immediate()) { // which uses its CmdSN up
+        if (!bhs.immediate()) { // then it uses its CmdSN up
             expCmdSn++;
             tolerated = "a Login Request without the I bit (RFC 7143 section 11.12)";
         }
     }
 
-    /** Tells an initiator whose login has begun that it ends, for a reason of ours. The caller ends the connection. */
+    /** Refuses a login that has begun, for a reason of the target. The caller ends the connection. */
     void refuse(LoginStatus status, String why) {
         if (begun && !answered) {
             over = true;
@@ -143,10 +143,10 @@ final class LoginPhase implements PduReceiver {
             reject(LoginStatus.NOT_FOUND, "the target has just been removed");
             return;
         }
-        // The text of the answer is valid during this call only, and others may have to end first.
+        // The text of the answer is valid during this call only, and another session may have to end first.
         LoginAnswer kept = answer
                 .withText(MemorySegment.ofArray(answer.text().toArray(ValueLayout.JAVA_BYTE)));
-        if (result.tsih() != 0) { // the request names a session: no login without that joins one
+        if (result.tsih() != 0) { // only a login that names a session joins one
             join(result, kept);
             return;
         }
@@ -191,18 +191,18 @@ final class LoginPhase implements PduReceiver {
         }
     }
 
-    /** Commands of what the login takes the place of may still be performed: not even a new session may hide that. */
+    /** Refuses the login while commands of what it replaces may still be performed, which it must not hide. */
     private void notYet() {
         reject(LoginStatus.SERVICE_UNAVAILABLE, "commands of the old session have not ended yet");
     }
 
     /**
-     * The connection is the first of its session.
+     * Enters full feature phase as the leading connection of a session.
      *
-     * @param free whether the session before is over
+     * @param free whether the session that it replaces is over
      */
     private void lead(Session session, boolean free, LoginResult result, LoginAnswer answer) {
-        if (!free) { // the session ends with the one before it, for the sake of the next login
+        if (!free) { // the session ends when the one before it does, as the next login waits for that
             if (connection.state() == ConnectionState.IN_LOGIN) {
                 notYet();
             }
@@ -212,7 +212,7 @@ final class LoginPhase implements PduReceiver {
             server.ended(session);
             return;
         }
-        if (session.replaced()) { // yet another login took the place
+        if (session.replaced()) { // by yet another login
             server.ended(session);
             failed(login.fail(LoginStatus.SERVICE_UNAVAILABLE,
                     "replaced by a newer login of the same initiator port"));
@@ -221,11 +221,11 @@ final class LoginPhase implements PduReceiver {
         enter(session, result, answer);
     }
 
-    /** The connection is one more of the session that its request names (RFC 7143 section 6.3.4). */
+    /** Joins the session that the request names (RFC 7143 section 6.3.4). */
     private void join(LoginResult result, LoginAnswer answer) {
         Session named = server.sessions().find(result.tsih());
         Optional<LoginStatus> refusal = refusal(named, result);
-        if (named == null || refusal.isPresent()) { // it was otherwise when the login began
+        if (named == null || refusal.isPresent()) { // since the login began
             reject(refusal.orElse(LoginStatus.SESSION_DOES_NOT_EXIST), notJoined(result));
             return;
         }
@@ -236,7 +236,7 @@ final class LoginPhase implements PduReceiver {
         });
     }
 
-    /** On the session's loop: ends the connection in whose place this one comes, then joins. */
+    /** Ends the connection that this one replaces, then joins. On the thread of the session's loop. */
     private void vacate(Session session, LoginResult result, LoginAnswer answer) {
         FullFeature old = session.connection(result.cid());
         var _ = session.vacate(result.cid()).thenApply(_ -> true)
@@ -246,7 +246,7 @@ final class LoginPhase implements PduReceiver {
                         () -> joinNow(session, old, vacant, result, answer)));
     }
 
-    /** On the session's loop; says it to the peer where it may not. */
+    /** Whether the connection may still join; refuses the login otherwise. On the thread of the session's loop. */
     private boolean mayJoin(Session session, LoginResult result) {
         if (connection.state() != ConnectionState.IN_LOGIN) {
             return false;
@@ -256,7 +256,7 @@ final class LoginPhase implements PduReceiver {
         return refusal.isEmpty();
     }
 
-    /** On the session's loop, after the connection in whose place it comes has ended or has not. */
+    /** Joins after the replaced connection has ended, or has not in time. On the thread of the session's loop. */
     private void joinNow(Session session, @Nullable FullFeature old, boolean vacant,
             LoginResult result, LoginAnswer answer) {
         if (!mayJoin(session, result)) {
@@ -267,7 +267,7 @@ final class LoginPhase implements PduReceiver {
             return;
         }
         FullFeature other = session.connection(result.cid());
-        if (other != null && !other.equals(old)) { // another login of this number was faster, and goes for this one
+        if (other != null && !other.equals(old)) { // another login of this CID was faster: this one replaces it
             vacate(session, result, answer);
             return;
         }
@@ -284,7 +284,7 @@ final class LoginPhase implements PduReceiver {
         enter(session, result, answer);
     }
 
-    /** Whether the session is still the one that was named, and the initiator may still use its target. */
+    /** Returns why a login may not join; empty where it may. Session and access may have changed since it began. */
     private Optional<LoginStatus> refusal(@Nullable Session session, LoginResult result) {
         TargetNode target = server.target(result.targetName().orElseThrow());
         return session == null || target == null || !target.equals(session.target())

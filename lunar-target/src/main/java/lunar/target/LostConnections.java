@@ -10,12 +10,12 @@ import lunar.iscsi.spi.EventLoop;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Connections of a session that were lost, at error recovery level 2. Their tasks go on, without anybody to answer to,
- * until the initiator logs the connection out for recovery, by a Logout or by a login in its place, and reassigns them
- * to another; or until its time is over (RFC 7143 sections 7.2.2 and 7.12.3). On the session's loop.
+ * Keeps the lost connections of a session at error recovery level 2. Their tasks go on unanswered until the initiator
+ * logs the connection out for recovery, by a Logout or by a login in its place, and reassigns them to another; or until
+ * its time is over (RFC 7143 sections 7.2.2 and 7.12.3). Confined to the thread of the session's event loop.
  */
 final class LostConnections {
-    /** Connections of a session that may wait for others at once, each with what it has not been acknowledged. */
+    /** Most lost connections of a session, each of which keeps its unacknowledged answers. */
     static final int MAX_COUNT = 16;
 
     private static final class Lost {
@@ -31,7 +31,7 @@ final class LostConnections {
 
     LostConnections(Session session) { this.session = session; }
 
-    /** One more; where that is too many, the oldest is not waited for any longer. */
+    /** Adds a lost connection; beyond {@link #MAX_COUNT} the oldest is terminated. */
     void add(FullFeature connection) {
         if (lost.size() == MAX_COUNT) {
             lost.getFirst().connection.terminate("too many lost connections of its session",
@@ -40,7 +40,7 @@ final class LostConnections {
         lost.add(new Lost(connection));
     }
 
-    /** Its time is over, or its tasks are aborted. */
+    /** Removes a connection when its time is over or its tasks are aborted. */
     void remove(FullFeature connection) {
         lost.removeIf(one -> {
             if (one.connection.equals(connection)) {
@@ -55,7 +55,7 @@ final class LostConnections {
 
     List<FullFeature> all() { return lost.stream().map(one -> one.connection).toList(); }
 
-    /** The one of a number that has not been logged out, or null. */
+    /** Returns the lost connection of a CID that has not been logged out, or null. */
     @Nullable
     FullFeature waiting(int cid) {
         return lost.stream().filter(one -> !one.loggedOut && one.connection.cid() == cid)
@@ -68,10 +68,9 @@ final class LostConnections {
     }
 
     /**
-     * A connection is removed for recovery: from now on its tasks have their allegiance to none, for so long as was
-     * agreed.
+     * Removes a connection for recovery: its tasks then have allegiance to no connection, for the negotiated time.
      *
-     * @param expStatSn the first status of it that the initiator has not
+     * @param expStatSn the first status of it that the initiator has not received
      */
     void logOut(FullFeature connection, int expStatSn) {
         connection.acknowledge(expStatSn);
@@ -87,7 +86,7 @@ final class LostConnections {
         }
     }
 
-    /** What TASK REASSIGN comes to (section 11.6.1); the task itself is is moved after the answer. */
+    /** Returns the response to TASK REASSIGN (section 11.6.1); the task itself is moved after the answer. */
     TaskManagementResponseCode judge(TaskManagementRequest request) {
         if (session.recoveryLevel() < 2) {
             return TaskManagementResponseCode.REASSIGNMENT_NOT_SUPPORTED;
@@ -101,7 +100,7 @@ final class LostConnections {
                 : TaskManagementResponseCode.TASK_STILL_ALLEGIANT;
     }
 
-    /** A task that the initiator has not seen the end of, wherever it is, or null. */
+    /** Finds a task with an end that the initiator has not acknowledged, on any connection; or null. */
     @Nullable
     Task find(int itt) {
         Task going = session.tasks().find(itt);

@@ -8,9 +8,9 @@ import lunar.iscsi.SerialNumbers;
 import lunar.iscsi.spi.EventLoop;
 
 /**
- * Commands before a task management request that have not come yet. A request that is immediate overtakes them, but
- * acts on them too: it waits for them, or takes their CmdSNs in their place, so that they are ignored when they come
- * (RFC 7143 sections 4.2.3.3, 4.2.3.4 and 11.6.1). On the loop.
+ * Tracks commands before a task management request that have not come yet. An immediate request overtakes them, but
+ * acts on them too: it waits for them, or uses up their CmdSNs, so that they are ignored when they come (RFC 7143
+ * sections 4.2.3.3, 4.2.3.4 and 11.6.1). Confined to the event loop's thread.
  */
 final class MissingCommands {
     private record Waiter(int cmdSn, CompletableFuture<Void> turn) {}
@@ -28,7 +28,7 @@ final class MissingCommands {
         this.boundMs = boundMs;
     }
 
-    /** Ends when all commands before a CmdSN have come; those that take too long are done without. */
+    /** Ends when all commands before a CmdSN have come; uses up the CmdSNs of those that take too long. */
     CompletableFuture<Void> awaitBefore(int cmdSn) {
         if (!isMissingBefore(cmdSn)) {
             return CompletableFuture.completedFuture(null);
@@ -40,7 +40,7 @@ final class MissingCommands {
         return waiter.turn;
     }
 
-    /** Takes the CmdSNs of all commands before one that have not come. */
+    /** Uses up the CmdSNs of all missing commands before a CmdSN. */
     void plugBefore(int cmdSn) {
         while (isMissingBefore(cmdSn)) {
             if (window.accept(window.expCmdSn(), false) != CommandWindow.Verdict.DELIVER) {
@@ -52,7 +52,7 @@ final class MissingCommands {
         waiters.removeIf(waiter -> waiter.cmdSn == cmdSn && waiter.turn.complete(null));
     }
 
-    /** Takes the CmdSN of one command, which is before another. Fails where it cannot be still to come. */
+    /** Uses up the CmdSN of a command, which is before another. Returns false if it cannot be still to come. */
     boolean plug(int cmdSn, int before) {
         if (!SerialNumbers.lessThan(cmdSn, before)
                 || SerialNumbers.lessThan(cmdSn, window.expCmdSn())
@@ -66,7 +66,7 @@ final class MissingCommands {
         return true;
     }
 
-    /** ExpCmdSN may have moved on. */
+    /** Completes the waits that are over when ExpCmdSN may have advanced. */
     void moved() {
         if (!waiters.isEmpty()) {
             waiters.removeIf(waiter -> !isMissingBefore(waiter.cmdSn)

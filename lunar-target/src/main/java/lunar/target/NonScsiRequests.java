@@ -55,7 +55,7 @@ final class NonScsiRequests {
         snacks = new Snacks(responses, session.recoveryLevel() > 0);
     }
 
-    /** Performs a request, or has it wait for those before it on other connections. */
+    /** Performs a request, or holds it until those before it on other connections have come. */
     void received(InitiatorPdu pdu, Bhs bhs, MemorySegment data) throws ProtocolException {
         if (pdu instanceof SnackRequest || isPong(bhs)) {
             perform(pdu, bhs, data);
@@ -73,12 +73,12 @@ final class NonScsiRequests {
             }
             case HOLD -> hold(pdu, bhs, data);
             case IGNORE -> {
-                // As the RFC has it (section 4.2.2.1).
+                // As the RFC requires (section 4.2.2.1).
             }
         }
     }
 
-    /** One whose data have no room is refused in its turn. */
+    /** Holds a request until its turn; without room for its data it is refused then. */
     private void hold(InitiatorPdu pdu, Bhs bhs, MemorySegment data) {
         Bhs header = new Bhs()
                 .wrap(MemorySegment.ofArray(bhs.bytes().toArray(ValueLayout.JAVA_BYTE)));
@@ -94,7 +94,7 @@ final class NonScsiRequests {
         }
     }
 
-    /** The answer to our ping; its CmdSN is not used up (section 11.18). */
+    /** Whether this answers a ping of the target; its CmdSN is not used up (section 11.18). */
     private static boolean isPong(Bhs bhs) {
         return bhs.opcode() == NopOut.OPCODE && bhs.itt() == Bhs.NO_TAG;
     }
@@ -133,7 +133,7 @@ final class NonScsiRequests {
     private void nop(NopOut nop, MemorySegment data) {
         if (nop.isPing()) {
             long length = Math.min(data.byteSize(), responses.maxSendBytes());
-            // The data are the transport's and go with this call; the answer may have to wait for its turn.
+            // The transport's data are valid during this call only; the answer may have to wait for its turn.
             responses.nopIn(nop.lun(), nop.itt(), MemorySegment.ofArray(
                     data.asSlice(0, length).toArray(ValueLayout.JAVA_BYTE)));
         }
@@ -172,7 +172,7 @@ final class NonScsiRequests {
             }
             case CLOSE_CONNECTION -> {
                 FullFeature named = named(request);
-                if (!connection.equals(named) && management.isBusy()) { // it can do so again and again
+                if (!connection.equals(named) && management.isBusy()) { // it can repeat this
                     busy(request, bhs);
                 } else if (named == null) {
                     notFound(request);
@@ -184,13 +184,13 @@ final class NonScsiRequests {
         }
     }
 
-    /** The connection that a Logout is about, open or lost; or null. */
+    /** Returns the connection that a Logout names, open or lost; or null. */
     private @Nullable FullFeature named(LogoutRequest request) {
         FullFeature open = session.connection(request.cid());
         return open == null ? session.lost().waiting(request.cid()) : open;
     }
 
-    /** The connection is closed, if it still is there, and its tasks wait for a new allegiance (section 11.14.1). */
+    /** Closes the connection, if it is still open; its tasks wait for a new allegiance (section 11.14.1). */
     private void recover(LogoutRequest request, Bhs bhs) {
         FullFeature named = named(request);
         if (session.recoveryLevel() < 2) {
@@ -226,8 +226,8 @@ final class NonScsiRequests {
     }
 
     /**
-     * The connection is over. Its commands may not be: the initiator sends them again after the response, which
-     * therefore waits for the last of them.
+     * Answers a Logout of a connection that is over. Its commands may not be: the initiator sends them again after the
+     * response, which therefore waits for the last of them.
      */
     private void notFound(LogoutRequest request) {
         management.begun();
@@ -243,8 +243,8 @@ final class NonScsiRequests {
     }
 
     /**
-     * The response says that nothing of these goes on (RFC 7143 section 11.15): first their tasks end, and with the
-     * last connection what the session does without tasks.
+     * Closes connections. The response says that nothing of them goes on (RFC 7143 section 11.15): first their tasks
+     * end, and with the last connection also copies in the background.
      */
     private void close(LogoutRequest request, List<FullFeature> which, Predicate<Task> tasks) {
         if (which.contains(connection)) {
@@ -284,7 +284,7 @@ final class NonScsiRequests {
                 session.time2RetainSeconds());
     }
 
-    /** The answer goes before what the task sends from now on (section 7.2.2). */
+    /** Reassigns a task; the response precedes all that the task sends on this connection (section 7.2.2). */
     private void reassign(TaskManagementRequest request) {
         TaskManagementResponseCode code = session.lost().judge(request);
         responses.managed(request.itt(), code.code(), 0);
@@ -328,7 +328,7 @@ final class NonScsiRequests {
                 })));
     }
 
-    /** What ends tasks of several connections is told behind the answers of all of them (section 4.2.3.3). */
+    /** Sends the answer of a function that may end tasks of several connections behind all theirs (section 4.2.3.3). */
     private void fenced(TaskManagementFunction function, Runnable answer) {
         switch (function) {
             case ABORT_TASK_SET, CLEAR_TASK_SET, LOGICAL_UNIT_RESET, TARGET_WARM_RESET,

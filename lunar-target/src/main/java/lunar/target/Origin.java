@@ -6,8 +6,8 @@ import java.net.UnknownHostException;
 import java.util.Arrays;
 
 /**
- * Where connections come from, as far as shares go: an IPv4 address, or the first 64 bits of an IPv6 address, of which
- * one host can have as many as it likes (RFC 4291 section 2.5.4).
+ * The origin of connections, for limits: an IPv4 address, or the first 64 bits of an IPv6 address, since one host can
+ * have any number of addresses with the same prefix (RFC 4291 section 2.5.4).
  */
 record Origin(InetAddress address) {
     private static final int PREFIX_BYTES = 8;

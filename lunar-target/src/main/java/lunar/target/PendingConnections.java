@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Connections that belong to no normal session: they have not logged in yet, or only ask for names. Anybody can open
- * such, so they have a limit of their own, below that of the others, and each origin has a share of it. Where it is
- * reached the oldest goes: a login takes milliseconds, and a socket that says nothing can wait for ever. Thread-safe.
+ * Tracks connections without a normal session: before login, or in discovery. Any peer can open them, so they have a
+ * limit of their own, below that of the others, and each origin has a share of it. At the limit the oldest is closed: a
+ * login takes milliseconds, but a socket that sends nothing can wait for ever. Thread-safe.
  */
 final class PendingConnections {
     private static final System.Logger LOG = System.getLogger("lunar.target");
@@ -25,7 +25,7 @@ final class PendingConnections {
         mostOfOrigin = limits.maxPendingOfOrigin();
     }
 
-    /** A connection has been opened; returns those that have to go for it. */
+    /** Adds a new connection; returns those that must be closed for it. */
     synchronized List<Connection> add(Connection connection) {
         var leaving = new ArrayList<Connection>();
         LinkedHashSet<Connection> own = byOrigin.get(connection.origin());
@@ -46,7 +46,7 @@ final class PendingConnections {
         return leaving;
     }
 
-    /** Of the origin that has most. */
+    /** Returns the oldest connection of the origin that has most. */
     private Connection oldestOfLargest() {
         var largest = new LinkedHashSet<Connection>();
         for (LinkedHashSet<Connection> each : byOrigin.values()) {
@@ -55,7 +55,7 @@ final class PendingConnections {
         return largest.getFirst();
     }
 
-    /** A connection has begun a normal session, or ended. */
+    /** Removes a connection that has begun a normal session, or ended. */
     synchronized void remove(Connection connection) {
         LinkedHashSet<Connection> own = byOrigin.get(connection.origin());
         if (own != null && own.remove(connection)) {

@@ -5,16 +5,16 @@ import java.util.Optional;
 import lunar.iscsi.TargetAddress;
 
 /**
- * An address where a server listens. Immutable.
+ * Describes an address where a server listens. Immutable.
  *
  * @param address where to listen; port 0 picks a free one
  * @param group target portal group tag, 1 to 65535 (RFC 7143 section 4.1.1)
- * @param advertised the address under which initiators reach it where that is another one, behind NAT or in a container
+ * @param advertised the address under which initiators reach it if that differs, behind NAT or in a container
  * @param moved where initiators that log in here are sent instead
  */
 public record PortalSpec(InetSocketAddress address, int group, Optional<TargetAddress> advertised,
         Optional<Absence.Moved> moved) {
-    /** The group of portals that are given none. */
+    /** The group of a portal without an explicit one. */
     public static final int DEFAULT_GROUP = 1;
 
     private static final int MAX_GROUP = 0xffff;
@@ -26,12 +26,12 @@ public record PortalSpec(InetSocketAddress address, int group, Optional<TargetAd
         }
     }
 
-    /** A portal of the default group that is reached where it listens. */
+    /** Returns a portal of the default group that is reached where it listens. */
     public static PortalSpec of(InetSocketAddress address) {
         return new PortalSpec(address, DEFAULT_GROUP, Optional.empty(), Optional.empty());
     }
 
-    /** The address as it is written. */
+    /** Returns the address in its usual notation. */
     @Override
     public String toString() {
         String host = address.getAddress() == null
@@ -40,17 +40,17 @@ public record PortalSpec(InetSocketAddress address, int group, Optional<TargetAd
         return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + address.getPort();
     }
 
-    /** The same in another group. */
+    /** Returns a copy in another group. */
     public PortalSpec withGroup(int tag) {
         return new PortalSpec(address, tag, advertised, moved);
     }
 
-    /** The same, told to initiators under another address. */
+    /** Returns a copy that is advertised to initiators under another address. */
     public PortalSpec withAdvertised(TargetAddress reachedAt) {
         return new PortalSpec(address, group, Optional.of(reachedAt), moved);
     }
 
-    /** The same, which sends initiators elsewhere. */
+    /** Returns a copy that redirects initiators. */
     public PortalSpec withMoved(Absence.Moved elsewhere) {
         return new PortalSpec(address, group, advertised, Optional.of(elsewhere));
     }

@@ -15,7 +15,7 @@ import lunar.iscsi.spi.Transport;
 import lunar.iscsi.spi.TransportProvider;
 import org.jspecify.annotations.Nullable;
 
-/** Where a server listens. Read by any thread; changed by one at a time. */
+/** The portals of a server. Readable by any thread; changed by one thread at a time. */
 final class Portals {
     private static final System.Logger LOG = System.getLogger("lunar.target");
 
@@ -24,19 +24,19 @@ final class Portals {
     private volatile List<BoundPortal> bound = List.of();
     private volatile SortedSet<Integer> groups = Collections.emptySortedSet();
 
-    /** @param receiver what takes a connection that has come by a portal */
+    /** @param receiver makes the receiver of a connection that a portal has accepted */
     Portals(TransportProvider.Loops loops,
             BiFunction<BoundPortal, Transport, PduReceiver> receiver) {
         this.loops = loops;
         this.receiver = receiver;
     }
 
-    /** Those that are listened on, in the order they were given. */
+    /** Returns the portals that initiators may log in by, in the order they were given. */
     List<BoundPortal> all() {
         return bound;
     }
 
-    /** Tags of their groups. */
+    /** Returns the tags of the portal groups. */
     SortedSet<Integer> groups() { return groups; }
 
     static SortedSet<Integer> groups(List<PortalSpec> of) {
@@ -44,11 +44,11 @@ final class Portals {
                 of.stream().map(PortalSpec::group).collect(Collectors.toCollection(TreeSet::new)));
     }
 
-    /** Takes no new connections. */
+    /** Stops accepting connections. */
     void close() { bound.forEach(BoundPortal::close); }
 
     /**
-     * Listens on what is new among these; all goes on as it was until the change is made.
+     * Listens on the new portals among these; the current ones stay in use until the change is made.
      *
      * @throws IOException when one of them cannot be listened on; then nothing has changed
      */
@@ -58,7 +58,7 @@ final class Portals {
         for (PortalSpec spec : wanted) {
             BoundPortal kept = first(left,
                     portal -> portal.spec().address().equals(spec.address()));
-            if (kept == null) { // or it was given any free port, and now the one that it got
+            if (kept == null) { // it may have been given port 0, and now the port that it got
                 kept = first(left, portal -> portal.local().equals(spec.address()));
             }
             if (kept == null) {
@@ -89,7 +89,7 @@ final class Portals {
         }
     }
 
-    /** Where a portal that goes has the port of a new one, as every address of the machine has, it goes first. */
+    /** Listens on a portal; closes a leaving one first that has its port, as a portal on all addresses would. */
     private void listen(BoundPortal portal, List<BoundPortal> leaving, List<BoundPortal> closed)
             throws IOException {
         try {
@@ -130,7 +130,7 @@ final class Portals {
         return of.stream().filter(which).findFirst().orElse(null);
     }
 
-    /** New portals that listen, though nobody is told of them yet. */
+    /** A change to new portals, which listen but are not advertised yet. */
     final class Change {
         private final List<PortalSpec> specs;
         private final List<BoundPortal> after;
@@ -144,9 +144,9 @@ final class Portals {
         }
 
         /**
-         * Makes the change, but for logins by new portals.
+         * Makes the change, except that new portals do not take logins yet.
          *
-         * @return those whose connections cannot stay: they are gone, in another group, or send initiators elsewhere
+         * @return portals that must lose their connections: they are gone, in another group, or redirect initiators
          */
         List<BoundPortal> begin() {
             var without = new ArrayList<>(leaving);
@@ -163,13 +163,13 @@ final class Portals {
             return without;
         }
 
-        /** Lets initiators log in by new portals; those that are not wanted any more take no new connections. */
+        /** Lets initiators log in by new portals; closes the portals that are not wanted any more. */
         void finish() {
             bound = after;
             leaving.forEach(BoundPortal::close);
         }
 
-        /** Listens where it did before. */
+        /** Restores the portals from before the change. */
         void cancel() {
             after.stream().filter(portal -> !bound.contains(portal)).forEach(BoundPortal::close);
             leaving.stream().filter(portal -> !portal.isListening())

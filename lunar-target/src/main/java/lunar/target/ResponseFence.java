@@ -13,13 +13,13 @@ import lunar.scsi.SenseKey;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps answers in order over the connections of a session where the order tells something: one behind the fence is
- * sent when the initiator has all that were sent before, and others only when it has that one (RFC 7143 section
- * 4.2.2.3). An initiator that is slow to acknowledge is pinged; one that still does not is not waited for without
- * end, and where too many answers wait for it they are all sent, in the order they came. On the loop.
+ * Keeps answers in order over the connections of a session where the order matters: a fenced answer is sent when the
+ * initiator has acknowledged all answers before, and the next ones only when it has acknowledged that one (RFC 7143
+ * section 4.2.2.3). Pings an initiator that is slow to acknowledge, and waits for it only for a bounded time; where too
+ * many answers wait, they are all sent in the order they came. Confined to the event loop's thread.
  */
 final class ResponseFence {
-    /** A connection, and the first StatSN of it that need not be acknowledged. */
+    /** A connection and its first StatSN that need not be acknowledged. */
     private record Mark(FullFeature connection, int statSn) {
         boolean isPassed() { return !connection.isOpen() || connection.hasAcknowledged(statSn); }
     }
@@ -37,7 +37,7 @@ final class ResponseFence {
 
     /**
      * @param boundMs how long an initiator has to acknowledge
-     * @param maxWaiting answers that may wait for it
+     * @param maxWaiting most answers that may wait for that
      */
     ResponseFence(Session session, long boundMs, int maxWaiting) {
         this.session = session;
@@ -48,10 +48,10 @@ final class ResponseFence {
     /** Whether answers have to wait. */
     boolean isUp() { return up; }
 
-    /** Sends what a task has come to, in order. */
+    /** Sends the outcome of a task, in order. */
     void answer(Task task) {
         if (isFenced(task)) {
-            raise(task.connection(), () -> task.connection().answer(task)); // another connection's by then, perhaps
+            raise(task.connection(), () -> task.connection().answer(task)); // it may have been reassigned by then
         } else if (up) {
             pass(task.connection(), () -> task.connection().answer(task));
         } else {
@@ -59,7 +59,7 @@ final class ResponseFence {
         }
     }
 
-    /** Whether this tells what holds for all that follows: a unit attention, and PREEMPT AND ABORT. */
+    /** Whether the outcome concerns all answers that follow: a unit attention, and PREEMPT AND ABORT. */
     private static boolean isFenced(Task task) {
         Sense sense = task.sense();
         if (sense != null) {
@@ -70,7 +70,7 @@ final class ResponseFence {
                         & 0x1f) == PersistentReserveOut.PREEMPT_AND_ABORT;
     }
 
-    /** Sends an answer, when the fence is down. */
+    /** Sends an answer at once, or when the fence is down. */
     void pass(FullFeature connection, Runnable send) {
         if (up) {
             keep(new Answer(connection, false, send));
@@ -79,18 +79,18 @@ final class ResponseFence {
         }
     }
 
-    /** Sends an answer when all before it are acknowledged, and then nothing until it is too. */
+    /** Sends an answer when all before it are acknowledged, and then no other until it is acknowledged too. */
     void raise(FullFeature connection, Runnable send) {
         if (up) {
             keep(new Answer(connection, true, send));
         } else if (session.connections().size() < 2) {
-            send.run(); // StatSN says the order
+            send.run(); // StatSN gives the order
         } else {
             begin(new Answer(connection, true, send));
         }
     }
 
-    /** A connection has acknowledged something, or is over. */
+    /** Advances the fence when a connection has acknowledged something, or is over. */
     void look() {
         if (up && marks.stream().allMatch(Mark::isPassed)) {
             advance();
@@ -104,7 +104,7 @@ final class ResponseFence {
         }
     }
 
-    /** Sends everything, fenced or not: an initiator that is owed so much and acknowledges nothing has no order. */
+    /** Sends everything, fenced or not: the initiator acknowledges nothing, so that the order cannot be kept. */
     private void giveUp() {
         timer.cancel();
         marks.clear();
@@ -125,7 +125,7 @@ final class ResponseFence {
         await(session.connections());
     }
 
-    /** Waits until what has been sent on these is acknowledged. */
+    /** Waits until all answers sent on these connections are acknowledged. */
     private void await(List<FullFeature> connections) {
         marks.clear();
         for (FullFeature connection : connections) {

@@ -30,12 +30,12 @@ import lunar.scsi.Status;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends the PDUs of one connection in full feature phase. Data-In, SCSI Response and R2T, the hot ones, are written
+ * Sends the PDUs of a connection in full feature phase. The frequent ones, Data-In, SCSI Response and R2T, are written
  * field by field into one reused header; nothing is allocated for them.
  *
- * <p>ExpStatSN, by which the initiator acknowledges, is not looked at at ErrorRecoveryLevel 0: nothing depends on it
- * there, and libiscsi counts the StatSN of an R2T as a status, so that it acknowledges one that never was. Above, what
- * has a status number is kept until it is acknowledged.
+ * <p>ExpStatSN, by which the initiator acknowledges, is ignored at ErrorRecoveryLevel 0: nothing depends on it there,
+ * and libiscsi counts the StatSN of an R2T as a status, so that it acknowledges one that was never sent. At higher
+ * levels PDUs with a status number are kept until they are acknowledged.
  */
 final class ResponseSender {
     private static final int STAT_SN = 24;
@@ -43,10 +43,10 @@ final class ResponseSender {
     private static final int MAX_CMD_SN = 32;
     private static final int FINAL = 0x80;
 
-    /** From the flags of a residual to those of the bidirectional read residual. */
+    /** Shifts the flags of a residual to those of the bidirectional read residual. */
     private static final int BIDIRECTIONAL_SHIFT = 2;
 
-    /** Status qualifier: retry after so many times 100 ms, on this nexus and unit. */
+    /** Status qualifier: retry after this many times 100 ms, on this nexus and unit. */
     private static final int RETRY_DELAY = 2;
 
     private final Transport transport;
@@ -61,7 +61,7 @@ final class ResponseSender {
     private int maxSendBytes;
 
     /**
-     * @param recovers whether what was sent is kept until it is acknowledged: error recovery level 1 and above
+     * @param recovers whether PDUs are kept until they are acknowledged: error recovery level 1 and above
      * @param maxKeptBytes most data that are kept
      */
     ResponseSender(Transport transport, CommandWindow window, StatusNumbering status,
@@ -77,7 +77,7 @@ final class ResponseSender {
         plan = new DataInPlan(rules, maxSendBytes);
     }
 
-    /** The initiator has declared another MaxRecvDataSegmentLength. */
+    /** Adapts to another MaxRecvDataSegmentLength that the initiator has declared. */
     void maxSendBytes(int bytes) {
         maxSendBytes = bytes;
         plan = new DataInPlan(rules, bytes);
@@ -85,7 +85,7 @@ final class ResponseSender {
 
     int maxSendBytes() { return maxSendBytes; }
 
-    /** Data-In and status of a task that has ended (RFC 7143 sections 11.4 and 11.7). */
+    /** Sends Data-In and status of a task that has ended (RFC 7143 sections 11.4 and 11.7). */
     void respond(Task task) {
         boolean good = task.status() == Status.GOOD;
         begin(task, good && task.expectedOutBytes == 0 && !recovers);
@@ -145,7 +145,7 @@ final class ResponseSender {
         bhs.int32(ScsiResponse.RESIDUAL_COUNT, residual.bytes());
         MemorySegment data = MemorySegment.NULL;
         if (sense != null) {
-            // SenseLength stands before the sense data (RFC 7143 section 11.4.7)
+            // SenseLength precedes the sense data (RFC 7143 section 11.4.7)
             byte[] bytes = sense.encode(task.server.descriptorSense());
             byte[] segment = new byte[bytes.length + 2];
             segment[0] = (byte) (bytes.length >> 8);
@@ -167,17 +167,17 @@ final class ResponseSender {
                 maxSendBytes));
     }
 
-    /** The initiator has every status before this number. */
+    /** Releases the PDUs before a StatSN, which the initiator has. */
     void acknowledge(int expStatSn) {
         unacknowledged.acknowledge(expStatSn);
     }
 
-    /** Nothing is sent again on this connection. */
+    /** Releases all PDUs that are kept; nothing is sent again on this connection. */
     void forget() { unacknowledged.clear(); }
 
-    // --- again ---
+    // --- sending again ---
 
-    /** Sends PDUs with a status once more (section 11.16.1); false where none of them is kept. */
+    /** Sends PDUs with a status once more (section 11.16.1); returns false where none of them is kept. */
     boolean statusAgain(int firstStatSn, int length) {
         List<Unacknowledged.Sent> run = unacknowledged.run(firstStatSn, length);
         run.forEach(this::again);
@@ -190,7 +190,7 @@ final class ResponseSender {
         transport.send(header, pdu.data(), Transport.Release.NOTHING);
     }
 
-    /** Sends Data-In of a task once more; false where they are not kept, or would be cut otherwise now. */
+    /** Sends Data-In of a task once more; returns false where they are not kept, or would be cut differently now. */
     boolean dataAgain(int itt, int firstDataSn, int length) {
         Unacknowledged.Sent kept = unacknowledged.ofTask(itt);
         return kept != null && kept.pduBytes() == maxSendBytes
@@ -227,7 +227,7 @@ final class ResponseSender {
         return true;
     }
 
-    /** The task of a tag whose status has not been acknowledged, or null. */
+    /** Returns the task of a tag with its status not acknowledged yet, or null. */
     @Nullable
     Task unacknowledged(int itt) {
         Unacknowledged.Sent kept = unacknowledged.ofTask(itt);
@@ -237,7 +237,7 @@ final class ResponseSender {
     /**
      * Sends data and status of a task that was reassigned from another connection after it had ended (section 7.2.2).
      *
-     * @param expDataSn the first Data-In that the initiator has not; 0 and what cannot be for all of them
+     * @param expDataSn the first Data-In that the initiator has not; 0 or an invalid number for all of them
      */
     void adopt(Task task, ResponseSender from, int expDataSn) {
         Unacknowledged.Sent kept = Objects.requireNonNull(from.unacknowledged.ofTask(task.itt));
@@ -254,7 +254,7 @@ final class ResponseSender {
         task.release();
     }
 
-    /** A failed command has moved nothing that counts; a good one what its CDB wanted (section 11.4.5). */
+    /** Returns the residual: a failed command counts as moving nothing, a good one what its CDB wants (11.4.5). */
     private Residual residual(Task task) {
         if (task.status() == Status.CHECK_CONDITION || task.status() == Status.BUSY
                 || task.status() == Status.TASK_SET_FULL) {
@@ -271,7 +271,7 @@ final class ResponseSender {
                 : Residual.of(task.expectedInBytes, 0);
     }
 
-    /** How long to wait before the command is tried again, for who understands it (SAM-5 section 5.3.2). */
+    /** Returns how long to wait before a retry, for initiators that understand it (SAM-5 section 5.3.2). */
     private static int qualifier(Task task) {
         return (task.status() == Status.BUSY || task.status() == Status.TASK_SET_FULL)
                 && task.session().hasLevel(FullFeature.RFC_7144) ? RETRY_DELAY : 0;
@@ -290,7 +290,7 @@ final class ResponseSender {
         bhs.int32(MAX_CMD_SN, window.maxCmdSn());
     }
 
-    /** The R2T that the task's transfer has just planned. */
+    /** Sends the R2T that the task's transfer has just planned. */
     void r2t(Task task, int ttt) {
         bhs.start(R2t.OPCODE, false, FINAL);
         bhs.int64(Pdu.LUN, task.lun.value());
@@ -304,7 +304,7 @@ final class ResponseSender {
         transport.send(header, MemorySegment.NULL, Transport.Release.NOTHING);
     }
 
-    /** The answer to a ping, with its data (section 11.19). */
+    /** Answers a ping, with its data (section 11.19). */
     void nopIn(Lun lun, int itt, MemorySegment data) {
         new NopIn(lun, itt, Bhs.NO_TAG, status.next(), window.expCmdSn(), window.maxCmdSn())
                 .encode(bhs);
@@ -313,14 +313,14 @@ final class ResponseSender {
 
     int nextStatSn() { return status.current(); }
 
-    /** A ping of ours. */
+    /** Pings the initiator. */
     void ping(int ttt) {
         new NopIn(Lun.ZERO, Bhs.NO_TAG, ttt, status.current(), window.expCmdSn(), window.maxCmdSn())
                 .encode(bhs);
         send(MemorySegment.NULL);
     }
 
-    /** An Asynchronous Message (section 11.9). */
+    /** Sends an Asynchronous Message (section 11.9). */
     void announce(Lun lun, AsyncEvent event, int parameter1, int parameter2, int parameter3) {
         new AsyncMessage(lun, status.next(), window.expCmdSn(), window.maxCmdSn(), event.code(), 0,
                 parameter1, parameter2, parameter3).encode(bhs);
@@ -347,7 +347,7 @@ final class ResponseSender {
         send(MemorySegment.NULL);
     }
 
-    /** Refuses a PDU, whose header goes back with the answer (section 11.17). */
+    /** Rejects a PDU, and sends its header back with the answer (section 11.17). */
     void reject(Bhs refused, RejectReason reason) {
         MemorySegment copy = MemorySegment.ofArray(new byte[Bhs.LENGTH]).copyFrom(refused.bytes());
         new Reject(reason.code(), status.next(), window.expCmdSn(), window.maxCmdSn(), 0)
@@ -357,7 +357,7 @@ final class ResponseSender {
 
     private void send(MemorySegment data) {
         bhs.lengths(0, (int) data.byteSize());
-        if (recovers && bhs.int32(STAT_SN) != status.current()) { // it has used its number up
+        if (recovers && bhs.int32(STAT_SN) != status.current()) { // the PDU has used its number up
             keep(data, null);
         }
         transport.send(header, data, Transport.Release.NOTHING);

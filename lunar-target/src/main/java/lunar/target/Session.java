@@ -24,13 +24,13 @@ import lunar.target.device.Nexus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One session, which is one I_T nexus (RFC 7143 section 4.4.1). Belongs to one event loop, as all its connections do;
- * other threads talk to it through {@link #loop}.
+ * A session, which is one I_T nexus (RFC 7143 section 4.4.1). Confined to the thread of one event loop, as all its
+ * connections are; other threads reach it through {@link #loop}.
  */
 final class Session {
     private static final long NOT_KEPT = Long.MAX_VALUE;
 
-    /** So many times the command window may wait at the response fence: commands, and functions that end them. */
+    /** Answers that may wait at the response fence for each command of the window: its own, and a function's. */
     private static final int ANSWERS_PER_COMMAND = 2;
 
     private final LoginResult login;
@@ -46,17 +46,17 @@ final class Session {
     private final Map<Integer, FullFeature> connections = new HashMap<>();
     private final LostConnections lost = new LostConnections(this);
     private final ResponseFence fence;
-    /** Their numbers, for other threads. */
+    /** The numbers of {@link #connections}, for other threads. */
     private volatile Set<Integer> cids = Set.of();
     private final int maxTime2WaitSeconds;
     private volatile long keptSinceMs = NOT_KEPT;
     private volatile boolean begun;
     private volatile boolean over;
-    /** Something has ended it, and it goes as its tasks do. */
+    /** Whether it is being ended, and is over when its tasks are. */
     private volatile boolean ending;
     private boolean replaced;
 
-    /** @param origin where the initiator of the leading connection is */
+    /** @param origin the origin of the leading connection */
     Session(LoginResult login, @Nullable TargetNode target, EventLoop loop, int firstCmdSn,
             Origin origin, TargetServer server) {
         ServerLimits limits = server.limits();
@@ -81,23 +81,23 @@ final class Session {
 
     LoginResult login() { return login; }
 
-    /** The target; null in a discovery session. */
+    /** Returns the target; null in a discovery session. */
     @Nullable
     TargetNode target() { return target; }
 
-    /** The I_T nexus that the session is. Not in a discovery session. */
+    /** Returns the I_T nexus that the session is. Not to be called in a discovery session. */
     Nexus nexus() {
         return Objects.requireNonNull(nexus);
     }
 
-    /** Whether the session speaks at least this iSCSIProtocolLevel (RFC 7144 section 7.1.1). */
+    /** Whether at least this iSCSIProtocolLevel is negotiated (RFC 7144 section 7.1.1). */
     boolean hasLevel(int level) {
         return login.parameters().protocolLevel() >= level;
     }
 
     EventLoop loop() { return loop; }
 
-    /** Where its initiator is. */
+    /** Returns the origin of its leading connection. */
     Origin origin() { return origin; }
 
     CommandWindow window() { return window; }
@@ -106,14 +106,14 @@ final class Session {
 
     SessionTasks tasks() { return tasks; }
 
-    /** ErrorRecoveryLevel (RFC 7143 section 13.20). */
+    /** Returns the negotiated ErrorRecoveryLevel (RFC 7143 section 13.20). */
     int recoveryLevel() {
         return login.parameters().errorRecoveryLevel();
     }
 
     /**
-     * How long what a lost connection leaves is kept for another: DefaultTime2Wait and DefaultTime2Retain together; 0
-     * where it is not (RFC 7143 sections 7.2.2 and 13.16).
+     * Returns how long the tasks of a lost connection are kept for another: DefaultTime2Wait and DefaultTime2Retain
+     * together; 0 where they are not kept (RFC 7143 sections 7.2.2 and 13.16).
      */
     long retainMs() {
         return recoveryLevel() < 2 || time2RetainSeconds() == 0
@@ -122,8 +122,8 @@ final class Session {
     }
 
     /**
-     * Time2Retain as it is told. The longer Time2Wait holds (section 13.15), so that no answer of ours shortens what an
-     * initiator wants; but for one that comes back later than the server waits, nothing is kept.
+     * Returns Time2Retain as it is reported to the initiator. The longer Time2Wait holds (section 13.15), so the target
+     * cannot shorten it; but for an initiator that comes back later than the server waits, nothing is kept.
      */
     int time2RetainSeconds() {
         return login.parameters().defaultTime2WaitSeconds() > maxTime2WaitSeconds
@@ -131,12 +131,12 @@ final class Session {
                 : login.parameters().defaultTime2RetainSeconds();
     }
 
-    /** Whether it has no connection, and waits for its initiator to bring another. Any thread. */
+    /** Whether it has no connection, and waits for its initiator to open another. Any thread. */
     boolean isKept() {
         return keptSinceMs != NOT_KEPT;
     }
 
-    /** When it lost its last connection, by the clock of the loops; means something while it is kept. Any thread. */
+    /** Returns when it lost its last connection, by the clock of the loops; valid while it is kept. Any thread. */
     long keptSinceMs() {
         return keptSinceMs;
     }
@@ -145,17 +145,17 @@ final class Session {
 
     ResponseFence fence() { return fence; }
 
-    /** Whether another login has taken the place of this session before it began. */
+    /** Whether another login has replaced this session before it began. */
     boolean replaced() {
         return replaced;
     }
 
-    // --- its connections, on the loop ---
+    // --- its connections, on the event loop's thread ---
 
     /**
-     * Why the connection of a login may not join; empty where it may. The login must be of the same initiator port and
-     * target, by the same portal group, and have proved the same identity (RFC 7143 sections 4.4.3 and 6.3.1). Any
-     * thread.
+     * Returns why the connection of a login may not join; empty where it may. The login must be of the same initiator
+     * port and target, by the same portal group, and authenticated as the same CHAP user (RFC 7143 sections 4.4.3 and
+     * 6.3.1). Any thread.
      */
     Optional<LoginStatus> refusal(LoginResult by) {
         if (!isOfPort(by.initiatorName(), by.isid())
@@ -175,7 +175,7 @@ final class Session {
         return login.initiatorName().equals(initiatorName) && login.isid().equals(isid);
     }
 
-    /** Why a connection of this number may not join now; empty where it may. Any thread. */
+    /** Returns why a connection of this number may not join now; empty where it may. Any thread. */
     Optional<LoginStatus> refusal(int cid) {
         if (!begun || ending || over) {
             return Optional.of(LoginStatus.SESSION_DOES_NOT_EXIST);
@@ -187,7 +187,7 @@ final class Session {
     }
 
     /**
-     * A connection joins, after {@link #vacate}; what is kept of one with its number is logged out by that.
+     * Adds a connection, after {@link #vacate}; this logs out a lost connection with the same number.
      *
      * @param expStatSn ExpStatSN of its first Login Request, which is that of the old connection (section 11.12.9)
      */
@@ -203,16 +203,16 @@ final class Session {
     }
 
     /**
-     * Ends when no aborted command is left of connections that had a number. On the loop; bounded, since a command that
-     * its device does not end is fenced and left behind.
+     * Ends when no aborted command is left of connections that had a number. On the event loop's thread; bounded, since
+     * a command that its device does not end is fenced and left behind.
      */
     CompletableFuture<Integer> awaitAborted(int cid) {
         return tasks.abort(task -> task.aborted() && task.connection().cid() == cid, _ -> {});
     }
 
     /**
-     * Ends the connection whose number another one takes (connection reinstatement, RFC 7143 section 6.3.4), and waits
-     * for its commands, unless they are kept to be reassigned. On the loop.
+     * Ends the connection of a number that another one takes (connection reinstatement, RFC 7143 section 6.3.4), and
+     * waits for its commands, unless they are kept to be reassigned. On the event loop's thread.
      */
     CompletableFuture<Integer> vacate(int cid) {
         FullFeature old = connections.get(cid);
@@ -223,11 +223,11 @@ final class Session {
         return awaitAborted(cid);
     }
 
-    /** The open connection of a number, or null. */
+    /** Returns the open connection of a number, or null. */
     @Nullable
     FullFeature connection(int cid) { return connections.get(cid); }
 
-    /** A connection is lost: its tasks are kept for a while. */
+    /** Moves a connection to the lost ones; its tasks are kept for a while. */
     void suspend(FullFeature connection) {
         forget(connection);
         lost.add(connection);
@@ -243,15 +243,15 @@ final class Session {
         fence.look();
     }
 
-    /** A connection is over: aborts the tasks that have their allegiance to it. */
+    /** Removes a connection that is over, and aborts the tasks that have their allegiance to it. */
     void leave(FullFeature connection) {
         lost.remove(connection);
         forget(connection);
         var _ = tasks.abort(task -> task.connection().equals(connection), _ -> {});
-        endIfDone(); // or the last of them to end ends the session
+        endIfDone(); // otherwise the session ends with the last of these tasks
     }
 
-    /** The session ends when it has no connection, no lost one either, and no task. */
+    /** Ends the session if it has no connection, open or lost, and no task. */
     void endIfDone() {
         if (begun && !over && connections.isEmpty() && lost.isEmpty() && tasks.isEmpty()) {
             over = true;
@@ -259,14 +259,14 @@ final class Session {
         }
     }
 
-    /** Those that are open. */
+    /** Returns the open connections. */
     List<FullFeature> connections() {
         return List.copyOf(connections.values());
     }
 
     /**
-     * Nothing more is asked through the nexus: what goes on without a task, such as copies in the background, is
-     * cancelled. Ends when nothing of that can be seen to write any more. Any thread.
+     * Ends the use of the nexus: cancels work without a task, such as copies in the background. The future completes
+     * when no write of that work can be seen any more. Any thread.
      */
     CompletableFuture<Void> loseNexus() {
         return target == null
@@ -279,7 +279,7 @@ final class Session {
         return ended;
     }
 
-    /** The session is about to end: no connection joins it any more, not even one that waits to. */
+    /** Lets no connection join any more, not even one that waits to, since the session is about to end. */
     void takeNoMore() {
         ending = true;
     }
@@ -289,7 +289,7 @@ final class Session {
         loop.execute(() -> {
             takeNoMore();
             if (!begun) {
-                replaced = true; // still waiting for its own predecessor: it never begins, and ends then
+                replaced = true; // it still waits for its predecessor, never begins, and ends then
             }
             connections().forEach(connection -> connection.terminate(why, event));
             lost.all().forEach(connection -> connection.terminate(why, event));
@@ -299,7 +299,7 @@ final class Session {
     /**
      * Aborts tasks of this session, from any thread.
      *
-     * @param marked told on the loop which they are, at once
+     * @param marked is given the newly aborted tasks at once, on the event loop's thread
      * @return how many were aborted, once the last of them has ended or was left behind
      */
     CompletableFuture<Integer> abort(Predicate<Task> which, Consumer<List<Task>> marked) {
@@ -308,14 +308,14 @@ final class Session {
             var _ = tasks.abort(which, marked).thenAccept(done::complete);
         };
         if (loop.inLoop()) {
-            abort.run(); // at once: what the same batch brings after a task management request is not meant by it
+            abort.run(); // at once: a task management request does not cover later commands of its batch
         } else {
             loop.execute(abort);
         }
         return done;
     }
 
-    /** Somebody else ends the tasks on a unit; an initiator that wants to know is told (RFC 7143 section 4.2.3.4). */
+    /** Aborts the tasks on a unit for another nexus; reports it where negotiated (RFC 7143 section 4.2.3.4). */
     private CompletableFuture<Integer> abortForOthers(LogicalUnit unit, IntConsumer marked) {
         return abort(task -> task.server.equals(unit.server()), aborted -> {
             marked.accept(aborted.size());
@@ -327,14 +327,14 @@ final class Session {
         });
     }
 
-    /** How others end tasks of this session. */
+    /** Lets other nexuses and changes of the target end tasks of this session. */
     private final class Aborter implements Nexus.Aborter {
         @Override
         public CompletableFuture<Integer> abort(LogicalUnit unit, IntConsumer marked) {
             return abortForOthers(unit, marked);
         }
 
-        /** In one step, for the unit may be back before this is the loop's turn. */
+        /** Marks and aborts in one step, as the unit may be back before the event loop runs this. */
         @Override
         public CompletableFuture<Integer> withdraw(LogicalUnit unit) {
             var done = new CompletableFuture<Integer>();
@@ -347,13 +347,13 @@ final class Session {
         }
     }
 
-    /** Asks the initiator to log out within some time, after which the connection is dropped. Any thread. */
+    /** Asks the initiator to log out within some time, after which its connections are dropped. Any thread. */
     void askForLogout(long withinMs) {
         loop.execute(() -> connections()
                 .forEach(connection -> connection.connection().askForLogout(withinMs)));
     }
 
-    /** Tells the initiator that its connections are dropped, and drops them (AsyncEvent 3). Any thread. */
+    /** Announces to the initiator that its connections are dropped, and drops them (AsyncEvent 3). Any thread. */
     void drop(String why) {
         loop.execute(() -> {
             takeNoMore();

@@ -6,21 +6,21 @@ import java.util.Objects;
 
 /**
  * Counts sessions by target, by initiator at a target, and by origin, so that a login that meets no limit need not look
- * at all sessions. For one thread at a time.
+ * at all sessions. Not thread-safe.
  */
 final class SessionCounts {
     private record Initiator(TargetNode target, String name) {}
 
     private final Map<Object, Integer> counts = new HashMap<>();
 
-    /** A session has begun. */
+    /** Counts a session that has begun. */
     void add(Session session, TargetNode target) {
         counts.merge(target, 1, Integer::sum);
         counts.merge(initiator(session, target), 1, Integer::sum);
         counts.merge(session.origin(), 1, Integer::sum);
     }
 
-    /** A session that was added has ended. */
+    /** Stops counting a session that was added. */
     void remove(Session session, TargetNode target) {
         decrement(target);
         decrement(initiator(session, target));
@@ -36,7 +36,7 @@ final class SessionCounts {
 
     int at(TargetNode target) { return of(target); }
 
-    /** Those of the initiator of a session. */
+    /** Counts the sessions at a target of the initiator of a session. */
     int ofInitiator(Session session, TargetNode target) {
         return of(initiator(session, target));
     }

@@ -1,28 +1,28 @@
 package lunar.target;
 
 /**
- * How many sessions there may be; one more is refused with "out of resources". A session that has lost its connections
- * and is kept for its initiator counts, and is the first to go where there is no room.
+ * Limits the number of sessions; a login beyond is refused with "out of resources". A session that has lost its
+ * connections and is kept for its initiator counts, and is the first to go where there is no room.
  *
  * @param perServer normal sessions of the server
  * @param perTarget of each of its targets
  * @param perInitiator of one initiator at one target
  * @param perAddress of all initiators at one address, or in one IPv6 prefix of 64 bits
  * @param maxTime2WaitSeconds an initiator that wants a longer DefaultTime2Wait gets it, but nothing is kept for it
- * @param maxTime2RetainSeconds longest DefaultTime2Retain that is agreed to
+ * @param maxTime2RetainSeconds longest DefaultTime2Retain that is negotiated
  */
 public record SessionLimits(int perServer, int perTarget, int perInitiator, int perAddress,
         int maxTime2WaitSeconds, int maxTime2RetainSeconds) {
-    /** Longest DefaultTime2Wait and DefaultTime2Retain there can be (RFC 7143 sections 13.15 and 13.16). */
+    /** Longest DefaultTime2Wait and DefaultTime2Retain by RFC 7143 (sections 13.15 and 13.16). */
     public static final int MAX_SECONDS = 3600;
 
-    /** What an address may have in any case, where nothing is said of its share. */
+    /** Least default limit of an address. */
     private static final int SMALL_SHARE = 64;
 
     private static final int DEFAULT_WAIT_SECONDS = 5;
     private static final int DEFAULT_RETAIN_SECONDS = 20;
 
-    /** As many as there are TSIHs for. */
+    /** As many sessions as there are TSIHs. */
     public static final SessionLimits DEFAULT = new SessionLimits(0xffff, 0xffff, 0xffff);
 
     public SessionLimits {
@@ -38,13 +38,13 @@ public record SessionLimits(int perServer, int perTarget, int perInitiator, int 
         }
     }
 
-    /** Half of the server's sessions to each address, or 64 if that is more; the usual times. */
+    /** Allows each address half of the server's sessions, or 64 if that is more; with the default times. */
     public SessionLimits(int perServer, int perTarget, int perInitiator) {
         this(perServer, perTarget, perInitiator, share(perServer), DEFAULT_WAIT_SECONDS,
                 DEFAULT_RETAIN_SECONDS);
     }
 
-    /** What one address may have where nothing else is said. */
+    /** Returns the default limit of one address. */
     public static int share(int perServer) {
         return Math.max(SMALL_SHARE, perServer / 2);
     }

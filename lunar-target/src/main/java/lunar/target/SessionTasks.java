@@ -10,11 +10,11 @@ import lunar.iscsi.CommandWindow;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tasks of a session, whichever connection each has its allegiance to: their numbers, their turn, and their end
- * (RFC 7143 sections 4.2.2.1 and 4.2.2.2). On the session's loop.
+ * Manages the tasks of all connections of a session: their numbering, their order, and their end (RFC 7143 sections
+ * 4.2.2.1 and 4.2.2.2). Confined to the thread of the session's event loop.
  */
 final class SessionTasks {
-    /** Something with a CmdSN that came before its turn. */
+    /** A command or request that came before the turn of its CmdSN. */
     private sealed interface Held {
         FullFeature connection();
     }
@@ -27,7 +27,7 @@ final class SessionTasks {
     private record HeldRequest(FullFeature connection, int bytes, Runnable perform)
             implements Held {}
 
-    /** Data of requests without a task that wait for their turn, which are kept on the heap. */
+    /** Most data, on the heap, of requests without a task that wait for their turn. */
     private static final int MAX_HELD_BYTES = 1 << 20;
 
     private final Session session;
@@ -50,12 +50,12 @@ final class SessionTasks {
         aborts = new TaskAborts(this, session.loop(), limits.abortTimeoutMs());
     }
 
-    /** Memory for the commands. */
+    /** Returns the memory for the commands. */
     CommandMemory memory() { return memory; }
 
     MissingCommands missing() { return missing; }
 
-    /** All tasks of the session that have not ended. */
+    /** Returns all tasks of the session that have not ended. */
     List<Task> all() { return tasks.all(); }
 
     @Nullable
@@ -63,7 +63,7 @@ final class SessionTasks {
 
     boolean isEmpty() { return tasks.isEmpty(); }
 
-    /** Whether one more immediate command may be at work; counts it. */
+    /** Counts one more immediate command; returns false where it exceeds the limit. */
     boolean admitImmediate() {
         if (immediateCount == limits.immediateCommandsPerSession()) {
             return false;
@@ -79,23 +79,23 @@ final class SessionTasks {
         }
     }
 
-    /** Whether the data of one request more may wait for its turn. */
+    /** Whether the data of one more request may wait for its turn. */
     boolean mayHold(int bytes) {
         return bytes <= MAX_HELD_BYTES - heldBytes;
     }
 
     /**
-     * Keeps a request until its turn, be it only to be refused then: without it no later number would ever have its
-     * turn. The window bounds how many there are.
+     * Keeps a request until its turn, even if only to be refused then: without it no later CmdSN would ever have its
+     * turn. The command window bounds the number of requests.
      *
-     * @param bytes data that it keeps, see {@link #mayHold}
+     * @param bytes data that the request keeps, see {@link #mayHold}
      */
     void hold(FullFeature connection, int cmdSn, int bytes, Runnable perform) {
         heldBytes += bytes;
         held.put(cmdSn, new HeldRequest(connection, bytes, perform));
     }
 
-    /** What was held and whose turn has come goes on, on its own connection. */
+    /** Continues held commands and requests when their turn has come, each on its own connection. */
     void releaseHeld() {
         while (window.nextIsHeld()) {
             switch (held.remove(window.releaseHeld())) {
@@ -117,7 +117,7 @@ final class SessionTasks {
         missing.moved();
     }
 
-    /** A non-immediate command is over. */
+    /** Ends the numbering of a command, or its count if it is immediate. */
     void finishNumbering(boolean immediate) {
         if (immediate) {
             immediateCount--;
@@ -126,9 +126,9 @@ final class SessionTasks {
         }
     }
 
-    /** The device server has ended a task. */
+    /** Ends a task: sends its answer, unless it was left behind, and removes it. */
     void ended(Task task) {
-        if (task.state == Task.State.LEFT_BEHIND) { // everybody has gone on without it
+        if (task.state == Task.State.LEFT_BEHIND) { // the session has gone on without it
             task.release();
             task.markEnded();
             if (task.set != null) {
@@ -155,8 +155,8 @@ final class SessionTasks {
     }
 
     /**
-     * The function that has aborted tasks is rejected: each is told how it ended, once it has (RFC 7143 section
-     * 11.6.1).
+     * Has aborted tasks answered once they have ended, since the function that aborted them is rejected (RFC 7143
+     * section 11.6.1).
      */
     void owe(List<Task> aborted) {
         for (Task task : aborted) {
@@ -172,10 +172,10 @@ final class SessionTasks {
         }
     }
 
-    /** Goes on without an aborted task that its device does not end, if that can be. */
+    /** Goes on without an aborted task that its device does not end, if the task can be fenced. */
     void leaveBehind(Task task) {
         if (task.leaveBehind()) {
-            task.hold(); // the device has its buffer, until it ends it
+            task.hold(); // the device uses its buffer until it ends the task
             tasks.remove(task);
             finishNumbering(task.immediate);
             if (task.endsWithoutUnit()) {
@@ -188,7 +188,7 @@ final class SessionTasks {
         }
     }
 
-    /** Ends an aborted task that has not begun; one that has ends by itself. */
+    /** Ends an aborted task that has not begun; a task that has begun ends by itself. */
     void endUnbegun(Task task) {
         if (task.state == Task.State.WAITING) {
             ended(task);
@@ -203,8 +203,8 @@ final class SessionTasks {
     }
 
     /**
-     * A connection is over: what it had held was never acknowledged, so the initiator may send it again on another
-     * (section 7.2.1).
+     * Drops what a connection that is over had held: it was never acknowledged, so the initiator may send it again on
+     * another connection (section 7.2.1).
      */
     void forgetHeld(FullFeature connection) {
         held.entrySet().removeIf(entry -> {

@@ -27,14 +27,14 @@ import org.jspecify.annotations.Nullable;
 final class Sessions {
     private static final System.Logger LOG = System.getLogger("lunar.target");
 
-    /** What makes a session the same session: one nexus has one (section 4.4.3.1). */
+    /** Identifies the nexus of a session; each nexus has only one session (section 4.4.3.1). */
     private record Key(TargetNode target, int group, String initiatorName, Isid isid) {}
 
-    /** Changed under the lock of this, with {@link #counts}. */
+    /** Changed together with {@link #counts}, guarded by this. */
     private final Map<Key, Session> sessions = new ConcurrentHashMap<>();
-    /** Of {@link #sessions}; guarded by this. */
+    /** Counts of {@link #sessions}; guarded by this. */
     private final SessionCounts counts = new SessionCounts();
-    /** Those that had to make room and have not ended yet: nothing takes their place before. */
+    /** Sessions that had to make room and have not ended yet; no new session replaces them before. */
     private final Map<Key, Session> leaving = new ConcurrentHashMap<>();
     private final Map<Integer, Session> byTsih = new ConcurrentHashMap<>();
     private final Tsihs tsihs = new Tsihs();
@@ -47,31 +47,31 @@ final class Sessions {
         this.loggedIn = loggedIn;
     }
 
-    /** Has these limits from now on; sessions beyond them go on. */
+    /** Replaces the limits; existing sessions beyond them go on. */
     void limit(SessionLimits to) {
         limits = to;
     }
 
     SessionLimits limits() { return limits; }
 
-    /** A TSIH for a session that is about to begin, its own until {@link #releaseTsih}; empty where none is left. */
+    /** Claims a TSIH for a session that is about to begin, until {@link #releaseTsih}; empty where none is left. */
     OptionalInt claimTsih() {
         return tsihs.claim();
     }
 
-    /** The session of a TSIH has ended. */
+    /** Releases the TSIH of a session that has ended. */
     void releaseTsih(int tsih) { tsihs.release(tsih); }
 
-    /** The session of a TSIH that connections may join, or null. */
+    /** Returns the session of a TSIH that connections may join, or null. */
     @Nullable
     Session find(int tsih) { return byTsih.get(tsih); }
 
     /**
-     * Puts a new session in the place of one that the same initiator port had: the old one is ended first, and with
-     * it its tasks, so that none of them writes after a command of the new one (session reinstatement, section
+     * Adds a new session, in place of an old one of the same initiator port: the old session is ended first, with its
+     * tasks, so that none of them writes after a command of the new session (session reinstatement, section
      * 6.3.5).
      *
-     * @param whenOver what is to be done, where the new session may not begin, once the old one has ended after all
+     * @param whenOver run where the new session may not begin, once the old one has ended after all
      * @return whether the new session may begin, within the bound. It may not where commands of the old one go on that
      *         can be neither ended nor fenced; the new session then ends when the old one does
      * @throws LoginException where there is no room for it, or the initiator may not use the target any more
@@ -92,23 +92,23 @@ final class Sessions {
                 });
     }
 
-    /** Whether a new session would take the place of one that has connections, which end for it. */
+    /** Whether a new session would replace one that has connections, which end for it. */
     boolean replacesConnections(Session session, TargetNode target) {
         Session old = sessions.get(key(session, target));
         return old != null && !old.isKept();
     }
 
-    /** Whether an origin has all the connections that it may have; each kept session has a place for one. */
+    /** Whether an origin has all the connections that it may have; each kept session reserves one. */
     synchronized boolean isShareTaken(Origin origin) {
         if (loggedIn.of(origin) + counts.from(origin) < loggedIn.mostOfOrigin()) {
-            return false; // however many of them are kept
+            return false; // however many of its sessions are kept
         }
         long kept = sessions.values().stream()
                 .filter(session -> session.isKept() && session.origin().equals(origin)).count();
         return loggedIn.of(origin) + kept >= loggedIn.mostOfOrigin();
     }
 
-    /** How many sessions an origin may have: a connection beyond the first of a session takes the place of one. */
+    /** Returns how many sessions an origin may have: each connection beyond the first of a session counts as one. */
     private int mostSessions(Origin origin) {
         int left = loggedIn.mostOfOrigin() - loggedIn.of(origin);
         if (left > counts.from(origin)) { // even if all of its connections were further ones
@@ -120,7 +120,7 @@ final class Sessions {
         return (int) Math.min(limits.perAddress(), loggedIn.mostOfOrigin() - further);
     }
 
-    /** Ends sessions for the initiator of one. */
+    /** Returns what ends other sessions at the request of the initiator of one. */
     SessionEnd.Server ends(Session asking) {
         return new SessionEnd.Server() {
             @Override
@@ -134,7 +134,7 @@ final class Sessions {
     }
 
     /**
-     * Ends another session of an initiator, which is lost in a portal group that the initiator does not reach, so that
+     * Ends another session of an initiator, which was lost in a portal group that the initiator cannot reach, so that
      * session reinstatement cannot end it.
      */
     private Optional<SessionEnd.Answer> end(Session asking, SessionEnd asked) {
@@ -166,8 +166,8 @@ final class Sessions {
     }
 
     /**
-     * Whether a login at one target has proved what another one asks of the same initiator now: nothing, or the same
-     * secret. An initiator name alone is no proof.
+     * Whether a login at one target has proved what another target demands of the same initiator now: nothing, or the
+     * same secret. Where a secret is demanded, an initiator name alone is no proof.
      */
     static boolean mayEnd(LoginResult login, TargetSpec by, TargetSpec at) {
         Optional<ChapPolicy> asked = at.chap(login.initiatorName());
@@ -198,7 +198,7 @@ final class Sessions {
         return old == null ? leaving.get(key) : old;
     }
 
-    /** The narrowest limit first: what goes for it makes room in the wider ones too. */
+    /** Makes room, for the narrowest limit first: a session that goes makes room in the wider ones too. */
     private void makeRoom(Key key, Session wanted) throws LoginException {
         Origin origin = wanted.origin();
         makeRoom("from " + origin, counts.from(origin), mostSessions(origin),
@@ -233,7 +233,7 @@ final class Sessions {
         session.terminate("its place is needed", new ConnectionEvent.SessionClosed());
     }
 
-    /** Of those without a connection: of the origin that has most of them, the one that lost its own first. */
+    /** Returns the session to end: of the origin with most kept sessions, the one that lost its connections first. */
     private static Optional<Map.Entry<Key, Session>> leastWanted(
             List<Map.Entry<Key, Session>> among) {
         List<Map.Entry<Key, Session>> kept = among.stream().filter(one -> one.getValue().isKept())

@@ -5,9 +5,9 @@ import lunar.iscsi.RejectReason;
 import lunar.iscsi.SnackRequest;
 import org.jspecify.annotations.Nullable;
 
-/** Answers SNACK Requests: sends again what the initiator has missed (RFC 7143 section 11.16). On the loop. */
+/** Answers SNACK Requests: resends missed PDUs (RFC 7143 section 11.16). Confined to the event loop's thread. */
 final class Snacks {
-    /** R2Ts of one task that can be out. */
+    /** Most R2Ts of one task that can be outstanding. */
     private static final int MAX_R2T = 65_536;
 
     private final ResponseSender responses;
@@ -20,7 +20,7 @@ final class Snacks {
 
     /** @param task the task of its tag that has not ended, if there is one on this connection */
     void answer(SnackRequest request, @Nullable Task task, Bhs bhs) {
-        if (!recovers) { // at error recovery level 0 there are none
+        if (!recovers) { // error recovery level 0 has no SNACK
             responses.reject(bhs, RejectReason.SNACK_REJECT);
             return;
         }
@@ -34,7 +34,7 @@ final class Snacks {
                 boolean sent = task == null
                         ? responses.dataAgain(request.itt(), request.begRun(), request.runLength())
                         : r2tAgain(task, request.begRun(), request.runLength());
-                // Of a command that is at work nothing has been sent yet: all of its data are still to come.
+                // A command that is executing has sent nothing yet: all of its data are still to come.
                 boolean early = task != null && !task.write && request.begRun() == 0;
                 if (!sent && !early) {
                     responses.reject(bhs, RejectReason.SNACK_REJECT);

@@ -26,8 +26,8 @@ import lunar.target.unit.UnitSpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A target node at work: its spec, the SCSI device behind it, and the sessions that use it. The spec may change while
- * commands run: a session sees the LUNs of before or of after, and a unit that goes away takes its commands with it.
+ * A running target node: its spec, the SCSI device behind it, and the sessions that use it. The spec may change while
+ * commands run: a session sees either the old or the new LUNs, and the commands of a unit that goes away are aborted.
  * Thread-safe.
  */
 final class TargetNode {
@@ -39,11 +39,11 @@ final class TargetNode {
     private volatile Map<Integer, LogicalUnit> luns = Map.of();
     private boolean gone;
 
-    /** What a new spec will make of it, with the units that it needs; either {@link #make} or {@link #cancel}. */
+    /** A prepared change to a new spec, with its units; to be passed to {@link #make} or {@link #cancel}. */
     record Change(TargetSpec spec, Map<Integer, LogicalUnit> luns, List<LogicalUnit> taken) {}
 
     /**
-     * @param portals those of the server
+     * @param portals the portals of the server
      * @throws IOException when the saved state of a unit cannot be read
      */
     TargetNode(TargetSpec spec, Portals portals, UnitRegistry units, CopyService copies)
@@ -59,17 +59,17 @@ final class TargetNode {
 
     TargetSpec spec() { return spec; }
 
-    /** The SCSI target device. */
+    /** Returns the SCSI target device. */
     ScsiTarget device() { return device; }
 
     Set<Session> sessions() { return sessions; }
 
-    /** Ends all sessions, telling each that its connections are dropped (AsyncEvent 3). */
+    /** Ends all sessions, and announces to each that its connections are dropped (AsyncEvent 3). */
     void drop(String why) {
         sessions.forEach(session -> session.drop(why));
     }
 
-    /** The SCSI target port that the portals of a group are. */
+    /** Returns the SCSI target port that stands for the portals of a group. */
     TargetPort port(int group) {
         return new TargetPort(device.name(), group, group);
     }
@@ -79,19 +79,19 @@ final class TargetNode {
         return groups(spec).contains(group);
     }
 
-    /** Tags of its portal groups. */
+    /** Returns the tags of its portal groups. */
     SortedSet<Integer> groups() { return groups(spec); }
 
     private SortedSet<Integer> groups(TargetSpec of) {
         return of.groups().isEmpty() ? portals.groups() : new TreeSet<>(of.groups());
     }
 
-    /** The tag is the relative identifier too: it stays the same when groups come and go, as reservations need. */
+    /** Returns its ports. The tag is also the relative identifier, which reservations need to stay the same. */
     private List<TargetPort> ports(TargetSpec of) {
         return groups(of).stream().map(tag -> new TargetPort(of.name(), tag, tag)).toList();
     }
 
-    /** Shows the ports that the portal groups of now make. */
+    /** Presents the ports of the current portal groups. */
     synchronized void presentPorts() {
         device.present(ports(spec));
         present(Map.of(), Map.of());
@@ -99,7 +99,7 @@ final class TargetNode {
 
     // --- sessions ---
 
-    /** A session begins, if the initiator may still use the target. */
+    /** Adds a session, if the initiator may still use the target; returns whether it may. */
     synchronized boolean join(Session session) {
         Optional<InitiatorSpec> access = access(session.nexus());
         if (gone || access.isEmpty()) {
@@ -111,7 +111,7 @@ final class TargetNode {
         return true;
     }
 
-    /** A session has ended. */
+    /** Removes a session that has ended. */
     synchronized void leave(Session session) {
         if (sessions.remove(session)) {
             device.end(session.nexus());
@@ -136,9 +136,9 @@ final class TargetNode {
     // --- changes; the server makes one at a time ---
 
     /**
-     * Becomes what a new spec of the same name says. What stays the same goes on undisturbed; sessions whose initiator
-     * may not use the target any more are ended, and all are asked to log out when it goes away. Blocks while it reads
-     * the saved state of new units.
+     * Changes to a new spec of the same name. Unchanged parts go on undisturbed; the sessions of an initiator that may
+     * not use the target any more are ended, and all are asked to log out when the target becomes absent. Blocks while
+     * the saved state of new units is read.
      *
      * @return ends when the last command of each unit that is not served any more has ended
      * @throws IOException when the saved state of a unit cannot be read; then nothing has changed
@@ -169,14 +169,14 @@ final class TargetNode {
         return release(before, luns, ends);
     }
 
-    /** Nothing comes of a change. */
+    /** Cancels a prepared change, and gives its new units back. */
     void cancel(Change change) {
         for (LogicalUnit unit : change.taken()) {
-            var _ = units.giveBack(unit); // nobody has used it
+            var _ = units.giveBack(unit); // not used yet
         }
     }
 
-    /** Whether a unit looks the same by both. */
+    /** Whether a unit presents itself alike by both specs. */
     private static boolean alike(@Nullable UnitSpec one, @Nullable UnitSpec other) {
         return one != null && other != null && one.removable() == other.removable()
                 && one.rotational() == other.rotational() && one.readOnly() == other.readOnly()
@@ -184,8 +184,8 @@ final class TargetNode {
     }
 
     /**
-     * Puts portal groups into their states: for new units, and for all where the spec says another than before. The
-     * units must be served, or an older target of this name would take the states along when it leaves them.
+     * Sets the states of portal groups: for new units, and for all units where the state differs from before. The units
+     * must be served already, or an older target of this name would drop the states when it leaves the units.
      */
     private void present(Map<Integer, LogicalUnit> before,
             Map<Integer, State> old) {
@@ -200,7 +200,7 @@ final class TargetNode {
         }
     }
 
-    /** Ends all sessions, and is no more; see {@link #update}. */
+    /** Removes the target, and ends all its sessions; returns as {@link #update} does. */
     synchronized CompletableFuture<Void> remove() {
         gone = true;
         Map<Integer, LogicalUnit> before = luns;
@@ -210,7 +210,7 @@ final class TargetNode {
         return release(before, luns, ends).thenRun(() -> device.serve(Map.of()));
     }
 
-    /** Finds the units of a spec: those that are there, and new ones; all of them or none. */
+    /** Prepares a change to a spec, with existing and new units; all of them or none. */
     Change prepare(TargetSpec wanted) throws IOException {
         var all = new HashMap<Integer, LogicalUnit>();
         var taken = new ArrayList<LogicalUnit>();
@@ -230,7 +230,7 @@ final class TargetNode {
         }
     }
 
-    /** Gives units back where they are not any more, once nothing works on them. */
+    /** Gives back the units that are served no longer, once nothing works on them. */
     private CompletableFuture<Void> release(Map<Integer, LogicalUnit> before,
             Map<Integer, LogicalUnit> after, List<CompletableFuture<?>> ends) {
         var leaving = new ArrayList<LogicalUnit>();
@@ -244,7 +244,7 @@ final class TargetNode {
                         .toArray(CompletableFuture[]::new)));
     }
 
-    /** Shows a session what it may see now, or ends it. */
+    /** Shows a session the LUNs that it may see now, or ends it. */
     private void show(Session session, List<CompletableFuture<?>> ends) {
         Nexus nexus = session.nexus();
         Optional<InitiatorSpec> access = access(nexus);
@@ -262,12 +262,12 @@ final class TargetNode {
             }
             if (before.units().contains(unit)
                     && before.isReadOnly(unit) != now.isReadOnly(unit)) {
-                nexus.establish(unit, AdditionalSense.MODE_PARAMETERS_CHANGED); // WP is one of them
+                nexus.establish(unit, AdditionalSense.MODE_PARAMETERS_CHANGED); // the WP bit
             }
         }
         for (LogicalUnit unit : before.units()) {
             if (!now.units().contains(unit)) {
-                // On its loop, after what it has begun by the old map and before what it begins by the new one.
+                // On its event loop's thread, after commands by the old map and before commands by the new one.
                 ends.add(nexus.withdraw(unit).thenRun(() -> {
                     var _ = unit.nexusLost(nexus); // its copies have ended with its commands
                     nexus.forget(unit);

@@ -48,24 +48,24 @@ public final class TargetServer implements AutoCloseable {
     private static final int MAX_CONNECTIONS = 8;
 
     /**
-     * The default offer of a server. It accepts data in any order, and wants no Time2Wait: a login in place of a lost
-     * session is answered when the commands of that session have ended, so nothing is gained by coming later.
+     * The default offer of a server. It accepts data in any order, and wants no Time2Wait: a login that replaces a lost
+     * session is answered when the commands of that session have ended, so waiting before the login gains nothing.
      */
     public static final Offer DEFAULT_OFFER = Offer.DEFAULT.with(offer -> offer.taskReporting(
             List.of(TaskReporting.FAST_ABORT, TaskReporting.RESPONSE_FENCE, TaskReporting.RFC3720))
             .protocolLevel(FullFeature.RFC_7144).maxConnections(MAX_CONNECTIONS)
             .errorRecoveryLevel(2).dataPduInOrder(false).dataSequenceInOrder(false));
 
-    /** What a connection has to log out whose portal or target is not here any more. */
+    /** Time to log out for a connection when its portal or target is removed. */
     static final long LEAVING_MS = 2_000;
 
-    /** The part of the JVM's direct memory that commands may have; transports and devices need some too. */
+    /** Divisor of the JVM's direct memory for the part that commands may use; transports and devices need some too. */
     private static final int PART_OF_DIRECT = 2;
 
-    /** The part of it that may be garbage of theirs. */
+    /** Divisor of the JVM's direct memory for the part that may be unfreed buffers of commands. */
     private static final int UNFREED_PART = 8;
 
-    /** Threads that serve connections where nothing else is said: one per processor, to 8. */
+    /** Default number of threads that serve connections: one per processor, at most 8. */
     public static final int DEFAULT_LOOPS = Math.clamp(Runtime.getRuntime().availableProcessors(),
             1, 8);
 
@@ -86,18 +86,18 @@ public final class TargetServer implements AutoCloseable {
     private final SecureRandom random = new SecureRandom();
     private final TransportProvider.Loops loops;
 
-    /** To tell of changes of the targets. */
+    /** Listeners for changes of the targets. */
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
 
-    /** No more logins. */
+    /** Whether logins are refused. */
     private volatile boolean closing;
 
-    /** Held by whoever changes {@link #targets}. */
+    /** Lock for changes of {@link #targets}. */
     private final Object changing = new Object();
 
     private volatile Admissions admissions;
 
-    /** By name; replaced as a whole. */
+    /** Targets by name; replaced as a whole. */
     private volatile Map<String, TargetNode> targets = Map.of();
 
     private TargetServer(Builder from) throws IOException {
@@ -133,49 +133,49 @@ public final class TargetServer implements AutoCloseable {
                         () -> new IllegalStateException("no TCP transport: lunar-tcp is missing"));
     }
 
-    /** A server without portals and targets yet. */
+    /** Returns a builder without portals and targets. */
     public static Builder builder() {
         return new Builder();
     }
 
-    /** Where the server listens, with the real ports, in the order they were given. */
+    /** Returns the addresses where the server listens, with the real ports, in the order they were given. */
     public List<InetSocketAddress> portals() {
         return portals.all().stream().map(BoundPortal::local).toList();
     }
 
-    /** Names of the targets, in the order they were added. */
+    /** Returns the names of the targets, in the order they were added. */
     public List<String> targetNames() {
         return List.copyOf(targets.keySet());
     }
 
-    /** The target of a name, as it is now. */
+    /** Returns the current spec of the target of a name. */
     public Optional<TargetSpec> spec(String targetName) {
         return Optional.ofNullable(target(targetName)).map(TargetNode::spec);
     }
 
     /**
-     * All targets and where they are, for name servers: what SendTargets tells (RFC 7143 appendix C), but whoever asks.
+     * Returns all targets and addresses, for name servers: SendTargets (RFC 7143 appendix C) without access checks.
      *
-     * @param reached our address that others have: of a portal that listens on every address it is told
+     * @param reached local address that stands for a portal on every address of the machine
      */
     public List<DiscoveredTarget> discoverable(InetSocketAddress reached) {
         return discovery.all(reached);
     }
 
-    /** Runs after each change of the targets, on the thread of whoever changes them; it must not block. */
+    /** Registers a listener to run after each change of the targets, on the changing thread; it must not block. */
     public void onChange(Runnable listener) {
         listeners.add(listener);
     }
 
     /**
-     * Adds a target, or changes the one of this name while it is in use. What the spec says as before goes on
-     * undisturbed. Initiators hear of other LUNs by a unit attention (REPORTED LUNS DATA HAS CHANGED); commands of a
+     * Adds a target, or changes the one of this name while it is in use. Unchanged parts of the spec go on undisturbed.
+     * A change of LUNs is reported to initiators by a unit attention (REPORTED LUNS DATA HAS CHANGED); commands of a
      * unit that is taken away are aborted, and sessions of an initiator that may not use the target any more end.
      * Blocks while the saved state of new units is read.
      *
      * @return ends when the last command of each unit that was taken away has ended: then its device may be closed
      * @throws IOException when that state cannot be read; then nothing has changed
-     * @throws IllegalArgumentException when the spec names a portal group that the server has not
+     * @throws IllegalArgumentException when the spec names a portal group that the server does not have
      */
     public CompletableFuture<Void> update(TargetSpec spec) throws IOException {
         CompletableFuture<Void> done = CompletableFuture.completedFuture(null);
@@ -220,16 +220,16 @@ public final class TargetServer implements AutoCloseable {
     }
 
     /**
-     * Becomes what a builder says, in one step: its portals, targets, limits of sessions, offer, CHAP of discovery and
-     * whether resets are announced. Its limits and loops are not looked at. What is as before goes on undisturbed: a
-     * portal that has its address already, a target of the same name (see {@link #update}), and all their sessions.
-     * Connections by a portal that is no more, in another group now or moved are asked to log out. Blocks while the
+     * Changes to the configuration of a builder, in one step: portals, targets, limits of sessions, offer, CHAP of
+     * discovery and whether resets are announced. Its limits and loops are ignored. Unchanged parts go on undisturbed:
+     * portals with the same address, targets of the same name (see {@link #update}), and all their sessions. The
+     * connections of a portal that is removed, moved, or now in another group are asked to log out. Blocks while the
      * saved state of new units is read.
      *
      * @return ends when the last command of each unit that was taken away has ended: then its device may be closed
      * @throws IOException when a new portal cannot be listened on, or that state cannot be read; then nothing has
      *         changed
-     * @throws IllegalArgumentException when a target names a portal group that has no portal; then neither
+     * @throws IllegalArgumentException when a target names a portal group without portal; nothing has changed either
      */
     public CompletableFuture<Void> reconfigure(Builder wanted) throws IOException {
         CompletableFuture<Void> done;
@@ -266,8 +266,8 @@ public final class TargetServer implements AutoCloseable {
     }
 
     /**
-     * Looks whether devices have become larger or smaller; initiators hear of it by a unit attention (CAPACITY DATA
-     * HAS CHANGED). Cheap, but it asks the devices, so it may block.
+     * Checks whether the size of devices has changed; reports it to initiators by a unit attention (CAPACITY DATA HAS
+     * CHANGED). Cheap, but it queries the devices, so it may block.
      */
     public void checkCapacities() { units.checkCapacities(); }
 
@@ -286,27 +286,27 @@ public final class TargetServer implements AutoCloseable {
         }
     }
 
-    /** Normal sessions logged in now. */
+    /** Returns the number of normal sessions. */
     public int sessionCount() { return sessions.count(); }
 
-    /** Connections open now, in whatever phase. */
+    /** Returns the number of open connections, in any phase. */
     public int connectionCount() {
         return connections.size();
     }
 
-    /** Bytes of memory lent to commands now. */
+    /** Returns the bytes of memory lent to commands. */
     public long bufferBytesInUse() {
         return buffers.usedBytes();
     }
 
-    /** Bytes of memory that answers have which their peers have not taken. */
+    /** Returns the bytes of memory of answers that peers have not taken. */
     public long answerBytesInUse() {
         return connections.stream().mapToLong(Connection::answerBytes).sum();
     }
 
     /**
-     * Refuses logins (service unavailable) and asks everybody to log out (RFC 7143 section 11.9.1), for so long at
-     * most; then {@link #close}.
+     * Refuses logins (service unavailable), asks all initiators to log out (RFC 7143 section 11.9.1), and waits for
+     * that at most this long; then closes the server as {@link #close} does.
      */
     public void shutDown(Duration grace) {
         closing = true;
@@ -324,9 +324,9 @@ public final class TargetServer implements AutoCloseable {
 
     /**
      * Changes the asymmetric access state of a portal group of a target (SPC-5 section 5.18): hosts with several paths
-     * then choose another one, or come back.
+     * then switch to another one, or back.
      *
-     * @throws IllegalArgumentException when there is no such target or group, or the state is none to be in
+     * @throws IllegalArgumentException when there is no such target or group, or the state cannot be set
      */
     public void changeAccess(String targetName, int portalGroupTag, TargetPortGroups.State state) {
         TargetNode target = target(targetName);
@@ -337,8 +337,8 @@ public final class TargetServer implements AutoCloseable {
     }
 
     /**
-     * Takes no new connections, ends those there are, and returns when their commands have ended. The devices stay
-     * open.
+     * Stops accepting connections, ends the existing ones, and returns when their commands have ended, or after a
+     * bounded time. The devices stay open.
      */
     @Override
     public void close() {
@@ -370,10 +370,10 @@ public final class TargetServer implements AutoCloseable {
         return connection;
     }
 
-    /** Connections of normal sessions. */
+    /** Returns the connections of normal sessions. */
     LoggedInConnections loggedIn() { return loggedIn; }
 
-    /** A connection belongs to a normal session from now on. */
+    /** Moves a connection from the pending ones to those of normal sessions. */
     void loggedIn(Connection connection) {
         pending.remove(connection);
         loggedIn.add(connection);
@@ -395,7 +395,7 @@ public final class TargetServer implements AutoCloseable {
 
     Sessions sessions() { return sessions; }
 
-    /** The target of a name, or null. */
+    /** Returns the target of a name, or null. */
     @Nullable
     TargetNode target(String name) { return targets.get(InitiatorSpec.normal(name)); }
 
@@ -403,17 +403,17 @@ public final class TargetServer implements AutoCloseable {
 
     List<BoundPortal> boundPortals() { return portals.all(); }
 
-    /** Logical units in use. */
+    /** Returns the number of logical units in use. */
     int unitCount() { return units.count(); }
 
     Discovery discovery() { return discovery; }
 
-    /** Whether it takes no logins any more. */
+    /** Whether it refuses logins, as it is closing. */
     boolean isClosing() { return closing; }
 
     /**
-     * The last task of a session that has lost its connection has ended; or it never began. It is over when its copies
-     * in the background are too, and until then nothing takes its place.
+     * Ends a session that has neither connections nor tasks, or that never began. It is over when its copies in the
+     * background are too, and until then no new session replaces it.
      */
     void ended(Session session) { var _ = session.loseNexus().thenRun(() -> over(session)); }
 
@@ -443,7 +443,7 @@ public final class TargetServer implements AutoCloseable {
         return bytes;
     }
 
-    /** Says what a server consists of, then starts it. Not thread-safe. */
+    /** Configures a server, then starts it. Not thread-safe. */
     public static final class Builder {
         private final List<PortalSpec> portals = new ArrayList<>();
         private final Map<String, TargetSpec> targets = new LinkedHashMap<>();
@@ -480,34 +480,34 @@ public final class TargetServer implements AutoCloseable {
             return this;
         }
 
-        /** Bounds of the server. */
+        /** Sets the limits of the server. */
         public Builder limits(ServerLimits bounds) {
             limits = bounds;
             return this;
         }
 
-        /** How many sessions there may be. */
+        /** Sets the limits of sessions. */
         public Builder sessionLimits(SessionLimits most) {
             sessionLimits = most;
             return this;
         }
 
-        /** What the server wants and accepts in login negotiation. */
+        /** Sets the values that the server wants and accepts in login negotiation. */
         public Builder offer(Offer wanted) {
             offer = wanted;
             return this;
         }
 
-        /** Asks for CHAP in discovery sessions too; without it everybody may ask for the names of the targets. */
+        /** Demands CHAP in discovery sessions too; otherwise any initiator may ask for the names of the targets. */
         public Builder discoveryChap(ChapPolicy policy) {
             discoveryChap = Optional.of(policy);
             return this;
         }
 
         /**
-         * Whether each unit answers the first command of a new session with a unit attention: POWER ON OCCURRED to an
-         * initiator port that it has not seen since the server started, else I_T NEXUS LOSS OCCURRED. Without it even
-         * an initiator that cannot bear one, such as jSCSI, gets to its capacity.
+         * Sets whether each unit answers the first command of a new session with a unit attention: POWER ON OCCURRED to
+         * an initiator port that it has not seen since the server started, else I_T NEXUS LOSS OCCURRED. Without it
+         * even an initiator that cannot handle one, such as jSCSI, can read the capacity.
          */
         public Builder announceResets(boolean value) {
             announcesResets = value;
@@ -515,8 +515,8 @@ public final class TargetServer implements AutoCloseable {
         }
 
         /**
-         * Threads that serve connections, each its share of them; by default {@link #DEFAULT_LOOPS}. As many as there
-         * are connections give each one a thread of its own, since they are dealt out in turn.
+         * Sets the number of threads that serve connections, by default {@link #DEFAULT_LOOPS}. Connections are
+         * assigned to them in turn, so as many threads as connections give each connection a thread of its own.
          */
         public Builder loops(int count) {
             loopCount = count;

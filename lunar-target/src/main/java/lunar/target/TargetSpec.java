@@ -17,16 +17,16 @@ import lunar.scsi.TargetPortGroups;
 import lunar.target.unit.UnitSpec;
 
 /**
- * What a target node is made of: its name, its LUNs, who may use it and how initiators prove themselves. Immutable.
+ * Describes a target node: its name, its LUNs, the initiators that may use it and how they authenticate. Immutable.
  *
  * @param name iSCSI name, for example {@code iqn.2026-11.org.example:disk} (RFC 7143 section 4.2.7)
- * @param alias TargetAlias, for people; may be empty
+ * @param alias TargetAlias, for display; may be empty
  * @param luns logical units by LUN, 0 to 16383
- * @param chap how initiators prove themselves that have no CHAP of their own; empty lets everybody in
- * @param groups tags of the portal groups where it can be reached; empty for all of the server
- * @param initiators who may use it, each name once; empty for everybody
- * @param absence why nobody can log in now; empty where they can
- * @param states asymmetric access states of portal groups (SPC-5 section 5.18), of those that are not active/optimized
+ * @param chap how initiators without CHAP of their own authenticate; empty if they need not
+ * @param groups tags of the portal groups where it can be reached; empty for all groups of the server
+ * @param initiators those that may use it, each name once; empty if all may
+ * @param absence why initiators cannot log in now; empty where they can
+ * @param states asymmetric access states (SPC-5 section 5.18) of portal groups that are not active/optimized
  */
 public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec> luns,
         Optional<ChapPolicy> chap, Set<Integer> groups, List<InitiatorSpec> initiators,
@@ -35,7 +35,7 @@ public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec>
     private static final int MAX_LUN = 16383;
 
     public TargetSpec {
-        name = InitiatorSpec.normal(name); // of eui. and naa. names, whose digits may be capitals
+        name = InitiatorSpec.normal(name); // the hexadecimal digits of eui. and naa. names may be capitals
         if (!isName(name)) {
             throw new IllegalArgumentException("'" + name
                     + "' is not an iSCSI name; write for example iqn.2026-11.org.example:disk, in lower case");
@@ -61,24 +61,24 @@ public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec>
         }
     }
 
-    /** A target without LUNs, open to everybody, on all portals. */
+    /** Returns a target without LUNs, open to every initiator, on all portals. */
     public static TargetSpec of(String name) {
         return new TargetSpec(name, "", new TreeMap<>(Map.of()), Optional.empty(), Set.of(),
                 List.of(), Optional.empty(), Map.of());
     }
 
-    /** The same with a name for people. */
+    /** Returns a copy with an alias for display. */
     public TargetSpec withAlias(String text) {
         return new TargetSpec(name, text, luns, chap, groups, initiators, absence,
                 states);
     }
 
-    /** The same with a LUN more: a fixed disk. Whoever made the device closes it, after the server. */
+    /** Returns a copy with one more LUN: a fixed disk. The caller closes the device, after the server. */
     public TargetSpec withLun(int lun, BlockDevice device) {
         return withLun(lun, UnitSpec.of(device));
     }
 
-    /** The same with a LUN more. A device that is served more than once is one unit, as it is described first. */
+    /** Returns a copy with one more LUN. A device at several LUNs is one unit, as its first LUN describes it. */
     public TargetSpec withLun(int lun, UnitSpec unit) {
         var more = new TreeMap<>(luns);
         if (more.put(lun, unit) != null) {
@@ -88,7 +88,7 @@ public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec>
                 states);
     }
 
-    /** The same without a LUN. */
+    /** Returns a copy without a LUN. */
     public TargetSpec withoutLun(int lun) {
         var less = new TreeMap<>(luns);
         less.remove(lun);
@@ -96,19 +96,19 @@ public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec>
                 states);
     }
 
-    /** The same with CHAP. */
+    /** Returns a copy with CHAP. */
     public TargetSpec withChap(ChapPolicy policy) {
         return new TargetSpec(name, alias, luns, Optional.of(policy), groups, initiators, absence,
                 states);
     }
 
-    /** The same in these portal groups only. */
+    /** Returns a copy that can be reached in these portal groups only. */
     public TargetSpec withGroups(Collection<Integer> tags) {
         return new TargetSpec(name, alias, luns, chap, Set.copyOf(tags), initiators, absence,
                 states);
     }
 
-    /** The same, which this initiator may use; others may not, unless they have been given too. */
+    /** Returns a copy that this initiator may use; others may not, unless they have been added too. */
     public TargetSpec withInitiator(InitiatorSpec initiator) {
         var more = new ArrayList<>(initiators);
         more.add(initiator);
@@ -116,13 +116,13 @@ public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec>
                 states);
     }
 
-    /** The same, where nobody can log in now. */
+    /** Returns a copy where no initiator can log in now. */
     public TargetSpec withAbsence(Absence why) {
         return new TargetSpec(name, alias, luns, chap, groups, initiators,
                 Optional.of(why), states);
     }
 
-    /** The same, where a portal group is in this asymmetric access state. */
+    /** Returns a copy where a portal group is in this asymmetric access state. */
     public TargetSpec withState(int group, TargetPortGroups.State state) {
         var more = new HashMap<>(states);
         more.put(group, state);
@@ -134,7 +134,7 @@ public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec>
             switch (state) {
                 case ACTIVE_OPTIMIZED, ACTIVE_NON_OPTIMIZED, STANDBY, UNAVAILABLE,
                         TRANSITIONING -> {
-                    // what an operator may choose
+                    // the states that an operator may choose
                 }
                 case LOGICAL_BLOCK_DEPENDENT, OFFLINE -> throw new IllegalArgumentException(
                         "portal group " + group + " of " + name + " cannot be " + state);
@@ -142,13 +142,13 @@ public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec>
         });
     }
 
-    /** What an initiator of a name proves itself by; empty where it need not. */
+    /** Returns how the initiator of a name authenticates; empty where it need not. */
     Optional<ChapPolicy> chap(String initiatorName) {
         return access(initiatorName).flatMap(InitiatorSpec::chap).or(() -> chap);
     }
 
     /**
-     * What an initiator may do; empty where it may not use the target.
+     * Returns the access of an initiator; empty where it may not use the target.
      *
      * @param initiatorName as its login gives it, in lower case
      */

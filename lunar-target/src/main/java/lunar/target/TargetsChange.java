@@ -11,17 +11,17 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A change of all targets of a server, with the units that it needs: all of it is possible, and nothing of it has
- * happened yet.
+ * A prepared change of all targets of a server, with the units that it needs: it cannot fail any more, and nothing of
+ * it has happened yet.
  *
- * @param after the targets from then on, by name
- * @param changes what becomes of those that stay
- * @param leaving those that go
+ * @param after the targets after the change, by name
+ * @param changes the changes of existing targets that stay
+ * @param leaving the targets that are removed
  */
 record TargetsChange(Map<String, TargetNode> after, Map<TargetNode, TargetNode.Change> changes,
         List<TargetNode> leaving) {
 
-    /** Makes a target of a spec. */
+    /** Creates a target of a spec. */
     @FunctionalInterface
     interface Maker {
         TargetNode make(TargetSpec spec) throws IOException;
@@ -47,7 +47,7 @@ record TargetsChange(Map<String, TargetNode> after, Map<TargetNode, TargetNode.C
         } catch (IOException | RuntimeException e) {
             changes.forEach(TargetNode::cancel);
             for (TargetNode node : fresh) {
-                var _ = node.remove(); // nobody has used it
+                var _ = node.remove(); // not used yet
             }
             throw e;
         }
@@ -58,7 +58,7 @@ record TargetsChange(Map<String, TargetNode> after, Map<TargetNode, TargetNode.C
     }
 
     /**
-     * Makes the change, once the portals are those that belong to it.
+     * Makes the change, after that of the portals has begun.
      *
      * @return ends when the last command of each unit that is not served any more has ended
      */

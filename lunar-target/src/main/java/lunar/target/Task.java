@@ -30,13 +30,13 @@ import lunar.target.device.ScsiTask;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One SCSI command, from its PDU to its response (SAM-5 section 4.7.4). Belongs to its connection's loop, except
+ * A SCSI command, from its PDU to its response (SAM-5 section 4.7.4). Confined to the event loop's thread, except
  * between {@link DeviceServer#execute} and its end, when the device server may fill in data and outcome.
  *
- * <p>A READ or WRITE that has gone well is used again for a later command, so that these allocate nothing: once it has
- * ended, its answer is handed over and the transport is done with its data. No other task is, since somebody may still
- * know it: who aborted it, a copy that goes on in the background, the answers kept for recovery. It relies on devices
- * to end a request once and not to look at it any more.
+ * <p>A successful READ or WRITE is reused for a later command, so that these allocate nothing: once it has ended, its
+ * answer is handed over and the transport is done with its data. No other task is reused, since it may still be
+ * referred to: by an abort, a copy that goes on in the background, the answers kept for recovery. Reuse relies on
+ * devices to end a request once and not to access it afterwards.
  */
 final class Task implements ScsiTask, Transport.Release {
     private static final System.Logger LOG = System.getLogger("lunar.target");
@@ -46,17 +46,17 @@ final class Task implements ScsiTask, Transport.Release {
     private static final Sense NO_UNIT = Sense.of(SenseKey.ILLEGAL_REQUEST,
             AdditionalSense.LOGICAL_UNIT_NOT_SUPPORTED);
 
-    /** Where a task is. */
+    /** The state of a task. */
     enum State {
         /** Its data are still coming, or a command before it is missing. */
         RECEIVING,
-        /** Its data are there, and tasks before it are not done (SAM-5 section 8.6). */
+        /** Its data are there, but tasks before it have not ended (SAM-5 section 8.6). */
         WAITING,
         /** The device server has it. */
         EXECUTING,
-        /** It was aborted, and its device does not end it: it is forgotten but for its memory. */
+        /** It was aborted, and its device does not end it: only its memory is still held. */
         LEFT_BEHIND,
-        /** It has its outcome; its data may still be on their way out. */
+        /** It has its outcome; its data may still be being sent. */
         ENDED
     }
 
@@ -69,12 +69,12 @@ final class Task implements ScsiTask, Transport.Release {
     boolean immediate;
     boolean read;
     boolean write;
-    /** Expected data transfer length to the device, and from it: one of them 0 unless bidirectional. */
+    /** Expected data transfer lengths to the device and from it; one of them is 0 unless bidirectional. */
     int expectedOutBytes;
     int expectedInBytes;
     DeviceServer server;
 
-    /** Of a CDB that fits the header; a longer one has a segment of its own. */
+    /** Holds a CDB that fits the header; a longer one has a segment of its own. */
     private final MemorySegment shortCdb = MemorySegment.ofArray(new byte[ScsiCommand.CDB_LENGTH]);
     private MemorySegment cdbBytes = shortCdb;
 
@@ -84,7 +84,7 @@ final class Task implements ScsiTask, Transport.Release {
     private boolean withdrawn;
     private boolean owed;
     private @Nullable Runnable whenAborted;
-    /** Where the task stands among those of its nexus and unit; no set for a command that was turned away. */
+    /** The task set of its nexus and unit; null for a command that was declined. */
     @Nullable
     TaskSet set;
     TaskAttribute attribute = TaskAttribute.SIMPLE;
@@ -92,29 +92,29 @@ final class Task implements ScsiTask, Transport.Release {
     boolean placed;
     TaskSet.@Nullable Rank rank;
 
-    /** Its data did not come, and were asked for once more. */
+    /** Whether its data did not come, and were asked for once more. */
     boolean askedAgain;
 
     /** Data-In that the initiator had before the task was reassigned to another connection. */
     int acknowledgedPdus;
     int acknowledgedBytes;
 
-    /** When the last of its data came. */
+    /** When data of it last came. */
     long heardMs;
-    /** Null as long as there is nothing to transfer: for a command that does not write, as a rule for good. */
+    /** Null as long as there is no data-out: for a command that does not write, usually for good. */
     private @Nullable WriteTransfer transfer;
-    /** The one of the last command that had any. */
+    /** The transfer of the last command that had one, for reuse. */
     private @Nullable WriteTransfer usedTransfer;
     private @Nullable List<Runnable> whenEnded;
 
-    /** What the device server made of the CDB when the command came; of a plain one it makes nothing. */
+    /** The CDB as the device server decoded it when the command came; a plain one is decoded on demand. */
     private @Nullable Cdb cdb;
     private boolean plain;
     private @Nullable Sense refusal;
     private int wantedOutBytes;
     private @Nullable Status declined;
 
-    /** A rule of the data transfer was broken: ends with the refusal, whatever data are still to come. */
+    /** Whether a data transfer rule was broken: then it ends with the refusal, whatever data are still to come. */
     boolean broken;
 
     private Status status = Status.GOOD;
@@ -123,10 +123,10 @@ final class Task implements ScsiTask, Transport.Release {
     private boolean executed;
     private boolean hasOutcome;
 
-    /** Data-In PDUs that the transport has not released; the buffer is theirs as long. */
+    /** Number of Data-In PDUs that the transport has not released; they use the buffer. */
     private int sending;
 
-    /** All of its answer has been handed over, and it stands in no list any more: what its next use waits for. */
+    /** Whether its whole answer has been handed over, and it has left all lists: required for reuse. */
     private boolean answered;
     private boolean left;
 
@@ -135,7 +135,7 @@ final class Task implements ScsiTask, Transport.Release {
         this.server = server;
     }
 
-    /** Becomes the task of a command that has just come: nothing is left of the one before. */
+    /** Becomes the task of a command that has just come; resets all state of the previous one. */
     void begin(CommandHeader command, Lun to, DeviceServer by, boolean isDelivered, long nowMs) {
         lun = to;
         server = by;
@@ -195,7 +195,7 @@ final class Task implements ScsiTask, Transport.Release {
 
     Session session() { return connection.session(); }
 
-    /** The connection that the task has its allegiance to. */
+    /** Returns the connection that the task has its allegiance to. */
     FullFeature connection() {
         return connection;
     }
@@ -266,7 +266,7 @@ final class Task implements ScsiTask, Transport.Release {
         }
     }
 
-    /** Somebody aborts the task. On the loop. */
+    /** Marks the task aborted. On the event loop's thread. */
     void abort() {
         aborted = true;
         if (whenAborted != null) {
@@ -337,7 +337,7 @@ final class Task implements ScsiTask, Transport.Release {
             return;
         }
         hasOutcome = true;
-        if (state != State.LEFT_BEHIND) { // which may have been answered
+        if (state != State.LEFT_BEHIND) { // then it may have been answered
             status = with;
             sense = why;
             dataInBytes = dataIn;
@@ -356,7 +356,7 @@ final class Task implements ScsiTask, Transport.Release {
     @Override
     public void work(Callable<Consumer<ScsiTask>> blocking) { execution.work(blocking); }
 
-    /** A bug of ours ends the command and nothing else. */
+    /** Ends the command after an internal error, which must affect nothing else. */
     void failed(Throwable bug) {
         LOG.log(System.Logger.Level.ERROR, "command " + name() + " of LUN " + lun, bug);
         if (!hasOutcome) {
@@ -364,16 +364,16 @@ final class Task implements ScsiTask, Transport.Release {
         }
     }
 
-    /** For the log: the command, as far as it is known. */
+    /** Returns the name of the command for the log, as far as it is known. */
     private String name() {
         return plain || cdb != null ? cdb().toString() : "unknown";
     }
 
     // --- what the connection sees ---
 
-    /** Starts the data phase. Without memory for the data they are drained, and the task ends with BUSY. */
+    /** Starts the data phase. Without memory the data are drained, and the task ends with BUSY. */
     DataOutResult receive(int immediateBytes, boolean isFinal) {
-        int expected = Math.max(0, expectedOutBytes); // beyond 2 GiB it is refused, and nothing asked for
+        int expected = Math.max(0, expectedOutBytes); // beyond 2 GiB it is refused, and no data are requested
         boolean wanted = refusal == null && declined == null;
         if (expected > 0 && wanted && !data.ensure(expected)) {
             declined = Status.BUSY;
@@ -396,7 +396,7 @@ final class Task implements ScsiTask, Transport.Release {
         return mine;
     }
 
-    /** Its data-out; of a command without any, which somebody may yet send some for, an empty transfer. */
+    /** Returns its data-out transfer; an empty one for a command without data-out, for which data may still come. */
     WriteTransfer transfer() {
         WriteTransfer known = transfer;
         if (known == null) {
@@ -406,26 +406,26 @@ final class Task implements ScsiTask, Transport.Release {
         return known;
     }
 
-    /** Whether all data-out that will come have come. */
+    /** Whether all expected data-out have come. */
     boolean hasAllData() {
         return transfer == null || transfer.isComplete();
     }
 
-    /** Where data-out of this place in the transfer go; NULL where they are only to be drained. */
+    /** Returns the memory for data-out at an offset; NULL where they are only to be drained. */
     MemorySegment destination(int offset, int length) {
         return state != State.RECEIVING || offset < 0 || length > expectedOutBytes - offset
                 ? MemorySegment.NULL
                 : data.destination(offset, length);
     }
 
-    /** Turns the command away with a status once its unsolicited data have come. */
+    /** Ends the command with a status once its unsolicited data have come. */
     void decline(Status with) {
         declined = with;
     }
 
     /**
-     * Goes on without the device, which has not ended the aborted task: fences what it may still change. Fails where it
-     * cannot be told what that is.
+     * Leaves an aborted task to the device that has not ended it: fences what it may still change. Returns false where
+     * that is not known.
      */
     boolean leaveBehind() {
         if (state != State.EXECUTING || !aborted || !execution.fence()) {
@@ -452,13 +452,13 @@ final class Task implements ScsiTask, Transport.Release {
         }
     }
 
-    /** Its unit is taken away, and it is aborted for that. */
+    /** Notes that its unit is taken away, for which it is aborted. */
     void withdraw() { withdrawn = true; }
 
     /**
-     * Whether the task was aborted because its unit was taken away and has not been answered. Whatever it has come to,
-     * that is what its initiator is told, which would wait for it in vain; unless a message tells it (RFC 7143 section
-     * 4.2.3.4).
+     * Whether the task was aborted because its unit was taken away, and has not been answered. Then that becomes its
+     * outcome, as the initiator would wait for an answer in vain; unless an Asynchronous Message reports the abort (RFC
+     * 7143 section 4.2.3.4).
      */
     boolean endsWithoutUnit() {
         if (!withdrawn || answered
@@ -471,14 +471,14 @@ final class Task implements ScsiTask, Transport.Release {
         return true;
     }
 
-    /** Whether the initiator is to be told of it though it is aborted: the function that has done so was rejected. */
+    /** Sets whether the aborted task is answered nevertheless: the function that aborted it was rejected. */
     void owe(boolean isOwed) {
         owed = isOwed;
     }
 
     /**
-     * Whether the task was aborted by a function that was rejected and has not been answered. It is answered with
-     * ABORTED COMMAND whatever it has come to, for it may have stopped halfway.
+     * Whether the task was aborted by a function that was rejected, and has not been answered. Then its outcome becomes
+     * ABORTED COMMAND in any case, as it may have stopped halfway.
      */
     boolean endsAborted() {
         if (!owed || answered) {
@@ -495,17 +495,17 @@ final class Task implements ScsiTask, Transport.Release {
     @Nullable
     Sense sense() { return sense; }
 
-    /** How far the initiator expected less data-out than the CDB needs, where that has ended the command. */
+    /** Returns by how much the CDB needs more data-out than expected, where that has ended the command. */
     Residual overflow() {
         return DATA_OUT_TOO_SHORT.equals(sense) && wantedOutBytes > expectedOutBytes
                 ? Residual.of(expectedOutBytes, wantedOutBytes)
                 : Residual.NONE;
     }
 
-    /** Bytes of data-in that the command has to send. */
+    /** Returns the bytes of data-in that the command has to send. */
     int dataInBytes() { return dataInBytes; }
 
-    /** Hands one Data-In PDU with a part of the data to the transport, which holds them until it is done. */
+    /** Hands one Data-In PDU with a part of the data to the transport, which uses them until {@link #release}. */
     void sendDataIn(MemorySegment header, int offset, int length) {
         sending++;
         if (data.isTransferred()) {
@@ -515,7 +515,7 @@ final class Task implements ScsiTask, Transport.Release {
         }
     }
 
-    /** Runs something on the loop when the task has ended; at once if it has. */
+    /** Runs something on the event loop's thread when the task has ended; at once if it has. */
     void whenEnded(Runnable what) {
         if (state == State.ENDED || state == State.LEFT_BEHIND) {
             what.run();
@@ -527,11 +527,11 @@ final class Task implements ScsiTask, Transport.Release {
         whenEnded.add(what);
     }
 
-    /** Marks the end, on the loop. */
+    /** Marks the end, on the event loop's thread. */
     void markEnded() {
         state = State.ENDED;
         execution.lift();
-        if (executed) { // after the fence is gone, for which an erasure waits
+        if (executed) { // after the fence is lifted, which an erasure waits for
             server.ended(this);
         }
         tellEnded();
@@ -547,7 +547,7 @@ final class Task implements ScsiTask, Transport.Release {
     /** Keeps the buffer until {@link #release}. */
     void hold() { sending++; }
 
-    /** The transport is done with one of the Data-In PDUs. */
+    /** Releases one hold on the buffer: the transport is done with a Data-In PDU, or the holder with the task. */
     @Override
     public void release() {
         if (!connection.transport().loop().inLoop()) {
@@ -558,19 +558,19 @@ final class Task implements ScsiTask, Transport.Release {
         }
     }
 
-    /** All of its answer has been handed over; releases what was held meanwhile. */
+    /** Notes that its whole answer has been handed over; releases the hold taken meanwhile. */
     void answered() {
         answered = true;
         release();
     }
 
-    /** Its session does not know it any more. */
+    /** Notes that the session has removed it. */
     void left() {
         left = true;
         retire();
     }
 
-    /** Gives the task to another command, if nobody can get at it any more. */
+    /** Offers the task for reuse, if nothing can refer to it any more. */
     private void retire() {
         if (plain && left && answered && sending == 0 && status == Status.GOOD && !aborted
                 && session().recoveryLevel() == 0 && !connection.isFilling(this)
@@ -583,7 +583,7 @@ final class Task implements ScsiTask, Transport.Release {
         }
     }
 
-    /** Nobody needs the buffer any more, unless the transport is filling it this moment. */
+    /** Gives the buffer back, unless the transport is filling it. */
     void giveBackBuffer() {
         data.giveBack();
     }

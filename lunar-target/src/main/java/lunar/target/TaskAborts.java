@@ -8,8 +8,8 @@ import java.util.function.Predicate;
 import lunar.iscsi.spi.EventLoop;
 
 /**
- * Aborts tasks of a session. One that a device executes cannot be called back: it is waited for, and left behind
- * when the device does not end it in time. On the loop.
+ * Aborts tasks of a session. A task that a device executes cannot be called back: it is waited for, and left behind
+ * if the device does not end it in time. Confined to the event loop's thread.
  */
 final class TaskAborts {
     private final SessionTasks tasks;
@@ -22,14 +22,14 @@ final class TaskAborts {
         this.patienceMs = patienceMs;
     }
 
-    /** See {@link Session#abort}. */
+    /** Aborts tasks; see {@link Session#abort}. */
     CompletableFuture<Integer> abort(Predicate<Task> which, Consumer<List<Task>> marked) {
         List<Task> chosen = tasks.all().stream().filter(which).toList();
         List<Task> fresh = chosen.stream().filter(task -> !task.aborted()).toList();
-        fresh.forEach(Task::abort); // all, before the end of one lets the next begin
-        chosen.forEach(task -> task.owe(false)); // one may be owed since an earlier function was rejected
+        fresh.forEach(Task::abort); // all of them, before the end of one lets the next begin
+        chosen.forEach(task -> task.owe(false)); // it may be owed an answer since an earlier function was rejected
         var waits = new ArrayList<CompletableFuture<Void>>();
-        for (Task task : chosen) { // also those that somebody else has aborted before
+        for (Task task : chosen) { // including those that were aborted before
             var wait = new CompletableFuture<Void>();
             waits.add(wait);
             task.whenEnded(() -> wait.complete(null));

@@ -10,22 +10,22 @@ import lunar.target.device.Buffers;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory that one task has for its data: one buffer, and one more where data go both ways; or none, where the
- * device sends its data-in. On the loop, but for that sending.
+ * The memory for the data of a task: one buffer, and one more where data go both ways; or none, where the device sends
+ * the data-in. Confined to the event loop's thread, except for that sending.
  */
 final class TaskData implements Transport.Source {
     private final Task task;
     private Buffers.@Nullable Buffer buffer;
-    /** Of a bidirectional command, whose data-out have {@link #buffer}. */
+    /** The buffer for data-in of a bidirectional command; its data-out use {@link #buffer}. */
     private Buffers.@Nullable Buffer dataInBuffer;
 
-    /** What sends the data-in itself, from this place on. */
+    /** The device that sends the data-in itself, from {@link #sourceOffset} on; null where a buffer has them. */
     private volatile @Nullable BlockDevice source;
     private volatile long sourceOffset;
 
     TaskData(Task task) { this.task = task; }
 
-    /** Whether there is memory for so many bytes; what was in it before is gone. */
+    /** Ensures memory for this many bytes; its content is undefined. Returns false where there is none. */
     boolean ensure(int bytes) {
         Buffers.Buffer lent = buffer;
         if (lent != null && lent.memory().byteSize() >= bytes) {
@@ -36,17 +36,17 @@ final class TaskData implements Transport.Source {
         return buffer != null;
     }
 
-    /** The first bytes of data-out; NULL without memory for them. */
+    /** Returns the first bytes of data-out; NULL without memory for them. */
     MemorySegment dataOut(int bytes) {
         return buffer == null ? MemorySegment.NULL : buffer.slice(0, bytes);
     }
 
-    /** Where data-out of a place in the transfer go; NULL without memory for them. */
+    /** Returns the memory for data-out of an offset in the transfer; NULL without memory for them. */
     MemorySegment destination(int offset, int length) {
         return buffer == null ? MemorySegment.NULL : buffer.slice(offset, length);
     }
 
-    /** Room for data-in; null where there is none. */
+    /** Returns memory for data-in; null where there is none. */
     @Nullable
     MemorySegment roomForDataIn(int bytes) {
         if (!task.isBidirectional()) {
@@ -59,13 +59,13 @@ final class TaskData implements Transport.Source {
         return dataInBuffer == null ? null : dataInBuffer.slice(0, bytes);
     }
 
-    /** A part of data-in. */
+    /** Returns a part of data-in. */
     MemorySegment dataIn(int offset, int length) {
         Buffers.Buffer from = dataInBuffer == null ? buffer : dataInBuffer;
         return Objects.requireNonNull(from).slice(offset, length);
     }
 
-    /** Has the data-in sent by a device, from this place on. */
+    /** Has the data-in sent by a device, from this offset on. */
     void transferFrom(BlockDevice device, long offsetBytes) {
         source = device;
         sourceOffset = offsetBytes;
@@ -81,7 +81,7 @@ final class TaskData implements Transport.Source {
                 channel);
     }
 
-    /** Gives all back, but for what the transport is filling this moment. */
+    /** Gives all memory back, except a buffer that the transport is filling. */
     void giveBack() {
         source = null;
         Buffers.Buffer lent = buffer;

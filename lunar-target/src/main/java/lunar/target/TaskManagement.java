@@ -27,18 +27,18 @@ import lunar.target.device.LunMap;
 import lunar.target.device.Nexus;
 
 /**
- * Task management (RFC 7143 section 11.5, RFC 7144, SAM-5 chapter 7). An aborted task that a device is executing cannot
- * be called back: the answer waits until the device has ended it, or until the blocks that it may still change are
- * fenced, so that after "function complete" nothing of it is ever seen. Where neither can be had in time, because a
- * command is at something else than devices, the answer is "function rejected". That says that nothing was performed:
- * the commands are answered after all, with ABORTED COMMAND, since what they would have come to is not known.
+ * Performs task management (RFC 7143 section 11.5, RFC 7144, SAM-5 chapter 7). An aborted task that a device executes
+ * cannot be called back: the answer waits until the device has ended it, or until the blocks that it may still change
+ * are fenced, so that after "function complete" no effect of it is ever seen. Where neither happens in time, because a
+ * command does work other than device requests, the answer is "function rejected". That means nothing was performed:
+ * the commands are answered after all, with ABORTED COMMAND, since their real outcome is not known.
  *
- * <p>The data of tasks that are aborted while R2Ts are out are not waited for, as section 4.2.3.3 would have it:
- * common initiators stop sending at once, and what does come is discarded.
+ * <p>The data of tasks that are aborted while R2Ts are outstanding are not waited for, contrary to section 4.2.3.3:
+ * common initiators stop sending at once, and data that do come are discarded.
  */
 final class TaskManagement {
     /**
-     * What a function came to.
+     * The answer to a function.
      *
      * @param information additional response information, of a query
      */
@@ -48,7 +48,7 @@ final class TaskManagement {
 
         static Answer of(TaskManagementResponseCode code) { return new Answer(code, 0); }
 
-        /** A unit attention is pending: sense key, codes, and UADE DEPTH (SAM-5 section 7.10). */
+        /** Reports a pending unit attention: sense key, codes, and UADE DEPTH (SAM-5 section 7.10). */
         static Answer of(Nexus.Pending attention) {
             int depth = attention.more() ? MORE_THAN_ONE : ONE;
             return new Answer(FUNCTION_SUCCEEDED,
@@ -66,20 +66,20 @@ final class TaskManagement {
         this.limits = limits;
     }
 
-    /** Whether as many requests are at work as may be. */
+    /** Whether the limit of requests in progress is reached. */
     boolean isBusy() {
         return pendingCount >= limits.commandsPerSession();
     }
 
-    /** A function, or a logout that waits for tasks to end, is at work. */
+    /** Counts a function, or a logout that waits for tasks to end, as in progress. */
     void begun() {
         pendingCount++;
     }
 
-    /** It has been answered. */
+    /** Ends that count when it has been answered. */
     void answered() { pendingCount--; }
 
-    /** Performs a function; on the loop, and ends on any thread. */
+    /** Performs a function. To be called on the event loop's thread; the future completes on any thread. */
     CompletableFuture<Answer> perform(TaskManagementFunction function,
             TaskManagementRequest request) {
         if (session.target() == null) {
@@ -94,7 +94,7 @@ final class TaskManagement {
         return begin(function, request);
     }
 
-    /** Whether an initiator that may only read, or does not see all that they use, wants to reset what others use. */
+    /** Whether a reset would end tasks of others for an initiator that may only read, or does not see all units. */
     private boolean endsTasksOfOthers(TaskManagementFunction function,
             TaskManagementRequest request) {
         LunMap luns = session.nexus().luns();
@@ -125,7 +125,7 @@ final class TaskManagement {
                         : afterCommandsBefore(request, () -> onUnit(function, request, unit));
             }
             case TARGET_WARM_RESET, TARGET_COLD_RESET -> {
-                // Not only a unit's commands: what has not come yet need not be waited for (section 4.2.3.4).
+                // A reset of several units need not wait for missing commands (section 4.2.3.4).
                 session.tasks().missing().plugBefore(request.cmdSn());
                 yield reset(request, session.nexus().luns().units());
             }
@@ -145,7 +145,7 @@ final class TaskManagement {
     private CompletableFuture<Answer> afterCommandsBefore(TaskManagementRequest request,
             Supplier<CompletableFuture<Answer>> what) {
         CompletableFuture<Void> turn = session.tasks().missing().awaitBefore(request.cmdSn());
-        return turn.isDone() ? what.get() : turn.thenCompose(_ -> what.get()); // on the loop, both
+        return turn.isDone() ? what.get() : turn.thenCompose(_ -> what.get()); // on the event loop's thread either way
     }
 
     private CompletableFuture<Answer> onUnit(TaskManagementFunction function,
@@ -187,12 +187,12 @@ final class TaskManagement {
                 task == null && isStillToCome(request) ? FUNCTION_COMPLETE : TASK_DOES_NOT_EXIST);
     }
 
-    /** A command that was sent and has not come counts as come, and is ignored when it does (section 11.6.1). */
+    /** Whether the command may still come; it then counts as received, and is ignored when it comes (11.6.1). */
     private boolean isStillToCome(TaskManagementRequest request) {
         return session.tasks().missing().plug(request.refCmdSn(), request.cmdSn());
     }
 
-    /** Resets units: their tasks end in every session, and every nexus hears of it (SAM-5 section 6.3.3). */
+    /** Resets units: ends their tasks in every session, with a unit attention for every nexus (SAM-5 section 6.3.3). */
     private CompletableFuture<Answer> reset(TaskManagementRequest request,
             Collection<LogicalUnit> units) {
         var all = new ArrayList<CompletableFuture<Integer>>();
@@ -213,7 +213,7 @@ final class TaskManagement {
         return bounded(all, own);
     }
 
-    /** As if the nexus had been lost (SAM-5 section 7.6). */
+    /** Acts as if the nexus had been lost (SAM-5 section 7.6). */
     private CompletableFuture<Answer> resetNexus(TaskManagementRequest request) {
         var all = new ArrayList<CompletableFuture<Integer>>();
         List<Task> own = before(request, _ -> true);
@@ -225,7 +225,7 @@ final class TaskManagement {
         return bounded(all, own);
     }
 
-    /** Tasks of this session that were sent before the request. */
+    /** Returns tasks of this session that were sent before the request. */
     private List<Task> before(TaskManagementRequest request, Predicate<Task> which) {
         return session.tasks().all().stream().filter(task -> which.test(task)
                 && (task.immediate
@@ -239,14 +239,14 @@ final class TaskManagement {
     }
 
     /**
-     * The answer when all has ended, or after the longest time that an initiator is let wait.
+     * Answers when all have ended, or after the longest time that an initiator may have to wait.
      *
      * @param own tasks of this session that the function aborts
      */
     private CompletableFuture<Answer> bounded(List<CompletableFuture<Integer>> all,
             List<Task> own) {
         var answer = new CompletableFuture<Answer>();
-        EventLoop.Timer timer = session.loop().schedule(() -> { // on the loop, where the tasks of the session end
+        EventLoop.Timer timer = session.loop().schedule(() -> { // where the tasks of the session end
             if (!answer.isDone()) {
                 session.tasks().owe(own);
                 answer.complete(Answer.of(FUNCTION_REJECTED));

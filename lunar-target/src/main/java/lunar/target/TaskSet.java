@@ -11,21 +11,21 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The tasks of one I_T nexus on one logical unit and the order in which they may begin (SAM-5 section 8.6), each nexus
- * having a task set of its own (TST 001b). Belongs to the session's loop.
+ * having a task set of its own (TST 001b). Confined to the thread of the session's event loop.
  *
- * <p>Tasks stand in ranks: an ORDERED task alone in one, the SIMPLE ones between two of them together. Only tasks of
- * the first rank begin; a HEAD OF QUEUE task is in no rank, begins at once, and nothing else begins before it has
- * ended. While all are SIMPLE there is one rank, and a task costs two additions.
+ * <p>Tasks are placed in ranks: each ORDERED task in a rank of its own, the SIMPLE tasks between two of them together.
+ * Only tasks of the first rank begin; a HEAD OF QUEUE task is in no rank, begins at once, and no other begins before it
+ * has ended. While all are SIMPLE there is one rank, and a task costs two additions.
  */
 final class TaskSet {
-    /** Tasks that may run beside each other. */
+    /** Tasks that may run concurrently. */
     static final class Rank {
         private boolean ordered;
         private int unfinished;
         private final List<Task> waiting = new ArrayList<>(0);
     }
 
-    /** Command priority: 1 goes first, 15 late, and 0 says nothing (SAM-5 section 8.7). */
+    /** Orders by command priority: 1 first, 15 late, and 0, which is no priority, last (SAM-5 section 8.7). */
     private static final Comparator<Task> BY_PRIORITY = Comparator
             .comparingInt(task -> task.priority == 0 ? Integer.MAX_VALUE : task.priority);
 
@@ -40,7 +40,7 @@ final class TaskSet {
     private long lentBytes;
     private boolean releasing;
 
-    /** @param share what the unit has of the server's memory; null where there is no unit */
+    /** @param share the unit's share of the server's memory; null where there is no unit */
     TaskSet(TaskSets session, Buffers.@Nullable Share share) {
         this.session = session;
         this.share = share;
@@ -49,23 +49,23 @@ final class TaskSet {
 
     Buffers.@Nullable Share share() { return share; }
 
-    /** Tasks in the set, and aborted ones that the device has not ended. */
+    /** Returns the number of tasks in the set, including aborted ones that the device has not ended. */
     int occupancy() {
         return size + leftBehind;
     }
 
-    /** Bytes of memory that its tasks have. */
+    /** Returns the bytes of memory that its tasks have. */
     long lentBytes() { return lentBytes; }
 
     void lent(long bytes) { lentBytes += bytes; }
 
-    /** A command has come. */
+    /** Counts a command that has arrived. */
     void admit() {
         size++;
         session.occupied(1);
     }
 
-    /** It is the command's turn by its CmdSN: from now on others are older or younger. */
+    /** Places a task in the order when its turn by CmdSN has come. */
     void deliver(Task task) {
         task.placed = true;
         if (task.attribute == TaskAttribute.HEAD_OF_QUEUE) {
@@ -84,7 +84,7 @@ final class TaskSet {
         task.rank = last;
     }
 
-    /** All that the task needs is there: it begins, now or when those before it have ended. */
+    /** Begins a task that has all its data, now or when the tasks before it have ended. */
     void ready(Task task) {
         Rank rank = task.rank;
         if (rank == null || (headCount == 0 && rank == ranks.peekFirst())) {
@@ -96,7 +96,7 @@ final class TaskSet {
         waitingCount++;
     }
 
-    /** A task has ended, or was aborted before it began. */
+    /** Removes a task that has ended, or was aborted before it began. */
     void leave(Task task) {
         size--;
         session.occupied(-1);
@@ -118,14 +118,14 @@ final class TaskSet {
         }
     }
 
-    /** The device keeps an aborted task: nothing waits for it any more, but it counts until it is let go of. */
+    /** Leaves an aborted task to its device: nothing waits for it any more, but it counts until {@link #letGo}. */
     void leaveBehind(Task task) {
         leftBehind++;
         session.occupied(1);
         leave(task);
     }
 
-    /** The device has let go of a task that was left behind. */
+    /** Stops counting a task that was left behind when its device has ended it. */
     void letGo() {
         leftBehind--;
         session.occupied(-1);
@@ -144,7 +144,7 @@ final class TaskSet {
         }
     }
 
-    /** Begins what has come to its turn. A task that ends at once comes back here; the loop then goes on, not down. */
+    /** Begins the tasks that may begin. A task that ends at once calls this again; it then iterates, not recurses. */
     private void release() {
         if (releasing) {
             return;
@@ -159,7 +159,7 @@ final class TaskSet {
                 Task next = waiting.stream().min(BY_PRIORITY).orElseThrow(); // the first of equals
                 waiting.remove(next);
                 waitingCount--;
-                if (!next.aborted()) { // whoever aborts it ends it
+                if (!next.aborted()) { // its abort ends it
                     next.execute();
                 }
             }

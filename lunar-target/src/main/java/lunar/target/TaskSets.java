@@ -10,14 +10,14 @@ import lunar.target.device.LogicalUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The task sets of one session, and their bounds: a logical unit that hangs must leave room in the command window and
- * memory to the others. Belongs to the session's loop.
+ * The task sets of a session, and their limits: a logical unit that hangs must leave room in the command window and
+ * memory to the others. Confined to the thread of the session's event loop.
  */
 final class TaskSets {
-    /** The window of a session that uses several units is so many times the one of a unit. */
+    /** Ratio of the command window of a session that uses several units to that of one unit. */
     private static final int WINDOW_UNITS = 4;
 
-    /** Sets that are kept although nothing is in them. */
+    /** Number of sets beyond which empty ones are removed. */
     private static final int MAX_IDLE = 256;
 
     /** A unit may have this many times the memory that is free. */
@@ -26,11 +26,11 @@ final class TaskSets {
     private final CommandWindow window;
     private final ServerLimits limits;
     private final Map<DeviceServer, TaskSet> sets = new HashMap<>();
-    /** There is another unit that one of them could take room from. */
+    /** Whether there are several units, so that one could take room from another. */
     private boolean several;
     private int occupancy;
 
-    /** @param units logical units of the target now */
+    /** @param units number of logical units of the target now */
     TaskSets(CommandWindow window, ServerLimits limits, int units) {
         this.window = window;
         this.limits = limits;
@@ -45,12 +45,12 @@ final class TaskSets {
         }
     }
 
-    /** More tasks, or with a negative count fewer, in one of the sets. */
+    /** Adds to the number of tasks in all sets; a negative count subtracts. */
     void occupied(int count) {
         occupancy += count;
     }
 
-    /** Puts a command into the set of its unit, or turns it away where that is full (SAM-5 section 5.3.1). */
+    /** Adds a command to the set of its unit, or declines it where that is full (SAM-5 section 5.3.1). */
     void join(Task task, @Nullable LogicalUnit unit, TaskAttribute attribute, int priority) {
         TaskSet set = of(task.server, unit);
         if (isFull(set)) {
@@ -66,7 +66,7 @@ final class TaskSets {
         }
     }
 
-    /** The set of a unit; with null that of all LUNs where nothing is. */
+    /** Returns the set of a unit; null stands for all LUNs without a unit. */
     private TaskSet of(DeviceServer server, @Nullable LogicalUnit unit) {
         TaskSet known = sets.get(server);
         return known != null ? known : add(server, unit);
@@ -83,8 +83,8 @@ final class TaskSets {
     }
 
     /**
-     * Whether a unit has as many tasks as it may: what a session with one unit may have, and of several at most half of
-     * what the window has left. So each of them finds room, however many of the others hang.
+     * Whether a unit has as many tasks as it may have: the limit of a session with one unit, and with several units at
+     * most half of what the window has left. So each unit finds room, however many of the others hang.
      */
     private boolean isFull(TaskSet set) {
         int most = limits.commandsPerSession() + limits.immediateCommandsPerSession();
@@ -95,7 +95,7 @@ final class TaskSets {
         return set.occupancy() >= most;
     }
 
-    /** Whether a unit may have more of the session's memory, of which so much is in use. */
+    /** Whether a unit may have more of the session's memory, of which {@code usedBytes} are in use. */
     boolean hasMemory(TaskSet set, int bytes, long usedBytes) {
         long free = limits.maxBufferBytesPerSession() - usedBytes - bytes;
         return free >= 0 && (!several || set.lentBytes() == 0

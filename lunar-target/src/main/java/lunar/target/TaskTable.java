@@ -5,20 +5,20 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tasks by their tags: a table of open addressing, which makes no objects of its own for what comes and goes with every
- * command. Not thread-safe.
+ * Maps tags to tasks: a hash table with open addressing, which allocates nothing for a command, except when it grows.
+ * Not thread-safe.
  */
 final class TaskTable {
     private static final int SMALLEST = 64;
     private static final int HASH = 0x9e3779b9; // scatters tags that differ in few bits, high ones too
 
-    /** At most half of the places are taken, so that every search ends soon, and ends. */
+    /** At most half of the places are taken, so that every search ends, and soon. */
     private @Nullable Task[] places = new Task[SMALLEST];
     private int size;
 
     boolean isEmpty() { return size == 0; }
 
-    /** All of them, as of now. */
+    /** Returns all tasks of this moment. */
     List<Task> all() {
         var all = new ArrayList<Task>(size);
         for (Task task : places) {
@@ -29,11 +29,11 @@ final class TaskTable {
         return all;
     }
 
-    /** The task of a tag, or null. */
+    /** Returns the task of a tag, or null. */
     @Nullable
     Task find(int itt) { return places[place(places, itt)]; }
 
-    /** Adds a task, whose tag no other one has. */
+    /** Adds a task. No other task may have its tag. */
     void add(Task task) {
         if (2 * (size + 1) > places.length) {
             grow();
@@ -53,7 +53,7 @@ final class TaskTable {
         size--;
         int mask = places.length - 1;
         places[gap] = null;
-        for (int at = (gap + 1) & mask;; at = (at + 1) & mask) { // those behind may be there for what was in the gap
+        for (int at = (gap + 1) & mask;; at = (at + 1) & mask) { // later tasks may have been displaced by it
             Task next = places[at];
             if (next == null) {
                 return;
@@ -81,7 +81,7 @@ final class TaskTable {
         return ((itt * HASH) >>> 16) & (places.length - 1);
     }
 
-    /** Where the task of a tag is, or would be. */
+    /** Returns the place where the task of a tag is, or would be. */
     private static int place(@Nullable Task[] places, int itt) {
         int at = home(places, itt);
         for (Task task = places[at]; task != null && task.itt != itt; task = places[at]) {

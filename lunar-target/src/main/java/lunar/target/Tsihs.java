@@ -4,18 +4,18 @@ import java.util.BitSet;
 import java.util.OptionalInt;
 
 /**
- * The TSIHs of a server: each is claimed when a session is given it, and is free again when that session has ended
- * (RFC 7143 section 4.4.3.3). Numbers are given in turn, so that a late login meets no other session under the number
- * of its own. Thread-safe.
+ * Allocates the TSIHs of a server: each is claimed by a session, and is free again when that session has ended (RFC
+ * 7143 section 4.4.3.3). Numbers are allocated in turn, so that a late login does not find another session under the
+ * number of its own. Thread-safe.
  */
 final class Tsihs {
-    /** How many there are; 0 is none. */
+    /** The number of TSIHs; 0 is no valid one. */
     static final int COUNT = 0xffff;
 
     private final BitSet claimed = new BitSet(COUNT + 1);
     private int last;
 
-    /** A TSIH that no session has; empty where sessions have all of them. */
+    /** Claims a TSIH that no session has; empty where all are claimed. */
     synchronized OptionalInt claim() {
         int free = claimed.nextClearBit(last + 1);
         if (free > COUNT) {
@@ -29,7 +29,7 @@ final class Tsihs {
         return OptionalInt.of(free);
     }
 
-    /** The session of a TSIH has ended. */
+    /** Releases the TSIH of a session that has ended. */
     synchronized void release(int tsih) {
         assert claimed.get(tsih) : "TSIH " + tsih + " is released twice";
         claimed.clear(tsih);

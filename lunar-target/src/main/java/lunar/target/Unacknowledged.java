@@ -9,15 +9,15 @@ import lunar.iscsi.SerialNumbers;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a connection has sent and its initiator not acknowledged by ExpStatSN, so that a SNACK can have it once more, or
- * another connection (RFC 7143 sections 7.2 and 11.16). Bounded: a peer that acknowledges nothing loses the oldest.
- * Only from error recovery level 1 on; on the loop.
+ * Keeps the PDUs that a connection has sent and its initiator has not acknowledged by ExpStatSN, to send them again for
+ * a SNACK or on another connection (RFC 7143 sections 7.2 and 11.16). Bounded: the oldest are dropped. Used from error
+ * recovery level 1 on. Confined to the event loop's thread.
  */
 final class Unacknowledged {
-    /** PDUs with a status number that are kept. */
+    /** Most PDUs with a status number that are kept. */
     static final int MAX_COUNT = 1024;
 
-    /** Data of PDUs that belong to no task, such as echoed pings: these are copies of our own. */
+    /** Most bytes of data segments that are kept as copies, such as those of echoed pings. */
     static final int MAX_COPIED_BYTES = 1 << 20;
 
     /**
@@ -25,8 +25,8 @@ final class Unacknowledged {
      *
      * @param header its header as it was sent
      * @param data its data segment
-     * @param task whose status it is; null for all else
-     * @param pduBytes the longest Data-In that went before
+     * @param task the task that it ends with its status; null for other PDUs
+     * @param pduBytes the longest Data-In PDU that was sent before
      */
     record Sent(int statSn, MemorySegment header, MemorySegment data, @Nullable Task task,
             int pduBytes) {}
@@ -36,12 +36,12 @@ final class Unacknowledged {
     private long dataBytes;
     private long copiedBytes;
 
-    /** @param maxDataBytes most data of tasks that are kept */
+    /** @param maxDataBytes limit of the data of tasks that are kept */
     Unacknowledged(long maxDataBytes) {
         this.maxDataBytes = maxDataBytes;
     }
 
-    /** Keeps a PDU, and holds the buffer of its task as long. */
+    /** Keeps a PDU, and holds the buffer of its task meanwhile. */
     void add(Sent pdu) {
         sent.add(pdu);
         copiedBytes += pdu.data().byteSize();
@@ -55,14 +55,14 @@ final class Unacknowledged {
         }
     }
 
-    /** The initiator has everything before this number. */
+    /** Drops the PDUs before a StatSN, which the initiator has. */
     void acknowledge(int expStatSn) {
         while (!sent.isEmpty() && SerialNumbers.lessThan(sent.getFirst().statSn(), expStatSn)) {
             forgetOldest();
         }
     }
 
-    /** The PDUs of a run of numbers that are kept; all from the first on for a length of 0. */
+    /** Returns the kept PDUs of a run of numbers; all from the first on for a length of 0. */
     List<Sent> run(int first, int length) {
         var found = new ArrayList<Sent>();
         for (Sent pdu : sent) {
@@ -74,7 +74,7 @@ final class Unacknowledged {
         return found;
     }
 
-    /** The status of the last task of a tag that is kept, or null. */
+    /** Returns the kept status of the last task of a tag, or null. */
     @Nullable
     Sent ofTask(int itt) {
         for (var all = sent.descendingIterator(); all.hasNext();) {
@@ -86,7 +86,7 @@ final class Unacknowledged {
         return null;
     }
 
-    /** Gives the status of a task away; whoever takes it releases the task's buffer. */
+    /** Hands the status of a task over; the caller then releases the task's buffer. */
     void hand(Sent pdu) {
         sent.remove(pdu);
         copiedBytes -= pdu.data().byteSize();

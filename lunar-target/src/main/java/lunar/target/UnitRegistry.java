@@ -16,7 +16,7 @@ import lunar.target.unit.UnitSpec;
  * unit with one set of reservations and mode pages. Thread-safe.
  */
 final class UnitRegistry {
-    /** A unit and at how many LUNs it is. */
+    /** A unit and the number of its LUNs. */
     private record Shared(LogicalUnit unit, int luns) {}
 
     private static final System.Logger LOG = System.getLogger("lunar.target");
@@ -27,7 +27,7 @@ final class UnitRegistry {
     UnitRegistry(ServerLimits limits) { this.limits = limits; }
 
     /**
-     * The unit of a device, for one LUN more.
+     * Returns the unit of a device, for one more LUN.
      *
      * @throws IOException when its saved state cannot be read
      */
@@ -42,7 +42,7 @@ final class UnitRegistry {
     }
 
     /**
-     * One LUN less, when the commands by that LUN have ended.
+     * Removes one LUN of a unit, when the commands by that LUN have ended.
      *
      * @return ends when nothing works on the device any more, if this was the last LUN
      */
@@ -57,7 +57,7 @@ final class UnitRegistry {
         return unit.quiet();
     }
 
-    /** Looks whether devices have become larger or smaller. May block. */
+    /** Checks whether the size of devices has changed. May block. */
     void checkCapacities() {
         List<LogicalUnit> all;
         synchronized (this) {
@@ -73,6 +73,6 @@ final class UnitRegistry {
         }
     }
 
-    /** Units in use. */
+    /** Returns the number of units in use. */
     synchronized int count() { return units.size(); }
 }

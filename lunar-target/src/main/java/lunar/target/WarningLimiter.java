@@ -10,17 +10,17 @@ import java.util.function.LongSupplier;
 
 /**
  * Limits the warnings about each origin, so that a peer that connects and fails thousands of times a second does not
- * fill the disk. An origin may cause {@value #MOST} lines within an interval; how many more there were is told in one
- * line by the first warning of anybody after that. When the table is full, origins that are not in it share one entry.
+ * fill the disk. An origin may cause {@value #MOST} lines within an interval; the first warning of any origin after
+ * that reports in one line how many more there were. When the table is full, other origins share one entry.
  * Thread-safe.
  */
 final class WarningLimiter {
-    /** Lines of an origin in an interval. */
+    /** Most lines of an origin in an interval. */
     static final int MOST = 10;
 
     static final long INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(1);
 
-    /** Origins that are told apart. */
+    /** Most origins that have entries of their own. */
     static final int MOST_ORIGINS = 1024;
 
     private static final String OTHERS = "other addresses";
@@ -33,7 +33,7 @@ final class WarningLimiter {
         Interval(long beganNanos) { this.beganNanos = beganNanos; }
     }
 
-    /** Where warnings are written. */
+    /** Writes warnings. */
     @FunctionalInterface
     interface Log {
         void warn(String message);
@@ -41,7 +41,7 @@ final class WarningLimiter {
 
     private final LongSupplier nanoClock;
     private final Log log;
-    /** By origin; the interval that ends first is the first, since all are equally long. */
+    /** Intervals by origin; the first one ends first, since all are equally long. */
     private final Map<String, Interval> intervals = new LinkedHashMap<>();
 
     WarningLimiter(LongSupplier nanoClock, Log log) {

@@ -3,12 +3,12 @@
  * its {@link lunar.target.TargetSpec}s as LUNs.
  *
  * <p>Inside: a {@code Connection} is in its {@code LoginPhase}, then in {@code FullFeature}; a {@code Session} is
- * one I_T nexus; a {@code Task} is one SCSI command, which {@code CommandIntake} takes in and {@code Execution} has at
- * a device. Who executes it stands in {@code lunar.target.device}. READ and WRITE allocate nothing on their way.
+ * one I_T nexus; a {@code Task} is one SCSI command, which {@code CommandIntake} takes in and {@code Execution} submits
+ * to a device. Its device server is in {@code lunar.target.device}. READ and WRITE allocate nothing.
  *
- * <p>Threading: a session with all its state belongs to the event loop of its connection. Devices complete on
- * whatever thread they like; the task then goes back to its loop. Sessions meet in {@code Sessions}, which is
- * thread-safe, and in {@code LogicalUnit} and {@code Nexus}, which are too.
+ * <p>Threading: a session with all its state is confined to the thread of its connections' event loop. Devices complete
+ * requests on any thread; the task then returns to its loop. Sessions interact through {@code Sessions}, {@code
+ * LogicalUnit} and {@code Nexus}, which are thread-safe.
  *
  * {@snippet :
  * try (var server = TargetServer.builder()

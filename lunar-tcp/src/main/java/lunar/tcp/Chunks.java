@@ -36,9 +36,9 @@ final class Chunks {
     /** This part of all is left for others until the connection that holds most has ended. */
     private static final int PART_OF_RESERVE = 16;
 
-    /** One output buffer; its holder's alone. */
+    /** An output buffer, confined to its holder. */
     static final class Chunk {
-        // Not of an arena, for whose buffers the JDK makes objects in each gathering write.
+        // Not of an arena: for the buffers of one, the JDK makes objects in each gathering write.
         private final ByteBuffer buffer = ByteBuffer.allocateDirect(SIZE);
         private final MemorySegment bytes = MemorySegment.ofBuffer(buffer);
         private ByteBuffer[] views = {buffer};
@@ -63,7 +63,7 @@ final class Chunks {
         private @Nullable Holder before;
         private @Nullable Holder after;
 
-        /** @param end ends the connection later, so that its chunks come back; called by whoever needs them */
+        /** @param end ends the connection later, so that its chunks come back; called by a thread that needs some */
         Holder(Consumer<OutputMemoryException> end) {
             this.end = end;
         }
@@ -75,7 +75,7 @@ final class Chunks {
     private boolean bounded;
     private int allocated;
     private int inUse;
-    /** Those that hold some, the one that does so for longest first; linked, so that nothing is allocated for it. */
+    /** Holders that have chunks, the longest-standing one first; linked, so that nothing is allocated for it. */
     private @Nullable Holder first;
     private @Nullable Holder last;
 
@@ -87,7 +87,7 @@ final class Chunks {
     }
 
     /**
-     * A chunk for one connection. May end another one.
+     * Takes a chunk for a connection. May end another connection.
      *
      * @throws OutputMemoryException where there is none, or too few are left and this one holds most of all
      */

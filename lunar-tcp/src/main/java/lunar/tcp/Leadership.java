@@ -7,14 +7,14 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who runs a loop this moment: its own thread, a guest that waits for what the loop brings, or, between two turns of
- * guests, nobody (leader/followers, POSA 2). What belongs to the loop belongs to its leader.
+ * The right to run a loop. The leader is its own thread, a guest that waits for what the loop brings, or, between two
+ * turns of guests, none (leader/followers, POSA 2). What belongs to the loop belongs to its leader.
  *
- * <p>No event is missed: who leaves says so first, and then looks whether anything is to be done; who has something to
- * be done says so first, and then looks whether anybody leads.
+ * <p>No event is missed: a leader that leaves says so first, and then looks whether anything is to be done; a thread
+ * that has something to be done says so first, and then looks whether there is a leader.
  */
 final class Leadership {
-    /** How long nobody may lead before the loop's own thread returns: an event is late by as much, at most. */
+    /** How long there may be no leader before the loop's own thread returns: the longest delay of an event. */
     private static final long VACANCY_NS = 1_000_000;
 
     private final AtomicReference<@Nullable Thread> leader = new AtomicReference<>();
@@ -24,9 +24,9 @@ final class Leadership {
     private volatile @Nullable BooleanSupplier idle;
     /** Turns of guests so far. */
     private final AtomicInteger terms = new AtomicInteger();
-    /** The loop's own thread is to return. */
+    /** Whether the loop's own thread is to return. */
     private volatile boolean wanted;
-    /** The loop's own thread waits for the leadership, and for nothing else. */
+    /** Whether the loop's own thread waits for the leadership, and for nothing else. */
     private volatile boolean waiting;
 
     /** @param pending whether there is work for the loop's own thread; any thread asks */
@@ -45,7 +45,7 @@ final class Leadership {
         return isMine() && !Thread.currentThread().equals(own);
     }
 
-    /** There is work, or an answer is to come that no guest waits for: somebody must lead. */
+    /** Ensures that there will be a leader: there is work, or an answer is to come that no guest waits for. */
     void needed() {
         if (leader.get() == null) {
             recall();
@@ -92,7 +92,7 @@ final class Leadership {
 
     // --- guests ---
 
-    /** Takes the leadership, if the loop is lent and nobody has it. */
+    /** Takes the leadership, if the loop is lent and has no leader. */
     boolean take() {
         Thread guest = Thread.currentThread();
         if (wanted || guest.isVirtual() || leader.get() != null

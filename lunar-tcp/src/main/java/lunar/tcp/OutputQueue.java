@@ -124,7 +124,7 @@ final class OutputQueue {
         return inPlace == null;
     }
 
-    /** Queues a PDU whose data are where they can be sent from. */
+    /** Queues a PDU with data that can be sent from where they are. */
     void add(MemorySegment header, Source source, long offsetBytes, Release release) {
         bhs.wrap(header);
         int headerLength = (int) header.byteSize();
@@ -279,7 +279,7 @@ final class OutputQueue {
         queuedBytes.set(0);
     }
 
-    /** The next owner to be given back its data, whose bytes are written or dropped. */
+    /** Returns the next release of data that are written or dropped; null where there is none. */
     @Nullable
     Release pollWritten() { return written.poll(); }
 }

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * Takes the pacing off connections within one machine. A congestion control that paces, as BBR does, holds each segment
  * until a timer fires, for the sake of queues in a network; on loopback there is none, and the timers, which in a
  * virtual machine cost microseconds each, halve what a connection can carry. Such a connection gets {@code reno}, which
- * every Linux has and lets everybody use, in the place of the system's choice (tcp(7), TCP_CONGESTION).
+ * every Linux has and lets every user set, in the place of the system's choice (tcp(7), TCP_CONGESTION).
  *
  * <p>A listener that is bound to a loopback address is changed once, for all that it accepts. Java does not give the
  * number of a socket, so it is looked for by its two addresses, which no other socket of the process has in this order.
@@ -196,7 +196,7 @@ public final class Pacing {
         }
     }
 
-    /** What one of the two calls says; null where this is no socket of the Internet, or none at all. */
+    /** Returns the address from one of the two calls; null where this is no Internet socket, or none at all. */
     private static @Nullable InetSocketAddress address(MethodHandle call, int descriptor,
             MemorySegment address, MemorySegment length) throws Throwable {
         length.set(ValueLayout.JAVA_INT, 0, ADDRESS_BYTES);

@@ -9,8 +9,8 @@ import lunar.iscsi.spi.Transport.Source;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is to be written, in order: parts of chunks, and data where they lie. A ring of parallel arrays, so that
- * nothing is allocated for a piece; and one gathering write for many, since few long writes cost the kernel half
+ * The output to be written, in order: parts of chunks, and data where they lie. A ring of parallel arrays, so that
+ * nothing is allocated for a piece; one gathering write takes many, since few long writes cost the kernel half
  * of what many short ones do.
  */
 final class Pieces {
@@ -22,7 +22,7 @@ final class Pieces {
      * {@link Source}, which sends it itself.
      */
     private @Nullable Object[] memory = new Object[FIRST_CAPACITY];
-    /** What follows each piece: a {@link Chunks.Chunk} goes back to the pool, or data to their owner; or null. */
+    /** Given back after each piece: a {@link Chunks.Chunk} to the pool, or data to their owner; or null. */
     private @Nullable Object[] after = new Object[FIRST_CAPACITY];
     private int[] from = new int[FIRST_CAPACITY];
     /** Where the piece of a source begins there. */
@@ -36,20 +36,20 @@ final class Pieces {
 
     boolean isEmpty() { return count == 0; }
 
-    /** A part of a chunk. */
+    /** Adds a part of a chunk. */
     void add(Chunks.Chunk chunk, int fromByte, int toByte) {
         put(chunk, fromByte, toByte, null);
     }
 
-    /** No part of this chunk follows. */
+    /** Ends a chunk: no part of it follows. */
     void end(Chunks.Chunk chunk) { put(chunk, 0, 0, chunk); }
 
-    /** Data where they lie: all of the buffer, whose position and limit count only during a write. */
+    /** Adds data where they lie: all of the buffer; its position and limit count only during a write. */
     void add(ByteBuffer data, Release release) {
         put(data, 0, data.capacity(), release);
     }
 
-    /** Data of a source. */
+    /** Adds data of a source. */
     void add(Source source, long originBytes, int length, Release release) {
         put(source, 0, length, release);
         origin[(first + count - 1) & (memory.length - 1)] = originBytes;

@@ -22,8 +22,8 @@ import lunar.iscsi.spi.EventLoop;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One selector, and the connections, tasks and timers that belong to it, run by one thread at a time: its own, or a
- * guest, which handles what its one connection brings and leaves all else to it.
+ * A selector, and the connections, tasks and timers that belong to it, run by one thread at a time: its own, or a
+ * guest, which handles what its one connection brings and leaves all else to the loop's own thread.
  */
 final class SelectorLoop implements EventLoop {
     private static final System.Logger LOG = System.getLogger("lunar.tcp");
@@ -34,7 +34,7 @@ final class SelectorLoop implements EventLoop {
      */
     private static final int STAGING_BYTES = 64 * 1024 + 4096;
 
-    /** What a selection key carries: called when its channel is ready. */
+    /** The attachment of a selection key: called when its channel is ready. */
     @FunctionalInterface
     interface Ready {
         void run();
@@ -309,7 +309,7 @@ final class SelectorLoop implements EventLoop {
         runTasks(Integer.MAX_VALUE);
     }
 
-    /** Closes what cannot be used any more, whose own complaint about that is of no interest. */
+    /** Closes what cannot be used any more; its failure to close is logged for debugging only. */
     static void closeQuietly(AutoCloseable closeable) {
         try {
             closeable.close();

@@ -4,7 +4,7 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What any thread gives an event loop to run, in order. It keeps its memory, so that handing a task over makes no
+ * Tasks that any thread hands to an event loop, in order. It keeps its memory, so that handing a task over makes no
  * garbage, as the nodes of a linked queue would for each answer of a worker.
  */
 final class TaskQueue {

@@ -87,7 +87,7 @@ final class TcpLoops implements TransportProvider.Loops {
         }
     }
 
-    /** What waits for a loop would wait for ever on the loop's own thread. */
+    /** Refuses a call on a loop's own thread, where waiting for the loop would never end. */
     private void requireOtherThread() {
         if (loops.stream().anyMatch(SelectorLoop::inLoop)) {
             throw new IllegalStateException("blocking call on the thread of an event loop");

@@ -20,8 +20,8 @@ import lunar.iscsi.spi.Transport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One TCP connection. Reading belongs to the loop's thread. The output queue is guarded by {@code lock}; whoever
- * flushes writes to the socket itself, and only what the socket does not take is left to the loop.
+ * A TCP connection. Reading is confined to the loop's thread. The output queue is guarded by {@code lock}; a thread
+ * that flushes writes to the socket itself, and only what the socket does not take is left to the loop.
  *
  * <p>An accepted connection ends in order, as far as its peer lets it, so that the peer gets the last answer. A
  * connection that this end opened ends in order after {@link #close} alone; any other end, that of the process
@@ -223,14 +223,14 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
         }
     }
 
-    /** What the network has brought before reading was stopped is delivered though nothing more comes. */
+    /** Delivers what the network brought before reading was stopped, though nothing more comes. */
     private void readHeld() throws IOException {
         if (reader != null && reader.isHolding() && key.isValid()) {
             read();
         }
     }
 
-    /** One turn of the connection, which may fail. */
+    /** A turn of the connection, which may fail. */
     @FunctionalInterface
     private interface Turn {
         void take() throws IOException;

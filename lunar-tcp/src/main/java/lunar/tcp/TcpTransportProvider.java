@@ -5,7 +5,7 @@ import lunar.iscsi.spi.TransportProvider;
 
 /** Plain TCP, for the scheme {@code iscsi}. */
 public final class TcpTransportProvider implements TransportProvider {
-    /** For {@link java.util.ServiceLoader}. */
+    /** Called by {@link java.util.ServiceLoader}. */
     public TcpTransportProvider() {}
 
     @Override

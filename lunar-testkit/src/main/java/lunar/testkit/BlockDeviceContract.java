@@ -35,7 +35,7 @@ import lunar.block.WriteProtectedException;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every {@link BlockDevice} must do, whatever stands behind it. A subclass says how one is made; the device's
+ * Contract of every {@link BlockDevice}, whatever stands behind it. A subclass makes the device; the device's
  * capabilities decide which tests run, and lacking ones must be refused.
  */
 public abstract class BlockDeviceContract extends ExtentContract {

@@ -30,7 +30,7 @@ import lunar.block.OutOfRangeException;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What {@link BlockChannel} and {@link AsynchronousBlockChannel} must do, whatever device is under them. */
+/** Contract of {@link BlockChannel} and {@link AsynchronousBlockChannel}, whatever device is under them. */
 public abstract class ChannelContract extends DeviceFixture {
     private static final int BLOCKS = 300;
 

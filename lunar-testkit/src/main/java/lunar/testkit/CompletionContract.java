@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * What holds for completions ({@link BlockRequest.Completion}): they run where nothing may block, may submit, and do no
+ * Contract of completions ({@link BlockRequest.Completion}): they run where nothing may block, may submit, and do no
  * harm to others if they throw.
  */
 abstract class CompletionContract extends DeviceFixture {
@@ -62,7 +62,7 @@ abstract class CompletionContract extends DeviceFixture {
         }
     }
 
-    /** What a request must end with; null where it must succeed. */
+    /** Expected end of a request; null where it must succeed. */
     private record Expected(BlockRequest request,
             @Nullable Class<? extends StorageException> end) {}
 

@@ -35,7 +35,7 @@ public final class DeviceModel {
         }
     }
 
-    /** A model of the first {@code blockCount} blocks, whose present content it takes over. */
+    /** A model of the first {@code blockCount} blocks, with their present content. */
     public static DeviceModel readFrom(BlockDevice device, long blockCount)
             throws StorageException {
         var model = new DeviceModel(device, blockCount);
@@ -131,7 +131,7 @@ public final class DeviceModel {
         }
     }
 
-    /** What of these blocks is in the model must be zero. */
+    /** Requires that the part of these blocks that is in the model is zero. */
     public void requireZero(long lba, long blockCount, String description) {
         long from = Math.min(lba * blockSize, expected.byteSize());
         long end = Math.min((lba + blockCount) * blockSize, expected.byteSize());

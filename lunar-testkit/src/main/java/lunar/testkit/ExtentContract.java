@@ -12,7 +12,7 @@ import lunar.block.OutOfRangeException;
 import lunar.block.StorageException;
 import org.junit.jupiter.api.Test;
 
-/** What {@link BlockDevice#extent} must tell: nothing that is wrong while nobody writes, and all of the device. */
+/** Contract of {@link BlockDevice#extent}: it reports nothing wrong in the absence of writes, and all of the device. */
 abstract class ExtentContract extends CompletionContract {
     /** Large enough for holes where they are coarse. */
     private static final int BLOCK_COUNT = 4096;

@@ -44,7 +44,7 @@ public final class GranularDevice extends ForwardingDevice {
         }
     }
 
-    /** What breaks a rule is left to the device below to refuse. */
+    /** Requests that break a rule are left to the device below to refuse. */
     private boolean isUnmapOnDevice(BlockRequest request) {
         if (request.operation() != Operation.UNMAP) {
             return false;

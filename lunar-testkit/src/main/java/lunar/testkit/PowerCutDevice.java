@@ -19,8 +19,8 @@ import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A disk with a volatile cache, whose power is cut in the middle of some request. What was written and not flushed may
- * be on the medium then or not, each block by itself and in any order: an old content, a new one, or one in between.
+ * A disk with a volatile cache that loses power in the middle of some request. Data written and not flushed may be on
+ * the medium then or not, each block by itself and in any order: an old content, a new one, or one in between.
  * Submitted requests end on a thread of the device, in random order.
  *
  * <p>The same seed gives the same outcome for the same requests that are executed one after the other.
@@ -35,7 +35,7 @@ public final class PowerCutDevice implements BlockDevice {
     private final List<BlockRequest> queue = new ArrayList<>();
     private final Random random;
     private final boolean lies;
-    /** Ends what was submitted; null while there is nothing, so that a device that nobody closes is garbage. */
+    /** Ends what was submitted; null while there is nothing, so that a device that is never closed is garbage. */
     private @Nullable Thread worker;
     private long requestsLeft;
     private boolean isCut;
@@ -48,16 +48,16 @@ public final class PowerCutDevice implements BlockDevice {
         this.lies = lies;
     }
 
-    /** A device of zeroes whose power is never cut. */
+    /** A device of zeroes that never loses power. */
     public static PowerCutDevice create(int sizeBytes, Random random) {
         return new PowerCutDevice(new byte[sizeBytes], Long.MAX_VALUE, random, false);
     }
 
     /**
-     * What the medium holds after a power cut, which happens now if it has not yet, on a device whose power will be cut
+     * Returns the medium after a power cut, which happens now if it has not yet, as a device that will lose power
      * again. This one fails from now on.
      *
-     * @param requests that the new device will do, until the one in whose middle the power is cut
+     * @param requests that the new device will do, until the one in the middle of which the power is cut
      */
     public synchronized PowerCutDevice afterCut(long requests) {
         isCut = true;
@@ -72,7 +72,7 @@ public final class PowerCutDevice implements BlockDevice {
         return new PowerCutDevice(image, requests, random, lies);
     }
 
-    /** The same content on a device that says it has flushed and has not, as some disks do. */
+    /** Returns a device of this content that says it has flushed and has not, as some disks do. */
     public synchronized PowerCutDevice thatLiesAboutFlushes() {
         return new PowerCutDevice(medium.clone(), Long.MAX_VALUE, random, true);
     }

@@ -23,14 +23,14 @@ import lunar.iscsi.SnackRequest;
 import lunar.iscsi.TargetPdu;
 
 /**
- * One connection of a {@link ScriptedTarget}, seen from the target's end: blocking, PDU by PDU. Status numbers and
- * digests are the script's to keep right or wrong; {@link #statSn} and {@link #maxCmdSn} help with that.
+ * Connection of a {@link ScriptedTarget}, seen from the target's end: blocking, PDU by PDU. Status numbers and digests
+ * are the script's to keep right or wrong; {@link #statSn} and {@link #maxCmdSn} help with that.
  */
 public final class ScriptedPeer {
     private static final int WORD = 4;
     private static final int WINDOW = 64;
 
-    /** What the target says of itself, offered or not. */
+    /** Keys that the target declares, offered or not. */
     private static final Set<String> DECLARED = Set.of("TargetPortalGroupTag",
             "MaxRecvDataSegmentLength");
     private static final Map<String, String> ANSWERS = answers();
@@ -148,7 +148,7 @@ public final class ScriptedPeer {
     public void awaitEnd() throws IOException {
         byte[] waste = new byte[4096];
         while (in.read(waste) >= 0) {
-            // nobody wants it
+            // discarded
         }
     }
 
@@ -222,7 +222,7 @@ public final class ScriptedPeer {
         LoginRequest _ = admit(overrides);
     }
 
-    /** The same, and returns what the initiator has sent. */
+    /** Like {@link #login}, but returns the Login Request that ended the login. */
     public LoginRequest admit(String... overrides) throws IOException {
         LoginRequest request = receive(LoginRequest.class);
         if (request.currentStage() == LoginStage.SECURITY) {

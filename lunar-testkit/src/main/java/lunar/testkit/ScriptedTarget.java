@@ -22,7 +22,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * }</pre>
  */
 public final class ScriptedTarget implements AutoCloseable {
-    /** What to do with a connection. */
+    /** Runs a connection. */
     @FunctionalInterface
     public interface Script {
         void run(ScriptedPeer peer) throws Exception;
@@ -57,7 +57,7 @@ public final class ScriptedTarget implements AutoCloseable {
     /** Host and port. */
     public String portal() { return "127.0.0.1:" + port(); }
 
-    /** What scripts ended with that was no end of the connection: assertions, for example. */
+    /** Returns what ended scripts other than the end of the connection: assertions, for example. */
     public List<Throwable> failures() {
         return failures;
     }

@@ -1,4 +1,4 @@
-/** What a module implements to give Lunar another kind of device URI. */
+/** The interface that a module implements to give Lunar another kind of device URI. */
 @NullMarked
 package lunar.block.spi;
 

@@ -60,7 +60,7 @@ final class Answer {
         exchange.sendResponseHeaders(status, empty || bytes == NO_BODY ? NO_BODY : bytes);
     }
 
-    /** To another path here. The status is one that browsers do not keep. */
+    /** Redirects to another path here. The status is one that browsers do not keep. */
     void redirect(String path) throws IOException {
         String query = exchange.getRequestURI().getRawQuery();
         header("Location", query == null ? path : path + "?" + query);

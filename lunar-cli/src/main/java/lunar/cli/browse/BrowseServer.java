@@ -31,7 +31,7 @@ public final class BrowseServer implements AutoCloseable {
      */
     public static BrowseServer start(BrowsedDisk disk, String uri, InetSocketAddress address)
             throws IOException {
-        // Limits that the JDK's server takes from nowhere else; whoever has set them before, knows better.
+        // Limits that the JDK's server takes from nowhere else; values that are already set are kept.
         limit("jdk.httpserver.maxConnections", MAX_CONNECTIONS);
         limit("sun.net.httpserver.maxReqTime", REQUEST_SECONDS);
         HttpServer server = HttpServer.create(address, 0);
@@ -60,7 +60,7 @@ public final class BrowseServer implements AutoCloseable {
     /** Where it listens. */
     public InetSocketAddress address() { return server.getAddress(); }
 
-    /** Ends it: what is being sent is cut off. */
+    /** Stops the server: what is being sent is cut off. */
     @Override
     public void close() {
         server.stop(0);

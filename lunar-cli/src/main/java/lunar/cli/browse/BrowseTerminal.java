@@ -52,7 +52,7 @@ public final class BrowseTerminal {
         return Instant.ofEpochSecond(time.getEpochSecond()).toString();
     }
 
-    /** The same for machines. */
+    /** Like {@link #list}, but for machines. */
     public Map<String, Object> tree(String path) throws IOException {
         return BrowseJson.listing(part.volume().number(), path, files.info(), listing(path));
     }

@@ -80,7 +80,7 @@ public final class BrowsedDisk {
         this.device = device;
     }
 
-    /** What there is on the device, at most two seconds old. */
+    /** Returns the content of the device, at most two seconds old. */
     public synchronized Look look() throws IOException {
         long now = System.nanoTime();
         Look known = last;

@@ -17,7 +17,7 @@ record ByteRange(long first, long count) {
 
     static final ByteRange UNSATISFIABLE = new ByteRange(0, 0);
 
-    /** What a Range header asks for; empty where that is the whole, or cannot be understood. */
+    /** Parses a Range header; empty where it asks for the whole, or cannot be understood. */
     static Optional<ByteRange> parse(String header, long sizeBytes) {
         Matcher matcher = FORM.matcher(header);
         if (!matcher.matches() || (matcher.group(1) == null && matcher.group(2) == null)) {
@@ -40,7 +40,7 @@ record ByteRange(long first, long count) {
 
     boolean isSatisfiable() { return count > 0; }
 
-    /** For the answer's Content-Range. */
+    /** Returns the answer's Content-Range. */
     String contentRange(long sizeBytes) {
         return isSatisfiable()
                 ? "bytes " + first + "-" + (first + count - 1) + "/" + sizeBytes

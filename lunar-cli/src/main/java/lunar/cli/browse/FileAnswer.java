@@ -102,7 +102,7 @@ final class FileAnswer {
         }
     }
 
-    /** Changes when somebody writes the file: with the time, or at least the length, in the inode. */
+    /** Returns a tag that changes when the file is written: with the time, or at least the length, in the inode. */
     private String tag() {
         Instant time = file.modified().orElse(Instant.EPOCH);
         return String.format(Locale.ROOT, "\"%x-%x-%x-%x.%x\"", volume, file.id(),

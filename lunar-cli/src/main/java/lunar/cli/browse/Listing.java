@@ -31,10 +31,10 @@ public record Listing(List<Row> rows, int page, int pages, int directories, int 
         Order order, List<String> notices) {
     private static final int MAX_ENTRIES = 200_000;
 
-    /** To sort by what is in the inodes, all of them must be read. */
+    /** Largest directory that is sorted by what is in the inodes: all of them must be read for that. */
     private static final int MAX_NODES = 20_000;
 
-    /** What entries are sorted by. */
+    /** Sort keys of entries. */
     public enum Key {
         NAME, SIZE, TIME
     }
@@ -46,7 +46,7 @@ public record Listing(List<Row> rows, int page, int pages, int directories, int 
      * @param descending largest, latest, last first
      */
     public record Order(Key key, boolean descending) {
-        /** By name. */
+        /** Order by name. */
         public static final Order DEFAULT = new Order(Key.NAME, false);
     }
 
@@ -104,7 +104,7 @@ public record Listing(List<Row> rows, int page, int pages, int directories, int 
                 notices);
     }
 
-    /** The same of a single file. */
+    /** Returns the listing of a single file. */
     static Listing ofOne(String name, Node node) {
         var row = new Row(name, Optional.of(node), node.kind(), Optional.empty(), "");
         return new Listing(List.of(row), 1, 1, 0, 1, Order.DEFAULT, List.of());

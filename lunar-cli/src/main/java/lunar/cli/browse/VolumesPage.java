@@ -35,7 +35,7 @@ final class VolumesPage {
                 + look.table().scheme() + "</span></footer>").end();
     }
 
-    /** What a volume is called: its label, its name in the table, or its type. */
+    /** Returns the name of a volume: its label, its name in the table, or its type. */
     static String name(BrowsedDisk.Part part) {
         String label = part.files().map(files -> files.info()).map(FileSystemInfo::label)
                 .orElse("");

@@ -28,7 +28,7 @@ public final class ControlClient implements VolumeControl {
     private static final int MAX_ANSWER_BYTES = 1 << 20;
     /** A device may be opened meanwhile, or a volume stopped. */
     private static final Duration PATIENCE = Duration.ofMinutes(3);
-    /** For the first answer: a process that was stopped accepts connections, and answers nothing. */
+    /** Time for the first answer: a process that was stopped accepts connections, and answers nothing. */
     private static final Duration FIRST_ANSWER = Duration.ofSeconds(5);
 
     private final Lines lines;
@@ -36,7 +36,7 @@ public final class ControlClient implements VolumeControl {
     private ControlClient(SocketChannel channel) { lines = new Lines(channel, MAX_ANSWER_BYTES); }
 
     /**
-     * The volume of a spec, if some process of this user runs it whose socket is in a usual place.
+     * Returns the volume of a spec, if a process of this user runs it with its socket in a usual place.
      *
      * @param uuid which one, where that is known; else it is known by its name and a member
      */
@@ -86,7 +86,7 @@ public final class ControlClient implements VolumeControl {
                         .equals(PosixFilePermissions.fromString("rwx------"));
     }
 
-    /** Empty where nobody listens, since the process was killed, or answers, or it is not the volume that is meant. */
+    /** Connects to a volume; empty where no process listens (it was killed) or answers, or where the volume differs. */
     private static Optional<VolumeControl> connect(Path socket, Predicate<JsonNode> isMeant)
             throws IOException {
         SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);

@@ -19,8 +19,8 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * A directory of the sockets by which commands reach volumes. Only its owner may enter it, so whoever reaches a socket
- * is the user that runs the volume. It is no proof that a volume runs or not: that the members tell.
+ * A directory of the sockets by which commands reach volumes. Only its owner may enter it, so a client that reaches a
+ * socket is of the user that runs the volume. It is no proof that a volume runs or not: the members tell that.
  *
  * @param directory where they are
  */
@@ -38,8 +38,8 @@ public record ControlPlace(Path directory) {
             .fromString("rwx------");
 
     /**
-     * The first place of the user who runs this process that nobody else can enter; made where it is not there. What
-     * somebody else has made in its place is passed by.
+     * Returns the first place that only the user of this process can enter; made where it is not there. A place that
+     * another user has made instead is skipped.
      */
     public static ControlPlace ofUser() throws IOException {
         List<ControlPlace> all = all();
@@ -55,7 +55,7 @@ public record ControlPlace(Path directory) {
                         place.directory, e.getMessage());
             }
         }
-        try { // with a name that nobody can know before
+        try { // with a name that cannot be guessed
             return new ControlPlace(Files.createTempDirectory(TEMPORARY, "lunar-" + user() + "-",
                     PosixFilePermissions.asFileAttribute(PRIVATE)));
         } catch (IOException e) {

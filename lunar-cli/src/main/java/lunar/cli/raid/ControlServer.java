@@ -40,7 +40,7 @@ final class ControlServer implements AutoCloseable {
         this.listener = listener;
     }
 
-    /** Listens from now on. Whoever calls this has the sole right to run the volume: a socket that is there is dead. */
+    /** Starts to listen. The caller has the sole right to run the volume: an existing socket is a dead one. */
     static ControlServer start(Path path, RunningVolume volume) throws IOException {
         Files.deleteIfExists(path);
         ServerSocketChannel listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
@@ -127,7 +127,7 @@ final class ControlServer implements AutoCloseable {
         return more;
     }
 
-    /** Nobody reaches it any more; who is being answered still is. */
+    /** Stops accepting connections; those being answered still are. */
     @Override
     public void close() {
         closed = true;

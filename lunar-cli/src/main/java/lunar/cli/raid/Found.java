@@ -6,7 +6,7 @@ import lunar.raid.meta.SuperblockReading;
 import lunar.raid.meta.VolumeDescription;
 import lunar.raid.run.VolumeSpec;
 
-/** What a device says of itself, in words. */
+/** Describes a device's content in words. */
 public final class Found {
     private Found() {}
 

@@ -19,7 +19,7 @@ public final class StatusPicture {
 
     private final boolean colours;
 
-    /** @param colours whether somebody sees them */
+    /** @param colours whether to use colours */
     public StatusPicture(boolean colours) {
         this.colours = colours;
     }
@@ -105,7 +105,7 @@ public final class StatusPicture {
         }
     }
 
-    /** What a scrub has found, in a line. */
+    /** Describes the findings of a scrub in one line. */
     public static String scrub(JsonNode scrub) {
         long wrong = scrub.path("mismatches").asLong(0);
         long skipped = scrub.path("skipped").asLong(0);

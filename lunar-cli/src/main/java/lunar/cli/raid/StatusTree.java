@@ -16,7 +16,7 @@ import lunar.raid.run.VolumeStatus;
 final class StatusTree {
     private StatusTree() {}
 
-    /** Of a volume that runs in this process. */
+    /** Returns the status of a volume that runs in this process. */
     static Map<String, Object> of(RunningVolume volume) {
         VolumeStatus status = volume.status();
         var tree = new LinkedHashMap<String, Object>();

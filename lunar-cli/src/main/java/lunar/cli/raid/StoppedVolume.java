@@ -111,7 +111,7 @@ public final class StoppedVolume {
         return all;
     }
 
-    /** Those of the superblocks, then those that are to become some. */
+    /** Spares of the superblocks, then those that are to become some. */
     private static List<Map<String, Object>> spares(VolumeSpec spec, List<Candidate> candidates,
             Composition composition) {
         var spares = new ArrayList<Map<String, Object>>();

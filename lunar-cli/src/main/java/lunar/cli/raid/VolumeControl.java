@@ -3,7 +3,7 @@ package lunar.cli.raid;
 import java.io.IOException;
 import tools.jackson.databind.JsonNode;
 
-/** What people do with a volume, wherever it runs. What goes wrong is an IOException with one line for a person. */
+/** Operations of people on a volume, wherever it runs. Errors are IOExceptions with one line for a person. */
 public interface VolumeControl extends AutoCloseable {
     /** How it is, as docs/iraid.md describes it. */
     JsonNode status() throws IOException;
@@ -31,7 +31,7 @@ public interface VolumeControl extends AutoCloseable {
     void remove(String name) throws IOException;
 
     /**
-     * One member more.
+     * Adds one member.
      *
      * @return the new slot's number
      */

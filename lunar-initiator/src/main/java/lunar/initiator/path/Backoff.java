@@ -1,9 +1,9 @@
 package lunar.initiator.path;
 
 /**
- * How long to wait before the next login: longer each time, as long as logins fail or what they bring does not last. A
- * session that was of use for as long as the pause before it has paid for it, and the next pause is short again: on a
- * bad line there is more work than waiting, and nobody spins at a target that throws sessions out. Not thread-safe.
+ * Backoff before the next login: longer each time, as long as logins fail or their sessions do not last. After a
+ * session that was usable for at least as long as the pause before it, the next pause is short again: on a bad line
+ * there is more work than waiting, and no tight loop at a target that throws sessions out. Not thread-safe.
  */
 final class Backoff {
     private final int shortestMs;
@@ -16,9 +16,9 @@ final class Backoff {
     }
 
     /**
-     * The next pause, in milliseconds.
+     * Returns the next pause, in milliseconds.
      *
-     * @param usedMs how long the session could be used that was before it; 0 where the login failed
+     * @param usedMs how long the session before it was usable; 0 where the login failed
      */
     int next(long usedMs) {
         boolean paid = pauseMs == 0 || usedMs >= pauseMs;

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Delivers events to a listener in order, on a virtual thread that lives while events are queued. */
 final class EventDispatcher {
-    /** Events that may wait to be told; what comes then is left out. */
+    /** Maximum number of queued events; further ones are dropped. */
     static final int MAX_WAITING = 4096;
 
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
@@ -23,7 +23,7 @@ final class EventDispatcher {
 
     EventDispatcher(PathListener listener) { this.listener = listener; }
 
-    /** Takes an event; never waits for the listener. */
+    /** Queues an event; never waits for the listener. */
     void tell(Consumer<PathListener> event) {
         lock.lock();
         try {
@@ -67,7 +67,7 @@ final class EventDispatcher {
         }
     }
 
-    /** Waits until all is told; not on the thread that tells it. */
+    /** Waits until all events are delivered; not on the thread that delivers them. */
     void awaitTold() throws InterruptedException {
         lock.lock();
         try {

@@ -2,7 +2,7 @@ package lunar.initiator.path;
 
 import java.io.IOException;
 
-/** A path leads to another logical unit than the others. */
+/** Thrown when a path leads to another logical unit than the others. */
 final class ForeignUnitException extends IOException {
     private static final long serialVersionUID = 1L;
 

@@ -18,13 +18,13 @@ import lunar.iscsi.Isid;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests of one device that wait at the {@link WriteBarrier} of its unit, each for so long as requests may wait for
- * a path, but at least for {@link MultipathOptions#DEFAULT_NO_PATH_MS}, since paths are up; then it fails. Never is a
- * request sent past the barrier. Ends sessions that devices closed before have left stale, and those that a path of its
- * own has left in another portal group. Thread-safe.
+ * Requests of a device that wait at the {@link WriteBarrier} of its unit, each as long as requests may wait for a path,
+ * but at least for {@link MultipathOptions#DEFAULT_NO_PATH_MS}, since paths are up; then it fails. No request is ever
+ * sent past the barrier. Ends sessions that devices closed before have left stale, and those that a path of its own has
+ * left in another portal group. Thread-safe.
  */
 final class HeldWrites {
-    /** In place of for ever, for the sake of nanoseconds. */
+    /** Stands for forever, without an overflow in nanoseconds. */
     private static final long MAX_PATIENCE_MS = TimeUnit.DAYS.toMillis(10_000);
 
     private final MultipathDevice owner;
@@ -46,7 +46,7 @@ final class HeldWrites {
         patienceMs = Math.max(options.noPathMs(), MultipathOptions.DEFAULT_NO_PATH_MS);
     }
 
-    /** It is known which unit the device is. Requests come afterwards. */
+    /** Joins the unit's barrier, once the unit is known. Requests come afterwards. */
     void begin(Identity identity) {
         lock.lock();
         try {
@@ -59,7 +59,7 @@ final class HeldWrites {
         }
     }
 
-    /** A request has failed. Where its session may still perform it, writes to its blocks wait. */
+    /** Handles a failed request. Where its session may still perform it, writes to its blocks wait. */
     void unanswered(PathSession session, BlockRequest request, StorageException failure) {
         WriteBarrier mine = barrier;
         if (mine != null && WriteBarrier.changes(request)
@@ -68,7 +68,7 @@ final class HeldWrites {
         }
     }
 
-    /** The target has ended sessions. */
+    /** Notes that the target has ended sessions. */
     void ended(List<PathSession> sessions) {
         WriteBarrier mine = barrier;
         if (mine != null) {
@@ -77,8 +77,8 @@ final class HeldWrites {
     }
 
     /**
-     * A path has left a session in a portal group where it logs in no more: if in doubt, others end it. Not at the
-     * portal where the path is now: a login there with its ISID would end the session that it has just made.
+     * Hands over a session that a path has left in a portal group where it logs in no more: if in doubt, others end it.
+     * Not at the path's present portal: a login there with its ISID would end the session that it has just made.
      */
     void abandon(PathSession session, Session made) {
         WriteBarrier mine = barrier;
@@ -88,7 +88,7 @@ final class HeldWrites {
         }
     }
 
-    /** A session has been made with an ISID: the target has ended those that had its place (RFC 7143 section 6.3.5). */
+    /** Notes a login with an ISID: the target has ended the sessions it replaces (RFC 7143 section 6.3.5). */
     void reinstated(Session made, Isid isid) {
         WriteBarrier mine = barrier;
         if (mine == null) {
@@ -113,7 +113,7 @@ final class HeldWrites {
 
     // --- requests that wait ---
 
-    /** Keeps a request until the barrier is lowered. */
+    /** Holds a request until the barrier is lowered. */
     void hold(MultipathRequest multipathRequest) {
         long nowNanos = System.nanoTime();
         BlockRequest request = multipathRequest.asked();
@@ -167,8 +167,8 @@ final class HeldWrites {
     /**
      * Waits until no earlier write can undo a request, or no path is up.
      *
-     * @param knownUntilNanos what an earlier call for the request has returned; 0 for the first
-     * @return until when it may wait
+     * @param knownUntilNanos result of an earlier call for the request; 0 for the first
+     * @return the time until which it may wait
      */
     long await(BlockRequest request, long knownUntilNanos) throws DeviceGoneException {
         long untilNanos = knownUntilNanos != 0
@@ -216,7 +216,7 @@ final class HeldWrites {
         return new DeviceGoneException(owner + " is closed");
     }
 
-    /** The barrier is lowered, or a part of it, or no path is up any more: what waits looks again. */
+    /** Starts held requests again: the barrier is lowered, or a part of it, or no path is up any more. */
     void lowered() {
         drain().forEach(MultipathRequest::start);
     }
@@ -235,7 +235,7 @@ final class HeldWrites {
 
     // --- what other devices have left, and own paths in other portal groups ---
 
-    /** Ends what no path ends any more by a login of its own, if there is anything. */
+    /** Ends the stale sessions that no path ends any more by a login of its own, if there are any. */
     void adopt() {
         WriteBarrier mine = barrier;
         lock.lock();
@@ -284,7 +284,7 @@ final class HeldWrites {
 
     // --- the end ---
 
-    /** Takes no more requests, and fails those that wait. */
+    /** Refuses further requests, and fails those that wait. */
     void close() {
         lock.lock();
         try {
@@ -295,7 +295,7 @@ final class HeldWrites {
         drain().forEach(multipathRequest -> owner.end(multipathRequest, closedFailure()));
     }
 
-    /** The paths have stopped; sessions that they have left stale are for the next device of this unit to end. */
+    /** Called when the paths have stopped; sessions that they leave stale are for the unit's next device to end. */
     void leave(List<PathSession> left) {
         WriteBarrier mine = barrier;
         if (mine != null) {

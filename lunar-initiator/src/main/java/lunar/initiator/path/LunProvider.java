@@ -76,7 +76,7 @@ public final class LunProvider implements DeviceProvider {
                 : options;
     }
 
-    /** The portals of a target that discovery tells of, with their groups. */
+    /** Returns the portals of a target that discovery reports, with their groups. */
     private static List<TargetAddress> portals(Initiator initiator, SessionOptions known)
             throws IOException {
         return initiator.discover(known).stream()

@@ -32,10 +32,9 @@ import lunar.scsi.TargetPortGroups;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A logical unit over one path or several. A session that is lost is made anew, and its requests are sent again where
- * doing them twice is doing them once: all but compare-and-write, which fails with "not known". While no path is up,
- * requests wait as long as {@link MultipathOptions#noPathMs} says. Any thread may use it; buffers as for
- * {@link LunDevice}.
+ * A logical unit over one or more paths. A lost session is replaced by a new one, and its requests are sent again if
+ * they are idempotent: all but compare-and-write, which fails with "not known". While no path is up, requests wait as
+ * long as {@link MultipathOptions#noPathMs} says. Thread-safe; buffers as for {@link LunDevice}.
  */
 public final class MultipathDevice implements BlockDevice {
     private final MultipathOptions options;
@@ -46,7 +45,7 @@ public final class MultipathDevice implements BlockDevice {
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
-    /** Up, whatever their access state; guarded by the lock. */
+    /** Paths that are up, whatever their access state; guarded by the lock. */
     private final List<PathAgent> up = new ArrayList<>();
     private final Deque<MultipathRequest> parked = new ArrayDeque<>(); // guarded by the lock
     private final HeldWrites held;
@@ -74,20 +73,20 @@ public final class MultipathDevice implements BlockDevice {
         reservations = new PathReservations(toString(), this::devices);
     }
 
-    /** A path can be seen by all from now on: one that came up while the unit was being reserved registers now. */
+    /** Registers the reservation by a path that others see now: it may have come up while the unit was reserved. */
     void register(LunDevice by) throws StorageException {
         by.learn(latest); // of another path that was admitted since
         reservations.admit(by);
     }
 
-    /** The unit by each path that is up. */
+    /** Returns the unit's device by each path that is up. */
     private List<LunDevice> devices() {
         return paths.stream().map(PathAgent::session).filter(Objects::nonNull)
                 .map(PathSession::device).toList();
     }
 
     /**
-     * Opens a unit. Waits until one path is up; the others follow.
+     * Opens a unit. Waits until a path is up; the others follow.
      *
      * @throws DeviceGoneException when no path was up at the first try of each
      */
@@ -96,7 +95,7 @@ public final class MultipathDevice implements BlockDevice {
         return open(initiator, options, () -> {});
     }
 
-    /** The same, and says what else is to be closed with it. */
+    /** Like {@link #open(Initiator, MultipathOptions)}, but runs an action when the device is closed. */
     static MultipathDevice open(Initiator initiator, MultipathOptions options, Runnable whenClosed)
             throws StorageException {
         var device = new MultipathDevice(initiator, options, whenClosed);
@@ -134,17 +133,17 @@ public final class MultipathDevice implements BlockDevice {
         }
     }
 
-    /** Whether one path has been up. */
+    /** Whether a path has been up. */
     boolean isOpen() { return open; }
 
-    /** The paths, in the order they were given, whatever their state. */
+    /** Returns the paths, in the order they were given, whatever their state. */
     public List<Path> paths() {
         return List.copyOf(paths);
     }
 
     // --- what paths tell ---
 
-    /** A path leads to this unit; else it is none of ours. */
+    /** Admits a path that leads to this unit; throws {@link ForeignUnitException} if it leads to another one. */
     void admit(LunDevice by) throws StorageException, ForeignUnitException {
         lock.lock(); // two may come at once, and only one of them is the first
         try {
@@ -166,19 +165,19 @@ public final class MultipathDevice implements BlockDevice {
 
     MultipathOptions options() { return options; }
 
-    /** What is known of the unit's unflushed writes, over all paths and their sessions. */
+    /** Returns the tracker of the unit's unflushed writes, shared by all paths and their sessions. */
     UnflushedWrites writes() {
         return writes;
     }
 
-    /** A path has found the unit by a new session, before requests go there: its cache may be lost. May block. */
+    /** Checks whether the unit's cache may be lost, when a new session has found it, before it is used. May block. */
     void reopened(PathAgent path, LunDevice by) {
         writes.reopened(by, by.resetTold(), by.writeVerifier(), () -> paths.stream()
                 .filter(other -> !other.equals(path)).map(PathAgent::session)
                 .anyMatch(older -> older != null && older.reachesUnit()));
     }
 
-    /** A path is up. */
+    /** Adds a path that is up. */
     void offer(PathAgent path) {
         List<MultipathRequest> resumed;
         lock.lock();
@@ -196,7 +195,7 @@ public final class MultipathDevice implements BlockDevice {
         paths.stream().filter(other -> !other.equals(path)).forEach(PathAgent::help);
     }
 
-    /** A path is not to be used. */
+    /** Removes a path that is not to be used. */
     void withdraw(PathAgent path) {
         boolean last;
         lock.lock();
@@ -214,7 +213,7 @@ public final class MultipathDevice implements BlockDevice {
         }
     }
 
-    /** A login has failed, or a session was lost. */
+    /** Notes a failed login or a lost session. */
     void failed(Exception why) {
         lock.lock();
         try {
@@ -224,12 +223,12 @@ public final class MultipathDevice implements BlockDevice {
         }
     }
 
-    /** Has every path look at its access state. */
+    /** Has every path check its access state. */
     void lookAtAccess() {
         paths.forEach(PathAgent::wake);
     }
 
-    /** Has the unit asked for its capacity by every path: one that is idle has not been told. */
+    /** Asks the unit for its capacity by every path: an idle one has received no unit attention. */
     void askCapacity() {
         devices().forEach(LunDevice::askCapacity);
     }
@@ -244,12 +243,12 @@ public final class MultipathDevice implements BlockDevice {
         announce(listener -> listener.changed(event));
     }
 
-    /** Something has happened that changes no path's use. */
+    /** Dispatches an event that does not change which paths are usable. */
     void announce(Consumer<PathListener> event) {
         dispatcher.tell(event);
     }
 
-    /** Those in the best access state there is, in the order they were given; with the lock held. */
+    /** Selects the usable paths: those up and in the best access state, in the given order; with the lock held. */
     private void weigh() {
         TargetPortGroups.State best = up.stream().map(PathAgent::access).min(Enum::compareTo)
                 .orElse(TargetPortGroups.State.ACTIVE_OPTIMIZED);
@@ -260,10 +259,10 @@ public final class MultipathDevice implements BlockDevice {
         changed.signalAll();
     }
 
-    /** Writes that wait for the end of earlier ones. */
+    /** Returns the writes that wait for the end of earlier ones. */
     HeldWrites heldWrites() { return held; }
 
-    /** Sessions of paths that are up, but for one. */
+    /** Returns the sessions of usable paths, except one. */
     List<PathSession> sessionsBeside(@Nullable PathAgent path) {
         return usable.stream().filter(other -> !other.equals(path)).map(PathAgent::session)
                 .filter(Objects::nonNull).toList();
@@ -271,7 +270,7 @@ public final class MultipathDevice implements BlockDevice {
 
     // --- requests ---
 
-    /** The path for a request; null while none can be used. */
+    /** Returns the path for a request; null while none can be used. */
     @Nullable
     PathAgent choose(BlockRequest request) {
         List<PathAgent> now = usable;
@@ -305,7 +304,7 @@ public final class MultipathDevice implements BlockDevice {
         (idle == null ? new MultipathRequest(this) : idle).with(request).start();
     }
 
-    /** A request has come to its end. */
+    /** Completes a request. */
     void end(MultipathRequest multipathRequest, @Nullable StorageException failure) {
         BlockRequest request = multipathRequest.land();
         multipathRequests.give(multipathRequest);
@@ -320,7 +319,7 @@ public final class MultipathDevice implements BlockDevice {
         }
     }
 
-    /** A request has no path now. */
+    /** Parks a request that has no path now. */
     void park(MultipathRequest multipathRequest) {
         long nowNanos = System.nanoTime();
         boolean resume;
@@ -371,7 +370,7 @@ public final class MultipathDevice implements BlockDevice {
         }
     }
 
-    /** What a request fails with that waits no more; with the lock held. */
+    /** Returns the failure of a request that has waited for a path in vain; with the lock held. */
     private DeviceGoneException giveUp() {
         Exception why = lastFailure;
         var failure = new DeviceGoneException(this + ": no path is up"
@@ -435,7 +434,7 @@ public final class MultipathDevice implements BlockDevice {
         }
     }
 
-    /** The path for a request, once there is one. */
+    /** Waits for a path for a request, and returns it. */
     private PathAgent await(BlockRequest request) throws StorageException {
         PathAgent chosen = choose(request);
         if (chosen != null) {

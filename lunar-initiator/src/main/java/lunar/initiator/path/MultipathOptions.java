@@ -5,27 +5,27 @@ import lunar.initiator.SessionOptions;
 import lunar.scsi.Lun;
 
 /**
- * How a logical unit is reached. Start from {@link #of}.
+ * Options of a {@link MultipathDevice}. Start from {@link #of}.
  *
- * @param paths a session for each path, all to the same logical unit: at several portals, or several at one
+ * @param paths session options of each path, all to the same logical unit: at several portals, or several at one
  * @param lun LUN of the unit, the same by every path
  * @param policy chooses the path of each request
- * @param asymmetric whether the access states of port groups are looked at (ALUA): the best there are, are used
+ * @param asymmetric whether the access states of port groups count (ALUA): only paths in the best one are used
  * @param noPathMs how long requests wait while no path is up, in milliseconds; 0 to fail at once, {@link #FOREVER}
  * @param minPauseMs before the login after one that failed or a session that was lost; doubled as long as sessions do
  *        not last as long as the pauses, with some jitter
  * @param maxPauseMs longest pause between two logins, and the one after a refusal that is meant for this initiator
  * @param stableCache whether the unit keeps acknowledged writes over resets and power failures although it has a write
  *        cache (WCE), as arrays with batteries do: then no flush fails because a session was made anew
- * @param listener hears of all that happens to the unit and its paths
+ * @param listener receives the events of the unit and its paths
  */
 public record MultipathOptions(List<SessionOptions> paths, Lun lun, PathPolicy policy,
         boolean asymmetric, long noPathMs, int minPauseMs, int maxPauseMs,
         boolean stableCache, PathListener listener) {
-    /** Requests wait for a path as long as it takes. */
+    /** For {@code noPathMs}: requests wait for a path as long as it takes. */
     public static final long FOREVER = Long.MAX_VALUE;
 
-    /** How long requests wait for a path if nothing is said. */
+    /** Default for how long requests wait for a path. */
     public static final long DEFAULT_NO_PATH_MS = 30_000;
 
     private static final int MAX_PATHS = 256;
@@ -41,50 +41,50 @@ public record MultipathOptions(List<SessionOptions> paths, Lun lun, PathPolicy p
         }
     }
 
-    /** Least queue, ALUA, and half a minute of patience without a path. */
+    /** Returns options with least queue, ALUA, and {@link #DEFAULT_NO_PATH_MS}. */
     public static MultipathOptions of(List<SessionOptions> paths, Lun lun) {
         return new MultipathOptions(paths, lun, PathPolicy.leastQueue(), true, DEFAULT_NO_PATH_MS,
                 100, 10_000, false, _ -> {});
     }
 
-    /** The same with another policy. */
+    /** Returns these options with another policy. */
     public MultipathOptions withPolicy(PathPolicy value) {
         return new MultipathOptions(paths, lun, value, asymmetric, noPathMs, minPauseMs, maxPauseMs,
                 stableCache, listener);
     }
 
-    /** The same, with or without a look at access states. */
+    /** Returns these options with or without regard to access states. */
     public MultipathOptions withAsymmetric(boolean value) {
         return new MultipathOptions(paths, lun, policy, value, noPathMs, minPauseMs, maxPauseMs,
                 stableCache, listener);
     }
 
-    /** The same with another patience. */
+    /** Returns these options with another time to wait for a path. */
     public MultipathOptions withNoPathMs(long value) {
         return new MultipathOptions(paths, lun, policy, asymmetric, value, minPauseMs, maxPauseMs,
                 stableCache, listener);
     }
 
-    /** The same with other pauses between logins. */
+    /** Returns these options with other pauses between logins. */
     public MultipathOptions withPauses(int minMs, int maxMs) {
         return new MultipathOptions(paths, lun, policy, asymmetric, noPathMs, minMs, maxMs,
                 stableCache, listener);
     }
 
-    /** The same with a listener. */
+    /** Returns these options with a listener. */
     public MultipathOptions withListener(PathListener value) {
         return new MultipathOptions(paths, lun, policy, asymmetric, noPathMs, minPauseMs,
                 maxPauseMs, stableCache, value);
     }
 
-    /** The same, with a write cache that survives power failures, or one that may not. */
+    /** Returns these options with a write cache that survives power failures, or one that may not. */
     public MultipathOptions withStableCache(boolean value) {
         return new MultipathOptions(paths, lun, policy, asymmetric, noPathMs, minPauseMs,
                 maxPauseMs, value, listener);
     }
 
     /**
-     * When a request is given up that comes to a unit without a path now.
+     * Returns when a request fails that finds no path now.
      *
      * @param nowNanos by {@link System#nanoTime}
      * @return likewise; 0 for never

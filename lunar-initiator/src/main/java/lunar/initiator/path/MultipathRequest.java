@@ -20,7 +20,7 @@ final class MultipathRequest implements BlockRequest.Completion {
     private @Nullable PathSession session;
     private long begunNanos;
     private int deadlines;
-    /** Of a FLUSH: losses that had been reported when it came. */
+    /** Of a FLUSH: the latest loss that had been reported when it came. */
     private long reportedBefore;
     private final Refusal refusal;
     /** When it has waited for a path too long; 0 as long as it has not. By {@link System#nanoTime}. */
@@ -28,7 +28,7 @@ final class MultipathRequest implements BlockRequest.Completion {
     /** When it has been held back too long by an earlier write; 0 as long as it is not held back. Likewise. */
     long heldUntilNanos;
 
-    /** The one below it in the pool. */
+    /** The next request in the pool. */
     @Nullable
     MultipathRequest next;
 
@@ -37,7 +37,7 @@ final class MultipathRequest implements BlockRequest.Completion {
         refusal = new Refusal(owner.options());
     }
 
-    /** Takes a request on. */
+    /** Begins with a request. */
     MultipathRequest with(BlockRequest request) {
         asked = request;
         path = null;
@@ -50,7 +50,7 @@ final class MultipathRequest implements BlockRequest.Completion {
         return this;
     }
 
-    /** Lets the request go, whose end is to be told. */
+    /** Releases and returns the request, which the caller completes. */
     BlockRequest land() {
         BlockRequest request = asked();
         asked = null;
@@ -58,10 +58,10 @@ final class MultipathRequest implements BlockRequest.Completion {
         return request;
     }
 
-    /** What is asked. */
+    /** Returns the request. */
     BlockRequest asked() { return Objects.requireNonNull(asked); }
 
-    /** Sends it by the path that the policy chooses, or has it wait for one. */
+    /** Sends the request by the path that the policy chooses, or parks it until there is one. */
     void start() {
         BlockRequest request = asked();
         PathAgent chosen = owner.choose(request);
@@ -114,7 +114,7 @@ final class MultipathRequest implements BlockRequest.Completion {
         }
     }
 
-    /** Whether a path may be to blame, or the unit seen by it. */
+    /** Whether the path may be at fault, or the unit as seen by it. */
     static boolean isOfPath(StorageException failure) {
         return failure instanceof DeviceGoneException;
     }

@@ -3,7 +3,7 @@ package lunar.initiator.path;
 import java.util.concurrent.TimeUnit;
 import lunar.block.DeviceGoneException;
 
-/** The time in which no path can be used, and what is told of it. Its owner calls it under the lock of its paths. */
+/** Tracks and reports the time in which no path can be used. Its owner calls it under the lock of its paths. */
 final class Outage {
     private enum State {
         NONE, HELD, FAILING
@@ -19,21 +19,21 @@ final class Outage {
         this.dispatcher = dispatcher;
     }
 
-    /** A request waits. */
+    /** Notes that a request waits. */
     void held() {
         if (begin(State.HELD)) {
             dispatcher.tell(listener -> listener.held(unit));
         }
     }
 
-    /** A request fails since there is no path. */
+    /** Notes that a request fails since there is no path. */
     void gaveUp(DeviceGoneException why) {
         if (begin(State.FAILING)) {
             dispatcher.tell(listener -> listener.gaveUp(unit, why));
         }
     }
 
-    /** Whether this is worse than what is known. */
+    /** Enters a state if it is worse than the present one, and returns whether it is. */
     private boolean begin(State now) {
         if (now.compareTo(state) <= 0) {
             return false;
@@ -45,7 +45,7 @@ final class Outage {
         return true;
     }
 
-    /** A path can be used. */
+    /** Notes that a path can be used. */
     void over() {
         if (state != State.NONE) {
             state = State.NONE;

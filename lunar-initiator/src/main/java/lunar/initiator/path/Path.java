@@ -3,11 +3,11 @@ package lunar.initiator.path;
 import lunar.iscsi.TargetAddress;
 import lunar.scsi.TargetPortGroups;
 
-/** One way to a logical unit, as a {@link PathPolicy} and a {@link PathListener} see it. Thread-safe. */
+/** A path to a logical unit, as a {@link PathPolicy} and a {@link PathListener} see it. Thread-safe. */
 public interface Path {
-    /** What a path is good for. */
+    /** State of a path. */
     enum State {
-        /** A login is under way, or waits for its time. */
+        /** A login is under way, or due after a pause. */
         CONNECTING,
         /** Takes requests. */
         UP,
@@ -19,26 +19,26 @@ public interface Path {
         CLOSED
     }
 
-    /** The portal that was given for it; after a redirection the session is at another one. */
+    /** Returns the portal of its options; after a redirection the session is at another one. */
     TargetAddress portal();
 
-    /** Its place among the paths of its device, from 0 on. */
+    /** Returns its index among the paths of its device, from 0 on. */
     int index();
 
     State state();
 
-    /** What the target says of the port group (ALUA, SPC-5 section 5.18); ACTIVE_OPTIMIZED where it says nothing. */
+    /** Returns the port group's access state (ALUA, SPC-5 section 5.18); ACTIVE_OPTIMIZED where none is reported. */
     TargetPortGroups.State access();
 
-    /** Requests on their way here. */
+    /** Returns the number of requests in flight. */
     int inFlight();
 
-    /** Moving average of the time of a request, in nanoseconds; 0 before the first. */
+    /** Returns a moving average of the time of a request, in nanoseconds; 0 before the first. */
     long serviceNanos();
 
-    /** Requests that have ended well here. */
+    /** Returns the number of requests that have succeeded. */
     long completed();
 
-    /** How often it was lost, or a login failed. */
+    /** Returns how often its session was lost, or a login failed. */
     long failures();
 }

@@ -20,17 +20,17 @@ import lunar.scsi.TargetPortGroups;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One path: a virtual thread that logs in, waits until that session is lost or the unit is not to be used by it, and
- * logs in again, ever slower. It logs in with the same ISID each time, so that the target ends what the session before
- * has left there (session reinstatement, RFC 7143 section 6.3.5) before requests of it are sent again here.
+ * Maintains a path: a virtual thread logs in, waits until that session is lost or unusable for the unit, and reopens it
+ * with backoff. It logs in with the same ISID each time, so that the target ends what the session before has left there
+ * (session reinstatement, RFC 7143 section 6.3.5) before requests of it are sent again here.
  *
- * <p>A target that is busy or not there is asked again soon. One that has refused this initiator (login status class
- * 2), which waiting alone does not mend, is asked at the longest pause only, lest it lock an account.
+ * <p>A target that is busy or unreachable is tried again soon. A target that has refused this initiator (login status
+ * class 2), which waiting alone does not mend, is tried at the longest pause only, lest it lock an account.
  */
 final class PathAgent implements Path {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
 
-    /** Weight of the latest request in the moving average: one of so many, as a shift. */
+    /** Weight of the latest request in the moving average, as a right shift. */
     private static final int AVERAGE_SHIFT = 4;
 
     private final MultipathDevice owner;
@@ -48,18 +48,18 @@ final class PathAgent implements Path {
     private volatile TargetPortGroups.State access = TargetPortGroups.State.ACTIVE_OPTIMIZED;
     private volatile @Nullable PathSession session;
     private volatile boolean alarm;
-    /** A request has failed since the unit was looked at. */
+    /** A request has failed since the unit was last checked. */
     private volatile boolean suspected;
-    /** Another path is up, by which the last session can be ended. */
+    /** Another path is up, by which the last session may be ended. */
     private volatile boolean helped;
     private volatile boolean stopped;
-    /** Its own thread's. */
+    /** Confined to the path's thread. */
     private final Backoff backoff;
     private long usableNanos;
     private @Nullable StorageException trouble;
     /** The latest session, which the path ends by its next login. */
     private @Nullable PathSession last;
-    /** Why there is no session, once there was none. */
+    /** The latest failure of a login or session. */
     private @Nullable Exception latest;
     private TargetAddress at;
     private boolean accessKnown;
@@ -106,11 +106,11 @@ final class PathAgent implements Path {
 
     // --- requests; any thread ---
 
-    /** The session by which the unit is reached; null while the path is down. */
+    /** Returns the session by which the unit is reached; null while the path is down. */
     @Nullable
     PathSession session() { return session; }
 
-    /** Whether its first login has not come to an end. */
+    /** Whether its first login is still under way. */
     boolean isUntried() {
         return state == State.CONNECTING && failures.get() == 0;
     }
@@ -126,7 +126,7 @@ final class PathAgent implements Path {
         }
     }
 
-    /** A request has failed in a way that may be the path's fault: nothing more is sent here until that is known. */
+    /** Stops the use of the path until the unit is checked: a request has failed in a way that may be its fault. */
     void suspect(PathSession by) {
         if (by.equals(session)) {
             owner.withdraw(this);
@@ -135,13 +135,13 @@ final class PathAgent implements Path {
         }
     }
 
-    /** Another path can be used, and perhaps end what this one has left at the target. */
+    /** Notes that another path can be used, and perhaps end the session that this one has left at the target. */
     void help() {
         helped = true;
         LockSupport.unpark(thread);
     }
 
-    /** Access states may have changed. */
+    /** Wakes the path's thread, since access states may have changed. */
     void wake() {
         alarm = true;
         LockSupport.unpark(thread);
@@ -159,7 +159,7 @@ final class PathAgent implements Path {
     private void run() {
         try {
             logInAgainAndAgain();
-        } catch (Error e) { // it is the end of this path, and nobody shall wait for it
+        } catch (Error e) { // it ends this path: no request shall wait for it
             var why = new IOException("path " + index + " of " + options.targetName()
                     + " has ended: " + e, e);
             failed(why);
@@ -249,9 +249,9 @@ final class PathAgent implements Path {
     }
 
     /**
-     * A login with the ISID of the session before: in its portal group it has ended that at the target. In another one,
-     * to which the target may have sent the path, it has not: no later login of this path will, and writes that the
-     * session may still change would wait for ever.
+     * Handles a login with the ISID of the previous session. In its portal group the login has ended that at the
+     * target. In another one, to which the target may have redirected the path, it has not: no later login of this path
+     * will, and writes to blocks that the session may still change would wait forever.
      */
     private void reinstated(Session made) {
         PathSession before = last;
@@ -267,8 +267,8 @@ final class PathAgent implements Path {
     }
 
     /**
-     * Ends the last session at the target through another path, where writes of it are unanswered: they are sent again
-     * by other paths as soon as that is done, and need not wait until this path is back.
+     * Ends the last session at the target through another path, where it has unanswered writes: these are sent again by
+     * other paths as soon as that is done, and need not wait until this path is back.
      */
     private void fence() {
         helped = false;
@@ -279,13 +279,13 @@ final class PathAgent implements Path {
         }
     }
 
-    /** What the last session of a closed device has left at the target, for others to end. */
+    /** Returns the last session of a closed device, where it is in doubt at the target and others have to end it. */
     List<PathSession> left() {
         PathSession before = last;
         return before != null && before.isInDoubt() ? List.of(before) : List.of();
     }
 
-    /** Whether the unit is still there by this session; its access state is known then. */
+    /** Checks whether the unit is still reached by this session, and updates the access state. */
     private boolean look(LunDevice opened) {
         try {
             if (!PortGroup.isThere(opened)) {
@@ -301,7 +301,7 @@ final class PathAgent implements Path {
         }
     }
 
-    /** Takes an access state; whether it is another one than before. */
+    /** Takes an access state; returns whether it has changed. */
     private boolean noticeAccess(TargetPortGroups.State now) {
         TargetPortGroups.State before = access;
         access = now;
@@ -326,7 +326,7 @@ final class PathAgent implements Path {
         };
     }
 
-    /** On a loop. */
+    /** Handles a unit attention; on an event loop's thread. */
     private void heard(AdditionalSense attention) {
         if (attention.equals(AdditionalSense.ASYMMETRIC_ACCESS_STATE_CHANGED)) {
             owner.lookAtAccess();
@@ -339,13 +339,13 @@ final class PathAgent implements Path {
         Exception why = trouble == null ? e : trouble;
         trouble = null;
         latest = why;
-        owner.failed(why); // before it can be seen that there is a failure
+        owner.failed(why); // before the failure becomes visible
         owner.withdraw(this);
         State before = state;
         state = State.CONNECTING;
-        failures.incrementAndGet(); // whoever sees it counted does not see the path as it was before
+        failures.incrementAndGet(); // last: a reader that sees the new count sees the new state, too
         String message = String.valueOf(why.getMessage());
-        boolean news = owner.isOpen() && !message.equals(told); // who opens it is told by an exception
+        boolean news = owner.isOpen() && !message.equals(told); // the caller of open gets an exception
         LOG.log(news ? System.Logger.Level.WARNING : System.Logger.Level.DEBUG,
                 "path {0} of {1}: {2}", index, options.targetName(), message);
         if (news) {
@@ -362,15 +362,15 @@ final class PathAgent implements Path {
         } else {
             owner.withdraw(this);
         }
-        state = now; // whoever sees it up has it used
+        state = now; // last: a path that is seen up takes requests
         if (before != now || why != null) {
             owner.tell(new PathEvent(this, before, now, why));
         }
     }
 
     /**
-     * Waits before the next login: at least as long as the session wants it, and longer each time, as long as what it
-     * brings does not last.
+     * Waits before the next login: at least as long as the session demands, and longer each time, as long as sessions
+     * do not last.
      */
     private void pause(long waitMs) {
         if (stopped) {
@@ -390,7 +390,7 @@ final class PathAgent implements Path {
         long nowNanos = System.nanoTime();
         long waitedNanos = nowNanos + 1_000_000 * waitMs;
         long untilNanos = nowNanos + 1_000_000 * pausedMs;
-        park(waitedNanos); // the end of the old session is no more wanted before than the new one (section 13.15)
+        park(waitedNanos); // until then the target wants neither a fencing login nor a new one (section 13.15)
         fence();
         while (!stopped && untilNanos - System.nanoTime() > 0) {
             LockSupport.parkNanos(this, untilNanos - System.nanoTime());
@@ -409,7 +409,7 @@ final class PathAgent implements Path {
         }
     }
 
-    /** Until the time is over, or there is something to do. */
+    /** Sleeps until the time is over, or there is something to do. */
     private void sleep(long ms) {
         long endNanos = ms == Long.MAX_VALUE ? 0 : System.nanoTime() + ms * 1_000_000;
         while (!stopped && !alarm) {

@@ -3,9 +3,9 @@ package lunar.initiator.path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A path has changed.
+ * A change of a path.
  *
- * @param path which
+ * @param path the path
  * @param before its state before
  * @param after its state now; the same as before where a login failed once more, or only {@link Path#access} is new
  * @param why what went wrong, or null

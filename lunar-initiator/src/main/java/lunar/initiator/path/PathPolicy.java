@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import lunar.block.BlockRequest;
 
 /**
- * Chooses the path of a request. One of one's own is a method:
+ * Chooses the path of a request. A custom policy is a single method:
  *
  * {@snippet :
  * PathPolicy byRegion = (paths, request) -> paths.get((int) (request.lba() >>> 20) % paths.size());
@@ -18,34 +18,34 @@ import lunar.block.BlockRequest;
 @FunctionalInterface
 public interface PathPolicy {
     /**
-     * Chooses.
+     * Chooses a path for a request. Called by any thread for each request: must not block.
      *
-     * @param usable at least one path: those that are up and, where ALUA is looked at, in the best state there is; in
-     *        the order in which the paths were given
-     * @param request what is to be sent; not to be changed or kept
-     * @return one of them. Called by any thread for each request: must not block
+     * @param usable at least one path: those that are up and, where ALUA counts, in the best access state; in the order
+     *        in which the paths were given
+     * @param request the request to send; not to be changed or kept
+     * @return one of them
      */
     Path choose(List<? extends Path> usable, BlockRequest request);
 
-    /** Each in its turn. */
+    /** Returns a policy that uses the paths in turn. */
     static PathPolicy roundRobin() {
         var turn = new AtomicInteger();
         return (usable, _) -> usable
                 .get(Integer.remainderUnsigned(turn.getAndIncrement(), usable.size()));
     }
 
-    /** The one with the fewest requests on their way. */
+    /** Returns a policy that chooses the path with the fewest requests in flight. */
     static PathPolicy leastQueue() {
         return (usable, _) -> least(usable, Path::inFlight);
     }
 
-    /** The one where the request should end soonest, by the queue there and the time that requests have taken. */
+    /** Returns a policy that chooses the path with the shortest expected time, by its queue and its service time. */
     static PathPolicy serviceTime() {
         return (usable, _) -> least(usable,
                 path -> (path.inFlight() + 1L) * Math.max(1, path.serviceNanos()));
     }
 
-    /** The first that is usable: others stand by, and it has them all again when it is back. */
+    /** Returns a policy that uses the first usable path: others stand by, and requests return to it when it is back. */
     static PathPolicy fixed() {
         return (usable, _) -> usable.getFirst();
     }

@@ -21,7 +21,7 @@ import lunar.scsi.ReservationType;
 /**
  * The persistent reservation of a unit over all its paths (SPC-5 section 5.13): each path is an I_T nexus that is
  * registered by itself. A path that comes up registers before it is used, and only while the unit still knows the key
- * from another path or an earlier session: one whose key was taken away stays out.
+ * from another path or an earlier session: once the key was removed, it stays out.
  */
 final class PathReservations implements Fencing {
     private static final ReservationType TYPE = ReservationType.WRITE_EXCLUSIVE_REGISTRANTS_ONLY;
@@ -29,12 +29,12 @@ final class PathReservations implements Fencing {
 
     private final String unit;
     private final Supplier<List<LunDevice>> paths;
-    /** Guarded by this, as the next: 0 where there is none. */
+    /** The key, 0 where there is none; guarded by this, as is the next field. */
     private long key;
     private final Set<LunDevice> registered = new HashSet<>();
 
     /**
-     * @param unit for messages
+     * @param unit name of the unit, for messages
      * @param paths the unit by all paths that are up now
      */
     PathReservations(String unit, Supplier<List<LunDevice>> paths) {
@@ -42,7 +42,7 @@ final class PathReservations implements Fencing {
         this.paths = paths;
     }
 
-    /** A path comes up. Blocks. */
+    /** Registers a path that comes up. Blocks. */
     synchronized void admit(LunDevice path) throws StorageException {
         if (key != 0 && !registered.contains(path) && of(path).keys().keys().contains(key)) {
             register(path);
@@ -100,7 +100,7 @@ final class PathReservations implements Fencing {
         registered.add(path);
     }
 
-    /** A path by which the unit answers: not one whose port group is unavailable, or that is just being lost. */
+    /** Returns a path by which the unit answers: not one that is just being lost, or in an unavailable port group. */
     private LunDevice any() throws StorageException {
         StorageException last = null;
         for (LunDevice path : paths.get()) {
@@ -131,7 +131,7 @@ final class PathReservations implements Fencing {
                     requireOurs(held.get(), others);
                     preempt(unitReservations, mine, held.get().key());
                 }
-            } catch (ReservationConflictException e) { // another one was quicker, or is not to be removed
+            } catch (ReservationConflictException e) { // another host was quicker, or is not to be removed
                 if (i == TRIES || (held.isPresent() && !others.contains(held.get().key()))) {
                     throw e;
                 }
@@ -152,7 +152,7 @@ final class PathReservations implements Fencing {
         }
     }
 
-    /** PREEMPT AND ABORT, where the unit knows it: no command of the victim is done afterwards. */
+    /** Sends PREEMPT AND ABORT, where the unit knows it: no command of the victim is performed afterwards. */
     private static void preempt(Reservations unit, long mine, long victim)
             throws StorageException {
         try {
@@ -177,7 +177,7 @@ final class PathReservations implements Fencing {
         return true;
     }
 
-    /** {@inheritDoc} Registrations of sessions that are gone end with it, where nobody else has any. */
+    /** {@inheritDoc} Where all registrations have this key, those of sessions that are gone end with it. */
     @Override
     public synchronized void leave(long mine) throws StorageException {
         key = 0;

@@ -16,12 +16,12 @@ import lunar.iscsi.TargetAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session that a path had or has, as the I_T nexus it is at the target, and the writes of it whose outcome is not
- * known. Once it has ended without a Logout it is <em>stale</em>: the target may still perform those writes, until it
- * is known to have ended the session. Thread-safe.
+ * A session that a path had or has, as an I_T nexus at the target, and its writes of unknown outcome. Once it has ended
+ * without a Logout it is <em>stale</em>: the target may still perform those writes, until it is known to have ended the
+ * session. Thread-safe.
  */
 final class PathSession {
-    /** More ranges than a session can have commands at the target; beyond it the whole unit counts. */
+    /** Maximum number of ranges, more than a session has commands at the target; beyond it the whole unit counts. */
     private static final int MAX_RANGES = 8192;
 
     private record Range(long lba, long blockCount) {
@@ -42,12 +42,12 @@ final class PathSession {
     private boolean dead; // guarded by this
     /** Portals of other groups, as "host:port". Guarded by this. */
     private final Set<String> elsewhere = new HashSet<>(0);
-    /** The device a path of which logs in with the ISID; null once it is closed. Guarded by this. */
+    /** The device with a path that logs in with the ISID; null once it is closed. Guarded by this. */
     private @Nullable HeldWrites follower;
-    /** The device whose path had the session, and ends it when it logs in again; null once it is closed. */
+    /** The device of the path that had the session, and ends it by its next login; null once it is closed. */
     private volatile @Nullable HeldWrites owner;
 
-    /** @param server which server of Lunar it is at, where that is known */
+    /** @param server the server of Lunar that has the session, where that is known */
     PathSession(String initiatorName, SessionOptions options, Isid isid, Session session,
             LunDevice device, Optional<UUID> server, HeldWrites owner) {
         this.initiatorName = initiatorName;
@@ -63,7 +63,7 @@ final class PathSession {
 
     String initiatorName() { return initiatorName; }
 
-    /** How the session was logged in, at the portal where it was. */
+    /** Returns the options of the session's login, with the portal where it was. */
     SessionOptions options() {
         return options.withPortal(session.portal());
     }
@@ -95,7 +95,7 @@ final class PathSession {
                 && options.targetName().equals(other.targetName());
     }
 
-    /** A login with its ISID at this portal was in another group: it does not end this session. */
+    /** Notes that a login with its ISID at this portal was in another group: it does not end this session. */
     synchronized void isNotAt(TargetAddress portal) {
         if (follower != null) {
             elsewhere.add(portal.host() + ":" + portal.port());
@@ -107,7 +107,7 @@ final class PathSession {
         return !elsewhere.contains(portal.host() + ":" + portal.port());
     }
 
-    /** A device is closed. If its path had the session, no session with this ISID is left to be spared. */
+    /** Called when a device is closed. If its path had the session, no session with this ISID needs to be spared. */
     synchronized void closed(HeldWrites device) {
         if (device.equals(follower)) {
             follower = null;
@@ -124,7 +124,7 @@ final class PathSession {
         }
     }
 
-    /** A write of it has ended unanswered. Returns whether that matters: not where the session is known to be dead. */
+    /** Adds a write that has ended unanswered. Returns false where the session is known to have ended. */
     synchronized boolean leave(BlockRequest request) {
         if (dead) {
             return false;
@@ -156,7 +156,7 @@ final class PathSession {
         return session.leftUnanswered();
     }
 
-    /** The target has ended the session. */
+    /** Notes that the target has ended the session. */
     synchronized void ended() {
         dead = true;
         unanswered.clear();

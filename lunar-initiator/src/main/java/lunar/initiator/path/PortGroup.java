@@ -17,15 +17,15 @@ import lunar.scsi.TargetPortGroups;
 import lunar.scsi.TestUnitReady;
 import lunar.scsi.VpdPage;
 
-/** Asks a target in which access state the port of a path is for its unit (ALUA, SPC-5 sections 5.18 and 6.36). */
+/** Asks a target for the access state of a path's port for its unit (ALUA, SPC-5 sections 5.18 and 6.36). */
 final class PortGroup {
     private static final int BYTES = 4096;
-    /** A unit that is busy is looked at later. */
+    /** No time for retries: a unit that is busy is checked later. */
     private static final long NO_TIME_MS = 0;
 
     private PortGroup() {}
 
-    /** The state; ACTIVE_OPTIMIZED where the target knows none, or tells nonsense. */
+    /** Returns the state; ACTIVE_OPTIMIZED where the target has none, or its answer is invalid. */
     static TargetPortGroups.State state(LunDevice device) throws StorageException {
         var data = MemorySegment.ofArray(new byte[BYTES]);
         try {
@@ -50,7 +50,7 @@ final class PortGroup {
         }
     }
 
-    /** Whether the unit answers a TEST UNIT READY as one that can be used, or will be. */
+    /** Whether the unit answers a TEST UNIT READY as usable, now or soon. */
     static boolean isThere(LunDevice device) throws StorageException {
         var result = passAttentions(device, new TestUnitReady(),
                 MemorySegment.NULL);

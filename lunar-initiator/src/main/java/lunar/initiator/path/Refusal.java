@@ -1,20 +1,20 @@
 package lunar.initiator.path;
 
 /**
- * How long a request is sent again to a unit that calls itself gone by sessions that are open, such as one that another
- * gateway has taken over. For one thread.
+ * Limits how long a request is sent again to a unit that reports itself gone over open sessions, such as one that
+ * another gateway has taken over. Not thread-safe.
  */
 final class Refusal {
     private final MultipathOptions options;
-    /** By {@link System#nanoTime}; 0 as long as it was not refused, and for ever. */
+    /** Time to give up, by {@link System#nanoTime}; 0 as long as the request was not refused, and for never. */
     private long giveUpNanos;
 
     Refusal(MultipathOptions options) { this.options = options; }
 
-    /** Another request begins. */
+    /** Resets this for another request. */
     void reset() { giveUpNanos = 0; }
 
-    /** A session by which the unit calls itself gone. Returns whether the request is to be given up. */
+    /** Notes a session by which the unit reports itself gone. Returns whether the request is to be given up. */
     boolean isFinal(PathSession by) {
         if (!by.session().isOpen()) {
             return false;

@@ -4,14 +4,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Counts the requests of a device that are under way, and lets none in once it is closed. Thread-safe. */
+/** Counts the requests of a device in flight, and admits none once it is closed. Thread-safe. */
 final class RequestGate {
     private final AtomicInteger inFlight = new AtomicInteger();
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition none = lock.newCondition();
     private volatile boolean closed;
 
-    /** A request comes; false where it is too late. One that is let in is to {@link #leave}. */
+    /** Admits a request, which must {@link #leave} later; returns false once the device is closed. */
     boolean enter() {
         inFlight.incrementAndGet();
         if (closed) {
@@ -21,7 +21,7 @@ final class RequestGate {
         return true;
     }
 
-    /** A request has come to its end. */
+    /** Removes a request that has ended. */
     void leave() {
         if (inFlight.decrementAndGet() > 0 || !closed) {
             return;
@@ -36,10 +36,10 @@ final class RequestGate {
 
     boolean isClosed() { return closed; }
 
-    /** Lets in no more. */
+    /** Admits no more requests. */
     void close() { closed = true; }
 
-    /** Waits until none is left: every request has a deadline. Returns whether the thread was interrupted meanwhile. */
+    /** Waits until no request is left: each has a deadline. Returns whether the thread was interrupted meanwhile. */
     boolean awaitNone() {
         boolean interrupted = false;
         lock.lock();

@@ -14,11 +14,11 @@ import lunar.iscsi.SessionEnd;
 import lunar.iscsi.TargetAddress;
 
 /**
- * Ends a stale session at its target, so that nothing of it is performed any more: by a login with its ISID, which the
- * target answers after it has ended the old session with its connections and tasks (session reinstatement, RFC 7143
- * section 6.3.5). Any portal of the session's group will do, so the path that failed is not needed. A target of Lunar
- * ends it on request through another group too ({@link SessionEnd}). Nothing else counts: LOGICAL UNIT RESET leaves the
- * session alive, and with it what is still on its way there. Blocks; any thread.
+ * Ends a stale session at its target, so that none of its commands is performed any more: by a login with its ISID,
+ * which the target answers after it has ended the old session with its connections and tasks (session reinstatement,
+ * RFC 7143 section 6.3.5). Any portal of the session's group will do, so the path that failed is not needed. A target
+ * of Lunar ends it on request through another group too ({@link SessionEnd}). Nothing else counts: LOGICAL UNIT RESET
+ * leaves the session alive, and with it commands still on their way there. Blocks; any thread.
  */
 final class SessionFence {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
@@ -32,7 +32,7 @@ final class SessionFence {
     private SessionFence() {}
 
     /**
-     * Tries the portals at which other sessions are up, then, if that is asked for, the portal of the stale session.
+     * Tries the portals at which other sessions are up, then, if requested, the portal of the stale session.
      *
      * @param up sessions of other paths to the unit
      * @param itself whether to try the stale session's own portal: not where its path logs in there anyway
@@ -52,7 +52,7 @@ final class SessionFence {
     }
 
     /**
-     * Which server of Lunar a session is at, so that it can be asked later to end the session; empty for all others,
+     * Returns the server of Lunar that has a session, so that it can be asked later to end it; empty for other targets,
      * which are not asked, since some end the connection at a key that they do not know.
      */
     static Optional<UUID> serverOf(Session session, LunDevice device) throws StorageException {
@@ -62,7 +62,7 @@ final class SessionFence {
                 : Optional.empty();
     }
 
-    /** Has the server end the session, where it is a server of Lunar, and the one to which the other session leads. */
+    /** Asks a server of Lunar to end the session, where the other session leads to the same server. */
     private static boolean ask(PathSession by, PathSession stale) {
         if (stale.server().isEmpty() || !stale.server().equals(by.server())) {
             return false;
@@ -112,7 +112,7 @@ final class SessionFence {
         SessionOptions options = stale.options().withPortal(portal).withConnections(1);
         try (Session made = initiator.loginHere(options, stale.isid())) {
             boolean same = stale.isReinstatedBy(made, stale.isid());
-            if (!same) { // once more would end what the path may have in that group by then
+            if (!same) { // another try could end a session that the path has made in that group by then
                 stale.isNotAt(portal);
             }
             LOG.log(System.Logger.Level.INFO, same

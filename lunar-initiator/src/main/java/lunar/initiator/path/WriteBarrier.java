@@ -11,20 +11,20 @@ import org.jspecify.annotations.Nullable;
 /**
  * Holds back writes to blocks that a write of a {@linkplain PathSession stale session} may still change, until that
  * session is known to have ended at its target. A write that waits in a network, in a proxy or in the target itself
- * would otherwise undo a later one that was acknowledged. Reads and flushes are never held back: to do them twice, or
- * before an unacknowledged write, changes nothing.
+ * would otherwise undo a later one that was acknowledged. Reads and flushes are never held back: performing them twice,
+ * or before an unacknowledged write, changes nothing.
  *
  * <p>All devices of the process that show a unit share its barrier, and it outlives them while a session is stale: a
  * RAID member that is closed and opened again meets what it left behind. Thread-safe; costs a volatile read while no
  * session is stale.
  */
 final class WriteBarrier {
-    /** Units with stale sessions and no device open; beyond it the oldest are forgotten. */
+    /** Maximum number of units with stale sessions and no device open; beyond it the oldest are forgotten. */
     private static final int MAX_UNUSED = 4096;
 
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
 
-    /** Target name too, since not every target gives each of its units an identity of its own. */
+    /** Contains the target name, since not every target gives each of its units an identity of its own. */
     private record Key(String targetName, Identity identity) {}
 
     private static final Map<Key, WriteBarrier> BARRIERS = new LinkedHashMap<>(); // guarded by itself
@@ -36,7 +36,7 @@ final class WriteBarrier {
 
     private WriteBarrier(Key key) { this.key = key; }
 
-    /** The barrier of a unit, which a device uses from now on. */
+    /** Returns the barrier of a unit, and adds a device that uses it from now on. */
     static WriteBarrier join(HeldWrites user, String targetName, Identity identity) {
         synchronized (BARRIERS) {
             WriteBarrier barrier = BARRIERS.computeIfAbsent(new Key(targetName, identity),
@@ -46,7 +46,7 @@ final class WriteBarrier {
         }
     }
 
-    /** A device is closed. The sessions that its paths have left are for others to end. */
+    /** Removes a closed device. The sessions that its paths have left are for others to end. */
     void leave(HeldWrites user, List<PathSession> left) {
         left.forEach(PathSession::orphan);
         left.forEach(session -> session.closed(user));
@@ -76,14 +76,14 @@ final class WriteBarrier {
         }
     }
 
-    /** Stale sessions that are not of a device's own paths: of devices that are closed, or out of reach. */
+    /** Returns the stale sessions that are not of a device's own paths: of devices that are closed, or unreachable. */
     List<PathSession> staleBeside(HeldWrites user) {
         synchronized (stale) {
             return stale.stream().filter(each -> !each.isOf(user)).toList();
         }
     }
 
-    /** A write was sent by a session that ended, and has no answer. */
+    /** Raises the barrier for an unanswered write of a session that has ended. */
     void raise(PathSession session, BlockRequest request) {
         synchronized (stale) {
             if (!session.leave(request) || stale.contains(session)) {
@@ -95,7 +95,7 @@ final class WriteBarrier {
         users().stream().filter(user -> !session.isOf(user)).forEach(HeldWrites::adopt);
     }
 
-    /** No path is to log in again where a session was, if that is in doubt: any device of the unit is to end it. */
+    /** Has any device of the unit end a session that is in doubt, and where no path will log in again. */
     void abandon(PathSession session) {
         if (!session.isInDoubt()) {
             return;
@@ -116,7 +116,7 @@ final class WriteBarrier {
         }
     }
 
-    /** The session that keeps a request back; null for none. */
+    /** Returns the session that holds a request back; null for none. */
     @Nullable
     PathSession before(BlockRequest request) {
         if (!raised || !changes(request)) {
@@ -132,7 +132,7 @@ final class WriteBarrier {
         return null;
     }
 
-    /** The target has ended sessions: what waited for that goes on. */
+    /** Lowers the barrier for sessions that the target has ended: requests that waited for that go on. */
     void lower(List<PathSession> ended) {
         ended.forEach(PathSession::ended);
         synchronized (stale) {
@@ -144,7 +144,7 @@ final class WriteBarrier {
         users().forEach(HeldWrites::lowered);
     }
 
-    /** Sessions whose end is not known. */
+    /** Returns the sessions that are not known to have ended. */
     List<PathSession> stale() {
         synchronized (stale) {
             return List.copyOf(stale);

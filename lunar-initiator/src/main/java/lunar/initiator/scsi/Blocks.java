@@ -51,7 +51,7 @@ public final class Blocks {
         calls = unit.calls();
     }
 
-    /** Block Limits (VPD page B0h), asked for once; all numbers are 0, for not told, where there is no such page. */
+    /** Returns Block Limits (VPD page B0h), read once; all numbers are 0, for not reported, where there is no page. */
     public BlockLimits limits() throws StorageException {
         BlockLimits known = limits;
         if (known.equals(NO_LIMITS)) {
@@ -130,7 +130,7 @@ public final class Blocks {
                 new WriteSame(CdbForm.CDB16, at, count, 0, false, unmap, true, 0)));
     }
 
-    /** Does something to a part of the blocks. */
+    /** Sends a command for a part of the blocks. */
     @FunctionalInterface
     private interface Part {
         void send(long lba, long blockCount) throws StorageException;
@@ -158,7 +158,7 @@ public final class Blocks {
         var cdb = new GetLbaStatus(lba, bytes, GetLbaStatus.ALL);
         List<LbaStatusList.Extent> extents = calls.ask(cdb, bytes, LbaStatusList::decode)
                 .extents();
-        long next = lba; // the first may begin before what was asked for
+        long next = lba; // the first may begin before the requested block
         for (LbaStatusList.Extent extent : extents) {
             long end = extent.lba() + extent.blockCount();
             boolean fits = next == lba
@@ -172,15 +172,15 @@ public final class Blocks {
         return extents;
     }
 
-    // --- writes that know what is there ---
+    // --- writes that depend on present data ---
 
     /**
-     * COMPARE AND WRITE (SBC-4 section 5.3): writes where the blocks are as expected, as one step that nobody comes
+     * COMPARE AND WRITE (SBC-4 section 5.3): writes where the blocks are as expected, without any other command in
      * between.
      *
-     * @param expected to 255 blocks
+     * @param expected up to 255 blocks
      * @param replacement as many
-     * @throws MiscompareException when they are not, with the offset of the first byte that differs; nothing is written
+     * @throws MiscompareException when they differ, with the offset of the first byte that does; nothing is written
      */
     public void compareAndWrite(long lba, MemorySegment expected, MemorySegment replacement)
             throws StorageException {
@@ -201,9 +201,9 @@ public final class Blocks {
     }
 
     /**
-     * WRITE ATOMIC(16) (SBC-4 section 5.48): all is written, or nothing, also where power is lost meanwhile.
+     * WRITE ATOMIC(16) (SBC-4 section 5.48): writes all or nothing, also where power is lost meanwhile.
      *
-     * @param data to 65535 blocks, and to {@link BlockLimits#maxAtomicBlocks}
+     * @param data up to 65535 blocks, and up to {@link BlockLimits#maxAtomicBlocks}
      */
     public void writeAtomic(long lba, MemorySegment data) throws StorageException {
         calls.write(new WriteAtomic(lba, (int) count(data, UINT16_MAX), 0, 0, false, false, 0),
@@ -212,7 +212,7 @@ public final class Blocks {
 
     // --- verification ---
 
-    /** VERIFY (SBC-4 section 5.36): the unit reads the blocks, and sends none. */
+    /** VERIFY (SBC-4 section 5.36): the unit reads the blocks without sending them. */
     public void verify(long lba, long blockCount) throws StorageException {
         inParts(lba, blockCount, (at, count) -> new VerifyBlocks(form(at, count), at, count, 0,
                 false, READ_MEDIUM, 0));
@@ -221,7 +221,7 @@ public final class Blocks {
     /**
      * VERIFY with BYTCHK: the unit compares the blocks with data.
      *
-     * @throws MiscompareException when they differ, with the offset of the first byte that does, where it is told
+     * @throws MiscompareException when they differ, with the offset of the first byte that does, where it is reported
      */
     public void verify(long lba, MemorySegment data) throws StorageException {
         long count = count(data, UINT32_MAX);
@@ -261,7 +261,7 @@ public final class Blocks {
         }
     }
 
-    /** Blocks of a buffer. */
+    /** Returns the number of blocks in a buffer. */
     private long count(MemorySegment data, long most) throws StorageException {
         long size = data.byteSize();
         int blockSize = unit.blockSize();
@@ -272,7 +272,7 @@ public final class Blocks {
         return size / blockSize;
     }
 
-    /** The shorter of the two forms that all these commands have, where both numbers fit. */
+    /** Returns the shorter of the two forms that all these commands have, where both numbers fit. */
     private static CdbForm form(long lba, long blockCount) {
         return lba >= 0 && lba <= UINT32_MAX && blockCount <= UINT16_MAX
                 ? CdbForm.CDB10

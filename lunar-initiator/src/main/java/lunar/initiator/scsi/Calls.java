@@ -16,23 +16,23 @@ import lunar.scsi.ScsiException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends commands to one unit and reads what it answers: the only place that knows about repetitions, lengths and
- * nonsense.
+ * Sends commands to a unit and reads its answers, as blocking calls: the only place that handles retries, lengths and
+ * invalid answers.
  */
 final class Calls {
-    /** The way to the unit. */
+    /** Carries commands to the unit. */
     @FunctionalInterface
     interface Way {
         ScsiResult send(byte[] cdb, MemorySegment in, MemorySegment out) throws StorageException;
     }
 
-    /** Takes data apart that a target has sent. */
+    /** Decodes data that a target has sent. */
     @FunctionalInterface
     interface Decoder<T> {
         T decode(MemorySegment bytes) throws ScsiException;
     }
 
-    /** How many bytes an answer has, by what it says itself. */
+    /** Computes the length of an answer from its header. */
     @FunctionalInterface
     interface Length {
         long of(MemorySegment bytes) throws ScsiException;
@@ -45,7 +45,7 @@ final class Calls {
     private final long patienceMs;
 
     /**
-     * @param name of the unit, for messages
+     * @param name name of the unit, for messages
      * @param patienceMs how long a unit may be busy
      */
     Calls(Way way, String name, long patienceMs) {
@@ -58,7 +58,7 @@ final class Calls {
 
     String describe(Cdb cdb) { return cdb + " on " + name; }
 
-    /** Sends a command once; its status is the caller's to judge. */
+    /** Sends a command once; the caller judges its status. */
     ScsiResult once(Cdb cdb, MemorySegment in, MemorySegment out) throws StorageException {
         if (in.byteSize() > Integer.MAX_VALUE || out.byteSize() > Integer.MAX_VALUE) {
             throw new InvalidRequestException(describe(cdb) + ": data of more than 2 GiB");
@@ -66,15 +66,12 @@ final class Calls {
         return way.send(cdb.bytes(), in, out);
     }
 
-    /**
-     * Sends a command, again where {@link RetryPolicy} says so of one that changes something, and must not be performed
-     * twice.
-     */
+    /** Sends a command, with retries as {@link RetryPolicy} decides for one that is not idempotent. */
     ScsiResult send(Cdb cdb, MemorySegment in, MemorySegment out) throws StorageException {
         return send(cdb, in, out, false, patienceMs);
     }
 
-    /** Sends a command without data, at once or not at all where the unit is busy. */
+    /** Sends a command without data; fails at once where the unit is busy. */
     void sendNow(Cdb cdb) throws StorageException {
         send(cdb, MemorySegment.NULL, MemorySegment.NULL, true, 0);
     }
@@ -114,23 +111,23 @@ final class Calls {
         }
     }
 
-    /** What came of at most so many bytes. */
+    /** Returns the data of an answer, at most so many bytes. */
     MemorySegment ask(Cdb cdb, int maxBytes) throws StorageException {
         var data = MemorySegment.ofArray(new byte[maxBytes]);
         ScsiResult result = send(cdb, data, MemorySegment.NULL, true, patienceMs);
         return data.asSlice(0, result.dataInBytes());
     }
 
-    /** Asks for data of a length that is known. */
+    /** Reads data of a known maximum length. */
     <T> T ask(Cdb cdb, int maxBytes, Decoder<T> decoder) throws StorageException {
         return decode(cdb, decoder, ask(cdb, maxBytes));
     }
 
     /**
-     * Asks for data which tell how long they are: at first for a few bytes, again for all where that was too little.
+     * Reads data that contain their length: at first a few bytes, then all where these were too few.
      *
      * @param cdb makes the command with an allocation length
-     * @param maxBytes most that is asked for; a target that tells of more is not believed
+     * @param maxBytes maximum to request; a target that reports more is not believed
      */
     <T> T ask(IntFunction<? extends Cdb> cdb, int firstBytes, int maxBytes, Length length,
             Decoder<T> decoder) throws StorageException {
@@ -155,7 +152,7 @@ final class Calls {
         try {
             return decoder.decode(data);
         } catch (ScsiException | IllegalArgumentException | IndexOutOfBoundsException e) {
-            // Records refuse values that have no place in their bytes; here the values are a target's.
+            // Records reject values that do not fit into their fields; here the values are the target's.
             throw nonsense(cdb, e.getMessage(), e);
         }
     }
@@ -164,7 +161,7 @@ final class Calls {
         return new MediumException(describe(cdb) + " is answered with nonsense: " + why, cause);
     }
 
-    /** Sleeps; an interrupt ends it with an exception, and is kept. */
+    /** Sleeps; an interrupt ends that with an exception, and the interrupt status is kept. */
     static void pause(long pauseMs, String what) throws AbortedException {
         try {
             Thread.sleep(pauseMs);

@@ -8,7 +8,7 @@ import lunar.scsi.SupportedOperationCode;
 import lunar.scsi.SupportedOperationCodes;
 import lunar.scsi.TaskManagementSupport;
 
-/** Which commands and task management functions a unit knows (SPC-5 sections 6.34 and 6.35). */
+/** Queries the commands and task management functions that a unit supports (SPC-5 sections 6.34 and 6.35). */
 public final class Commands {
     private static final int FIRST_BYTES = 4096;
     private static final int MAX_BYTES = 1 << 20;
@@ -19,7 +19,7 @@ public final class Commands {
 
     Commands(Calls calls) { this.calls = calls; }
 
-    /** Every command, with timeouts where the unit tells them. */
+    /** Returns all commands, with timeouts where the unit reports them. */
     public SupportedOperationCodes all() throws StorageException {
         return calls.ask(
                 bytes -> new ReportSupportedOperationCodes(true, ReportSupportedOperationCodes.ALL,
@@ -28,7 +28,7 @@ public final class Commands {
     }
 
     /**
-     * A command that has no service actions.
+     * Returns a command that has no service actions.
      *
      * @throws lunar.block.InvalidRequestException when it has some
      */
@@ -37,7 +37,7 @@ public final class Commands {
     }
 
     /**
-     * A command that has service actions.
+     * Returns a command that has service actions.
      *
      * @throws lunar.block.InvalidRequestException when it has none
      */

@@ -31,20 +31,20 @@ import lunar.scsi.WriteUsingToken;
 import lunar.scsi.WriteUsingTokenList;
 
 /**
- * Copies that a target does itself, so that no data travel: from the unit of this object to another unit of the target.
- * There are two ways: {@link #extendedCopy} (XCOPY), which VMware uses, and {@link #offload} by ROD tokens (ODX), which
- * Windows uses; the steps of the latter are there alone, too. Both units must have blocks of one size.
+ * Copies within a target, which no data leave: from the unit of this object to another unit of the target. There are
+ * two ways: {@link #extendedCopy} (XCOPY), which VMware uses, and {@link #offload} by ROD tokens (ODX), which Windows
+ * uses; the steps of the latter are available separately, too. Both units must have the same block size.
  *
- * <p>Progress is told in blocks copied of this call, on the calling thread. What an exception leaves behind is as much
- * as was told, and perhaps more. An interrupt of the thread that waits aborts a copy by token.
+ * <p>Progress is reported in blocks copied by this call, on the calling thread. After an exception at least the blocks
+ * reported are copied, and perhaps more. An interrupt of the waiting thread aborts a copy by token.
  */
 public final class Copies {
     /**
-     * What to copy.
+     * A range of blocks to copy.
      *
      * @param sourceLba first block here
      * @param destinationLba first block there
-     * @param blockCount how many
+     * @param blockCount number of blocks
      */
     public record Segment(long sourceLba, long destinationLba, long blockCount) {
         public Segment {
@@ -55,11 +55,11 @@ public final class Copies {
     }
 
     /**
-     * A ROD token: who shows it to the target may read what it stands for, until the blocks are written or it has not
+     * A ROD token: it entitles its bearer to read the data it represents, until the blocks are written or it has not
      * been used for a while. It may be given to another host.
      *
      * @param bytes 512 bytes
-     * @param blockCount blocks of the source that it stands for, which may be fewer than were asked for
+     * @param blockCount blocks of the source that it represents, which may be fewer than requested
      */
     public record Token(Bytes bytes, long blockCount) {
         public Token {
@@ -68,7 +68,7 @@ public final class Copies {
             }
         }
 
-        /** Stands for as many zeroes as one likes, at a target that knows it (SBC-4 section 4.28.4). */
+        /** Returns a token for any number of zeroes, at a target that supports it (SBC-4 section 4.28.4). */
         public static Token zeroes() {
             return new Token(RodToken.zeroes(), Long.MAX_VALUE);
         }
@@ -80,7 +80,7 @@ public final class Copies {
     private static final int BLOCK_TOKEN_LIMITS = 0x0000;
     private static final long DEFAULT_TOKEN_BYTES = 64 << 20;
     private static final long MAX_RANGE_BLOCKS = 0xffff_ffffL;
-    /** The names of copies of one nexus differ; those of all sessions here do. */
+    /** List identifiers of copies: they must differ within a nexus, and differ over all sessions of this process. */
     private static final AtomicInteger IDENTIFIERS = new AtomicInteger(
             ThreadLocalRandom.current().nextInt());
 
@@ -94,7 +94,7 @@ public final class Copies {
 
     // --- EXTENDED COPY ---
 
-    /** RECEIVE COPY OPERATING PARAMETERS (SPC-4 section 6.22.4): what EXTENDED COPY takes. */
+    /** RECEIVE COPY OPERATING PARAMETERS (SPC-4 section 6.22.4): the limits of EXTENDED COPY. */
     public CopyOperatingParameters parameters() throws StorageException {
         return calls.ask(
                 bytes -> new ReceiveCopyResults(ReceiveCopyResults.OPERATING_PARAMETERS, 0, bytes),
@@ -133,7 +133,7 @@ public final class Copies {
         return done;
     }
 
-    /** A name that fits into a CSCD descriptor, the best first. */
+    /** Returns the best name that fits into a CSCD descriptor. */
     private static Designator name(ScsiUnit unit) throws StorageException {
         return unit.inquiry().designators().stream()
                 .filter(it -> it.association() == Designator.Association.LOGICAL_UNIT
@@ -171,8 +171,8 @@ public final class Copies {
     /**
      * POPULATE TOKEN and RECEIVE ROD TOKEN INFORMATION (SBC-4 sections 5.12 and 5.25): a token for blocks of this unit.
      *
-     * @param ranges what it shall stand for, in this order; at least one, none overlapping
-     * @param inactivitySeconds after so long without use the token may end; 0 for the target's default
+     * @param ranges the blocks to represent, in this order; at least one range, none overlapping
+     * @param inactivitySeconds time without use after which the token may expire; 0 for the target's default
      */
     public Token populateToken(List<BlockRange> ranges, long inactivitySeconds)
             throws StorageException {
@@ -189,12 +189,12 @@ public final class Copies {
     }
 
     /**
-     * WRITE USING TOKEN (SBC-4 section 5.59): writes what a token stands for to blocks of this unit. Waits for the end
-     * by RECEIVE ROD TOKEN INFORMATION.
+     * WRITE USING TOKEN (SBC-4 section 5.59): writes the data of a token to blocks of this unit. Waits for the end by
+     * RECEIVE ROD TOKEN INFORMATION.
      *
-     * @param offsetBlocks of what the token stands for, where to begin
+     * @param offsetBlocks where to begin in the token's data
      * @param ranges where to write, in this order; at least one, none overlapping
-     * @param deleteToken whether the token is of no use afterwards
+     * @param deleteToken whether the target invalidates the token afterwards
      * @return blocks written, by the target's own count
      * @throws InvalidRequestException when the target does not take the token, or has revoked it
      */
@@ -243,7 +243,7 @@ public final class Copies {
         return done;
     }
 
-    /** Blocks for one token, by the third-party copy page (VPD page 8Fh). */
+    /** Returns the number of blocks for a token, by the third-party copy page (VPD page 8Fh). */
     private static long tokenBlocks(ScsiUnit unit, int blockSize) throws StorageException {
         Optional<Bytes> limits = unit.inquiry().find(ThirdPartyCopy.CODE, ThirdPartyCopy.class)
                 .stream().flatMap(page -> page.descriptors().stream())

@@ -7,12 +7,12 @@ import lunar.scsi.BlockCopySegment;
 import lunar.scsi.CopyOperatingParameters;
 import lunar.scsi.CscdDescriptor;
 
-/** Cuts what is to be copied into EXTENDED COPY commands that a copy manager takes. */
+/** Splits a copy into EXTENDED COPY commands within the limits of a copy manager. */
 final class CopyPlan {
     private static final int MAX_SEGMENT_BLOCKS = 0xffff;
     private static final int MAX_SEGMENTS = 64;
     private static final int CSCDS = 2;
-    /** Bytes of a command: it has to end within the time for one, and progress is told after each. */
+    /** Bytes for each command: it has to end within its timeout, and progress is reported after each. */
     private static final long COMMAND_BYTES = 16 << 20;
 
     private final List<List<Segment>> commands = new ArrayList<>();
@@ -36,7 +36,7 @@ final class CopyPlan {
         maxCommandBlocks = Math.max(1, COMMAND_BYTES / blockSize);
     }
 
-    /** The segments of each command; none is empty. */
+    /** Returns the segments of each command; none is empty. */
     static List<List<Segment>> of(List<Segment> wanted, CopyOperatingParameters limits,
             int blockSize) {
         var plan = new CopyPlan(limits, blockSize);

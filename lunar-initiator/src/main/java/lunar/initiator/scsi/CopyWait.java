@@ -10,7 +10,7 @@ import lunar.scsi.CopyOperationAbort;
 import lunar.scsi.CopyOperationInformation;
 import lunar.scsi.ReceiveCopyResults;
 
-/** Waits for the end of a copy by token: asks for RECEIVE ROD TOKEN INFORMATION until it is there. */
+/** Waits for the end of a copy by token: polls by RECEIVE ROD TOKEN INFORMATION. */
 final class CopyWait {
     private static final int BYTES = 2048;
     private static final long MIN_PAUSE_MS = 2;
@@ -22,7 +22,7 @@ final class CopyWait {
     private final Cdb begun;
     private final long identifier;
 
-    /** @param begun the command that has begun the copy */
+    /** @param begun the command that started the copy */
     CopyWait(Calls calls, Cdb begun, long identifier) {
         this.calls = calls;
         this.begun = begun;
@@ -30,7 +30,7 @@ final class CopyWait {
     }
 
     /**
-     * Waits.
+     * Waits for the end.
      *
      * @throws AbortedException when the thread is interrupted; the copy has been aborted
      */
@@ -73,7 +73,7 @@ final class CopyWait {
         }
     }
 
-    /** TRANSFER COUNT in blocks. */
+    /** Returns TRANSFER COUNT in blocks. */
     static long blocks(CopyOperationInformation information, int blockSize) {
         long count = information.transferCount();
         int units = information.units();

@@ -19,9 +19,9 @@ import lunar.scsi.SenseSpecific;
 import lunar.scsi.TestUnitReady;
 
 /**
- * SANITIZE and FORMAT UNIT (SBC-4 sections 5.30 and 5.5). Each call begins the operation with IMMED, then asks how far
- * it is by REQUEST SENSE until it has ended: minutes to hours, and nothing shortens it. Progress is told from 0 to 1,
- * on the calling thread; a unit that does not tell its own leaves it at 0 until the end.
+ * SANITIZE and FORMAT UNIT (SBC-4 sections 5.30 and 5.5). Each call starts the operation with IMMED, then polls its
+ * progress by REQUEST SENSE until it has ended, after minutes or hours; nothing shortens it. Progress is reported from
+ * 0 to 1, on the calling thread; it stays at 0 until the end for a unit that does not report any.
  *
  * <p>An interrupt of the waiting thread, or a lost session, ends the call with {@link AbortedException} or
  * {@link lunar.block.DeviceGoneException}; the operation goes on, and {@link #await} takes up the wait again.
@@ -42,7 +42,7 @@ public final class Erasures {
     /**
      * SANITIZE with OVERWRITE.
      *
-     * @param pattern with what, how often
+     * @param pattern pattern and number of passes
      * @param exitAllowed AUSE: whether {@link #exitFailureMode} helps after a failure; otherwise only another sanitize
      *        that succeeds does
      * @throws MediumException when it has failed; data may be left
@@ -55,7 +55,7 @@ public final class Erasures {
         await(cdb, progress);
     }
 
-    /** SANITIZE with BLOCK ERASE: what the blocks read afterwards is the unit's affair. */
+    /** SANITIZE with BLOCK ERASE: the data that blocks return afterwards depend on the unit. */
     public void blockErase(boolean exitAllowed, DoubleConsumer progress) throws StorageException {
         sanitize(Sanitize.BLOCK_ERASE, exitAllowed, progress);
     }
@@ -70,12 +70,12 @@ public final class Erasures {
         sanitize(Sanitize.CRYPTOGRAPHIC_ERASE, exitAllowed, progress);
     }
 
-    /** SANITIZE with EXIT FAILURE MODE: makes a unit usable that a sanitize has failed on. */
+    /** SANITIZE with EXIT FAILURE MODE: makes a unit usable after a failed sanitize. */
     public void exitFailureMode() throws StorageException {
         calls.send(new Sanitize(Sanitize.EXIT_FAILURE_MODE, false, false, false, 0));
     }
 
-    /** FORMAT UNIT, without protection information and defect lists. What the blocks read is the unit's affair. */
+    /** FORMAT UNIT, without protection information and defect lists. The data blocks return then depend on the unit. */
     public void format(DoubleConsumer progress) throws StorageException {
         var cdb = new FormatUnit(0, false, true, false, 0, 0);
         ParameterData header = () -> {
@@ -87,13 +87,13 @@ public final class Erasures {
         await(cdb, progress);
     }
 
-    /** How far an operation is that goes on, from 0 to 1; empty where none does. */
+    /** Returns the progress of a running operation, from 0 to 1; empty where none is running. */
     public OptionalDouble progress() throws StorageException {
         return running(sense()).map(Erasures::done).map(OptionalDouble::of)
                 .orElse(OptionalDouble.empty());
     }
 
-    /** Waits for the end of an operation, whoever has begun it, if one goes on; throws where it has failed. */
+    /** Waits for the end of a running operation, if any, whichever host has started it; throws where it has failed. */
     public void await(DoubleConsumer progress) throws StorageException {
         await(new TestUnitReady(), progress);
     }
@@ -116,14 +116,14 @@ public final class Erasures {
                 break;
             }
             double done = done(running.get());
-            if (done > last) { // nothing goes back
+            if (done > last) { // progress never decreases
                 last = done;
                 progress.accept(done);
             }
             Calls.pause(pauseMs, calls.describe(cdb));
             pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS);
         }
-        calls.send(new TestUnitReady()); // says so where it has failed
+        calls.send(new TestUnitReady()); // throws where it has failed
         progress.accept(1);
     }
 

@@ -13,7 +13,7 @@ import lunar.scsi.SupportedVpdPages;
 import lunar.scsi.UnitSerialNumber;
 import lunar.scsi.VpdPage;
 
-/** INQUIRY: what a unit is (SPC-5 sections 6.7 and 7.7), in standard data and in pages of vital product data. */
+/** INQUIRY (SPC-5 sections 6.7 and 7.7): the standard data of a unit and its pages of vital product data. */
 public final class Inquiries {
     private static final int STANDARD_BYTES = 260;
     private static final int FIRST_PAGE_BYTES = 252;
@@ -23,20 +23,20 @@ public final class Inquiries {
 
     Inquiries(Calls calls) { this.calls = calls; }
 
-    /** Standard INQUIRY data (SPC-5 section 6.7). */
+    /** Returns standard INQUIRY data (SPC-5 section 6.7). */
     public StandardInquiry standard() throws StorageException {
         return calls.ask(new Inquiry(false, 0, STANDARD_BYTES), STANDARD_BYTES,
                 StandardInquiry::decode);
     }
 
-    /** Codes of the pages there are, in ascending order. */
+    /** Returns the codes of the supported pages, in ascending order. */
     public List<Integer> pages() throws StorageException {
         VpdPage page = page(SupportedVpdPages.CODE);
         return page instanceof SupportedVpdPages supported ? supported.codes() : List.of();
     }
 
     /**
-     * A page, whole.
+     * Returns a whole page.
      *
      * @param code PAGE CODE
      * @throws InvalidRequestException when there is no such page
@@ -51,9 +51,9 @@ public final class Inquiries {
     }
 
     /**
-     * A page of a type; empty where the unit has none.
+     * Returns a page of a type; empty where the unit has none.
      *
-     * @param code PAGE CODE, as {@code BlockLimits.CODE}
+     * @param code PAGE CODE, such as {@code BlockLimits.CODE}
      */
     public <T extends VpdPage> Optional<T> find(int code, Class<T> type) throws StorageException {
         try {
@@ -64,13 +64,13 @@ public final class Inquiries {
         }
     }
 
-    /** UNIT SERIAL NUMBER without blanks around it; empty where there is none. */
+    /** Returns the UNIT SERIAL NUMBER without surrounding blanks; empty where there is none. */
     public String serialNumber() throws StorageException {
         return find(UnitSerialNumber.CODE, UnitSerialNumber.class).map(UnitSerialNumber::serial)
                 .orElse("").strip();
     }
 
-    /** The names of the unit, and of the port and the device it was asked through. */
+    /** Returns the names of the unit, and of the port and the device through which it was asked. */
     public List<Designator> designators() throws StorageException {
         return find(DeviceIdentification.CODE, DeviceIdentification.class)
                 .map(DeviceIdentification::designators).orElse(List.of());

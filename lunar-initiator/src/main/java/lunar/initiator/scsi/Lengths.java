@@ -5,7 +5,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import lunar.scsi.MalformedDataException;
 
-/** Where the headers of parameter data say how long they are. */
+/** Reads the lengths in the headers of parameter data. */
 final class Lengths {
     private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED
             .withOrder(ByteOrder.BIG_ENDIAN);
@@ -16,12 +16,12 @@ final class Lengths {
 
     private Lengths() {}
 
-    /** A length in two bytes, which does not count what comes before {@code from}. */
+    /** Returns a length in two bytes, which does not count the bytes before {@code from}. */
     static Calls.Length in16(int at, int from) {
         return bytes -> from + int16(bytes, at);
     }
 
-    /** A length in four bytes, which does not count what comes before {@code from}. */
+    /** Returns a length in four bytes, which does not count the bytes before {@code from}. */
     static Calls.Length in32(int at, int from) {
         return bytes -> {
             require(bytes, at + 4);
@@ -29,19 +29,19 @@ final class Lengths {
         };
     }
 
-    /** An unsigned number in two bytes. */
+    /** Returns an unsigned number in two bytes. */
     static int int16(MemorySegment bytes, int at) throws MalformedDataException {
         require(bytes, at + 2);
         return bytes.get(SHORT, at) & 0xffff;
     }
 
-    /** A number in eight bytes. */
+    /** Returns a number in eight bytes. */
     static long int64(MemorySegment bytes, int at) throws MalformedDataException {
         require(bytes, at + 8);
         return bytes.get(LONG, at);
     }
 
-    /** A bit of a byte. */
+    /** Returns a bit of a byte. */
     static boolean bit(MemorySegment bytes, int at, int bit) throws MalformedDataException {
         require(bytes, at + 1);
         return (bytes.get(ValueLayout.JAVA_BYTE, at) >> bit & 1) != 0;

@@ -17,7 +17,7 @@ public final class Logs {
 
     Logs(Calls calls) { this.calls = calls; }
 
-    /** Codes of the pages there are, in ascending order. */
+    /** Returns the codes of the supported pages, in ascending order. */
     public List<Integer> pages() throws StorageException {
         LogPage page = page(LogPage.SUPPORTED_PAGES);
         var codes = new ArrayList<Integer>();
@@ -28,14 +28,14 @@ public final class Logs {
     }
 
     /**
-     * A page with the values counted until now.
+     * Returns a page with its cumulative values.
      *
      * @param code PAGE CODE
      * @throws InvalidRequestException when there is no such page
      */
     public LogPage page(int code) throws StorageException { return page(code, 0); }
 
-    /** The same of a subpage. */
+    /** Like {@link #page(int)}, but for a subpage. */
     public LogPage page(int code, int subpage) throws StorageException {
         LogPage page = calls.ask(bytes -> command(code, subpage, bytes), FIRST_BYTES, MAX_BYTES,
                 Lengths.in16(2, 4), LogPage::decode);
@@ -46,13 +46,13 @@ public final class Logs {
         return page;
     }
 
-    /** Sets the counters of all pages back. */
+    /** Resets the counters of all pages. */
     public void reset() throws StorageException {
         reset(0);
     }
 
     /**
-     * Sets the counters of a page back (PCR).
+     * Resets the counters of a page (PCR).
      *
      * @param code PAGE CODE; 0 for all
      */

@@ -16,7 +16,7 @@ import lunar.scsi.SetTimestamp;
 import lunar.scsi.StartStopUnit;
 import lunar.scsi.Timestamp;
 
-/** What an operator does to a unit: tests, clock, labels, medium (SPC-5, and SBC-4 for the medium). */
+/** Maintenance of a unit by its operator: tests, clock, labels, medium (SPC-5, and SBC-4 for the medium). */
 public final class Maintenance {
     private static final int TIMESTAMP_BYTES = 12;
     private static final int FIRST_BYTES = 516;
@@ -37,9 +37,9 @@ public final class Maintenance {
     }
 
     /**
-     * SEND DIAGNOSTIC with a self-test that goes on by itself; its outcome is in the log page of self-test results.
+     * SEND DIAGNOSTIC with a background self-test; its outcome is in the log page of self-test results.
      *
-     * @param extended whether it may look at the whole medium
+     * @param extended whether it may scan the whole medium
      */
     public void beginSelfTest(boolean extended) throws StorageException {
         calls.send(new SendDiagnostic(extended
@@ -59,7 +59,7 @@ public final class Maintenance {
         calls.send(new SetTimestamp(list.bytes().length), list);
     }
 
-    /** REPORT IDENTIFYING INFORMATION (SPC-5 section 6.33): the text that hosts have noted down; may be empty. */
+    /** REPORT IDENTIFYING INFORMATION (SPC-5 section 6.33): the text that hosts have stored; may be empty. */
     public String label() throws StorageException {
         Bytes text = calls
                 .ask(bytes -> new ReportIdentifyingInformation(bytes,
@@ -76,7 +76,7 @@ public final class Maintenance {
     /**
      * SET IDENTIFYING INFORMATION (SPC-5 section 6.44), which is saved.
      *
-     * @param text to 255 bytes of UTF-8, without null characters
+     * @param text up to 255 bytes of UTF-8, without null characters
      */
     public void setLabel(String text) throws StorageException {
         byte[] encoded = text.getBytes(StandardCharsets.UTF_8);

@@ -25,16 +25,16 @@ public final class Modes {
     Modes(Calls calls) { this.calls = calls; }
 
     /**
-     * All pages, without subpages, and write protection.
+     * Returns all pages, without subpages, and write protection.
      *
-     * @param control which values: current ones, a mask of what can be changed, defaults or saved ones
+     * @param control which values: current ones, a mask of changeable bits, defaults or saved ones
      */
     public ModeParameters all(ModeSense.PageControl control) throws StorageException {
         return sense(control, ModeSense.ALL_PAGES, 0);
     }
 
     /**
-     * A page.
+     * Returns a page.
      *
      * @param code PAGE CODE
      * @param subpage SUBPAGE CODE; 0 for none
@@ -47,12 +47,12 @@ public final class Modes {
                         "the page is not there", null));
     }
 
-    /** The current values of a page. */
+    /** Returns the current values of a page. */
     public ModePage page(int code) throws StorageException {
         return page(ModeSense.PageControl.CURRENT, code, 0);
     }
 
-    /** The saved values of a page; empty where the unit does not save it. */
+    /** Returns the saved values of a page; empty where the unit does not save it. */
     public Optional<ModePage> saved(int code, int subpage) throws StorageException {
         try {
             return Optional.of(page(ModeSense.PageControl.SAVED, code, subpage));
@@ -63,7 +63,7 @@ public final class Modes {
 
     /**
      * Changes a page: reads its current values and selects those that {@code change} makes of them. Where another
-     * initiator changes mode pages between the two, which the unit tells by a unit attention, both are done again.
+     * initiator changes mode pages in between, which the unit reports by a unit attention, both steps are repeated.
      *
      * @param change from the current page to the wanted one, for example by {@link ModePage#withParameters}; may be
      *        called more than once
@@ -94,7 +94,7 @@ public final class Modes {
     }
 
     /**
-     * Takes all pages back to their defaults (RTD); few units can do that.
+     * Reverts all pages to their defaults (RTD); few units support that.
      *
      * @param save whether the defaults become the saved values, too
      */

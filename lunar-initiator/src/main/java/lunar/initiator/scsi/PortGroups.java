@@ -12,7 +12,7 @@ import lunar.scsi.TargetPortGroupStates;
 import lunar.scsi.TargetPortGroupStates.Wanted;
 import lunar.scsi.TargetPortGroups;
 
-/** Asymmetric logical unit access, ALUA (SPC-5 section 5.18): which ports of a target are the good ones for a unit. */
+/** Asymmetric logical unit access, ALUA (SPC-5 section 5.18): access states of a target's port groups for a unit. */
 public final class PortGroups {
     private static final int FIRST_BYTES = 4096;
     private static final int MAX_BYTES = 1 << 20;
@@ -27,16 +27,16 @@ public final class PortGroups {
     }
 
     /**
-     * The same in a format of one's choice.
+     * Like {@link #report()}, but in a selectable format.
      *
-     * @param extended whether with the time that a transition takes, too; not every unit has that
+     * @param extended whether to include the time that a transition takes; not every unit supports that
      */
     public TargetPortGroups report(boolean extended) throws StorageException {
         return calls.ask(bytes -> new ReportTargetPortGroups(extended, bytes), FIRST_BYTES,
                 MAX_BYTES, Lengths.in32(0, 4), TargetPortGroups::decode);
     }
 
-    /** The group of the port through which this session reaches the unit, if it is told (VPD page 83h). */
+    /** Returns the group of the port through which this session reaches the unit, if reported (VPD page 83h). */
     public OptionalInt own() throws StorageException {
         return new Inquiries(calls).designators().stream().map(Designator::identifier)
                 .filter(Identifier.TargetPortGroup.class::isInstance)
@@ -46,7 +46,7 @@ public final class PortGroups {
     /**
      * SET TARGET PORT GROUPS (SPC-5 section 6.45).
      *
-     * @param states active, standby or unavailable, by group; groups that are not here stay as they are
+     * @param states active, standby or unavailable, by group; other groups keep their state
      */
     public void set(Map<Integer, TargetPortGroups.State> states) throws StorageException {
         List<Wanted> wanted = states.entrySet().stream().sorted(Map.Entry.comparingByKey())

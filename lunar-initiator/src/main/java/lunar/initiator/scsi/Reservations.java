@@ -23,11 +23,11 @@ import lunar.scsi.TransportId;
  * is to find its registration again logs in with the same ISID.
  *
  * <p>A key is any number but 0. Every call that changes something throws {@link ReservationConflictException} when this
- * nexus is not registered with the key it gives, or may not do what it asks for. A nexus that is preempted hears of it
- * by a unit attention at its next command: {@code LunDevice.onAttention}.
+ * nexus is not registered with the given key, or may not perform the request. A nexus that is preempted learns it from
+ * a unit attention at its next command: {@code LunDevice.onAttention}.
  */
 public final class Reservations {
-    /** What may be asked for with a registration. */
+    /** An option of a registration. */
     public enum Option {
         /** APTPL: registrations and reservation outlast a loss of power, from now on. */
         PERSIST,
@@ -46,7 +46,7 @@ public final class Reservations {
 
     Reservations(Calls calls) { this.calls = calls; }
 
-    // --- what there is ---
+    // --- queries ---
 
     /** READ KEYS: every registered key. */
     public ReservationKeys keys() throws StorageException {
@@ -60,7 +60,7 @@ public final class Reservations {
                 MAX_BYTES, LENGTH, ReservationStatus::decode);
     }
 
-    /** READ FULL STATUS: every registration, and who holds the reservation. */
+    /** READ FULL STATUS: every registration, and the holder of the reservation. */
     public ReservationFullStatus fullStatus() throws StorageException {
         return calls.ask(bytes -> in(PersistentReserveIn.READ_FULL_STATUS, bytes), FIRST_BYTES,
                 MAX_BYTES, LENGTH, ReservationFullStatus::decode);
@@ -97,8 +97,8 @@ public final class Reservations {
     /**
      * REGISTER with SPEC_I_PT: registers this nexus and other initiators.
      *
-     * @param others to 256 initiators or ports of them
-     * @throws InvalidRequestException when the target cannot do that: see {@link #capabilities}
+     * @param others up to 256 initiators or initiator ports
+     * @throws InvalidRequestException when the target does not support that: see {@link #capabilities}
      */
     public void registerFor(List<TransportId> others, long key, Option... options)
             throws StorageException {
@@ -114,12 +114,12 @@ public final class Reservations {
 
     // --- the reservation ---
 
-    /** RESERVE. Done again by the holder with the same type, it does nothing. */
+    /** RESERVE. Without effect where this nexus holds the reservation with the same type. */
     public void reserve(long key, ReservationType type) throws StorageException {
         out(PersistentReserveOut.RESERVE, type.code(), ReserveOutParameters.of(key, 0));
     }
 
-    /** RELEASE: where this nexus does not hold the reservation, it does nothing. */
+    /** RELEASE. Without effect where this nexus does not hold the reservation. */
     public void release(long key, ReservationType type) throws StorageException {
         out(PersistentReserveOut.RELEASE, type.code(), ReserveOutParameters.of(key, 0));
     }
@@ -133,13 +133,13 @@ public final class Reservations {
      * PREEMPT: ends the registrations with the key {@code victim}, and takes over the reservation where one of them
      * held it.
      *
-     * @param victim key of those to remove; 0 for all others, where all registrants hold the reservation
+     * @param victim key of the registrations to remove; 0 for all others, where all registrants hold the reservation
      */
     public void preempt(long key, long victim, ReservationType type) throws StorageException {
         out(PersistentReserveOut.PREEMPT, type.code(), ReserveOutParameters.of(key, victim));
     }
 
-    /** PREEMPT AND ABORT: the same, and the commands of the victims end. */
+    /** PREEMPT AND ABORT: like {@link #preempt}, but also aborts the commands of the victims. */
     public void preemptAndAbort(long key, long victim, ReservationType type)
             throws StorageException {
         out(PersistentReserveOut.PREEMPT_AND_ABORT, type.code(),
@@ -149,8 +149,8 @@ public final class Reservations {
     /**
      * REGISTER AND MOVE: hands the reservation to another nexus.
      *
-     * @param type of the reservation that this nexus holds
-     * @param newKey what the new holder is registered with
+     * @param type type of the reservation that this nexus holds
+     * @param newKey key with which the new holder is registered
      * @param unregister whether this nexus' registration ends
      * @param relativePort RELATIVE TARGET PORT IDENTIFIER of the new holder's target port
      * @param newHolder its initiator port

@@ -19,20 +19,20 @@ import lunar.scsi.Sense;
 import lunar.scsi.TestUnitReady;
 
 /**
- * The SCSI commands of a logical unit, as calls that block. The families have objects of their own, such as
- * {@link #reservations()}; commands that are not there go by {@link #send} or {@link #execute}. Keeps nothing that
- * needs closing; may be used by any thread but an event loop's, and as often at once as one likes.
+ * The SCSI commands of a logical unit, as blocking calls. Groups of commands have objects of their own, such as
+ * {@link #reservations()}; any other command goes by {@link #send} or {@link #execute}. Holds nothing that needs
+ * closing; may be used by any thread but an event loop's, also concurrently.
  *
- * <p>Every call but {@link #execute} repeats a command that met a unit attention, a few times (whoever wants to hear of
- * these listens at {@link LunDevice#onAttention}), and waits for a unit that is BUSY or whose task set is full, as long
- * as a command may take. Every call throws
+ * <p>Every call but {@link #execute} repeats a command that met a unit attention a few times
+ * ({@link LunDevice#onAttention} reports these), and waits for a unit that is BUSY or has a full task set, as long as a
+ * command may take. Every call throws
  * <ul>
  * <li>{@link StorageException}, of the type that says what to do, when the command fails; its cause is a
  * {@link lunar.initiator.SenseException} with the sense data and their field pointer, where there are sense data;
- * <li>{@link lunar.block.MediumException} when what the unit answers makes no sense: lengths that lie, data that are
- * cut;
- * <li>{@link NotSupportedException} when the unit does not know the command;
- * <li>{@link IllegalArgumentException} when a number has no place in the command, before anything is sent.
+ * <li>{@link lunar.block.MediumException} when the unit's answer is invalid: wrong lengths, truncated
+ * data;
+ * <li>{@link NotSupportedException} when the unit does not support the command;
+ * <li>{@link IllegalArgumentException} when a number does not fit into the command, before anything is sent.
  * </ul>
  */
 public final class ScsiUnit {
@@ -60,28 +60,28 @@ public final class ScsiUnit {
         blocks = new Blocks(this);
     }
 
-    /** The unit of a disk that is open; its calls fail once that is closed. */
+    /** Returns the unit of an open disk; its calls fail once that is closed. */
     public static ScsiUnit of(LunDevice device) {
         return new ScsiUnit(device.session(), device.lun(), device.blockSize(), device::execute);
     }
 
-    /** A unit of any kind, which need not be there: nothing is sent. */
+    /** Returns a unit of any type, which need not exist: nothing is sent. */
     public static ScsiUnit of(Session session, Lun lun) {
         return new ScsiUnit(session, lun, 0,
                 (cdb, in, out) -> session.execute(lun, cdb, in, out));
     }
 
-    /** The units of a target that this session may use, of whatever kind, in the order of REPORT LUNS. */
+    /** Returns the units of a target that this session may use, of any type, in the order of REPORT LUNS. */
     public static List<ScsiUnit> scan(Session session) throws StorageException {
         return session.luns().stream().map(lun -> of(session, lun)).toList();
     }
 
-    /** The session through which the unit is reached. */
+    /** Returns the session through which the unit is reached. */
     public Session session() {
         return session;
     }
 
-    /** The unit's LUN. */
+    /** Returns the unit's LUN. */
     public Lun lun() { return lun; }
 
     // --- families ---
@@ -102,7 +102,7 @@ public final class ScsiUnit {
         return new Reservations(calls);
     }
 
-    /** Commands about blocks beside reads and writes. */
+    /** Block commands other than plain reads and writes. */
     public Blocks blocks() { return blocks; }
 
     /** SANITIZE and FORMAT UNIT. */
@@ -116,7 +116,7 @@ public final class ScsiUnit {
     /** Asymmetric access (ALUA). */
     public PortGroups portGroups() { return new PortGroups(calls); }
 
-    /** Which commands there are. */
+    /** Supported commands and task management functions. */
     public Commands commands() { return new Commands(calls); }
 
     /** Self-tests, clock, labels, start and stop. */
@@ -124,14 +124,14 @@ public final class ScsiUnit {
         return new Maintenance(calls);
     }
 
-    // --- what every unit has ---
+    // --- common to all units ---
 
-    /** The names of the unit, by which it is known over every path (VPD pages 80h and 83h). */
+    /** Returns the unit's names, which identify it over every path (VPD pages 80h and 83h). */
     public UnitIdentity identity() throws StorageException {
         return UnitIdentity.read(inquiry());
     }
 
-    /** TEST UNIT READY (SPC-5 section 6.47): throws where the unit is not. */
+    /** TEST UNIT READY (SPC-5 section 6.47): throws where the unit is not ready. */
     public void requireReady() throws StorageException {
         calls.sendNow(new TestUnitReady());
     }
@@ -142,7 +142,7 @@ public final class ScsiUnit {
                 CapacityData16::decode);
     }
 
-    /** Bytes of a block; asked for once. */
+    /** Returns the block size in bytes; read once. */
     public int blockSize() throws StorageException {
         int known = blockSize;
         if (known == 0) {
@@ -167,7 +167,7 @@ public final class ScsiUnit {
                 LunList::fullLength, LunList::decode).luns();
     }
 
-    /** REQUEST SENSE (SPC-5 section 6.39): what the unit has to tell; {@link Sense#NONE} for nothing. */
+    /** REQUEST SENSE (SPC-5 section 6.39): the sense data of the unit; {@link Sense#NONE} for none. */
     public Sense requestSense() throws StorageException {
         return calls.ask(new RequestSense(false, SENSE_BYTES), SENSE_BYTES, Sense::decode);
     }
@@ -175,9 +175,9 @@ public final class ScsiUnit {
     /**
      * Sends a command that has no call of its own.
      *
-     * @param dataIn where data from the unit go; {@link MemorySegment#NULL} for none
+     * @param dataIn buffer for data from the unit; {@link MemorySegment#NULL} for none
      * @param dataOut data for the unit; {@link MemorySegment#NULL} for none
-     * @return how it ended: well
+     * @return the result, a success
      */
     public ScsiResult send(Cdb cdb, MemorySegment dataIn, MemorySegment dataOut)
             throws StorageException {
@@ -185,11 +185,11 @@ public final class ScsiUnit {
     }
 
     /**
-     * Passes the bytes of a command through, once. Whatever status it ends with is the caller's to judge:
+     * Passes the bytes of a command through, once. Returns any SCSI status, which the caller judges:
      * {@link ScsiResult#sense()} has the sense data, {@link ScsiResult#orThrow} makes an exception of them.
      *
      * @param cdb 6 to 260 bytes
-     * @throws StorageException when the command did not come to its end: timeout, session gone
+     * @throws StorageException when the command did not complete: timeout, session gone
      * @throws InvalidRequestException when the CDB has another length
      */
     public ScsiResult execute(byte[] cdb, MemorySegment dataIn, MemorySegment dataOut)

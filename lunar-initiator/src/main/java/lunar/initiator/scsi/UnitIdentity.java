@@ -10,7 +10,7 @@ import lunar.scsi.Naa;
 import lunar.scsi.StandardInquiry;
 
 /**
- * By what a logical unit is known, over whatever path one looks (SPC-5, VPD pages 80h and 83h).
+ * The identity of a logical unit, the same over every path (SPC-5, VPD pages 80h and 83h).
  *
  * @param vendor T10 vendor identification, without blanks at the end
  * @param product product identification
@@ -39,9 +39,9 @@ public record UnitIdentity(String vendor, String product, String serialNumber,
     }
 
     /**
-     * Whether both are the same unit for certain. What decides is the best kind of name that both have, of UUID, NAA,
-     * EUI-64, SCSI name and T10 vendor identification; then vendor, product and serial number. Two units that have
-     * nothing of that in common, such as disks without any name, are not taken to be the same.
+     * Whether both are certainly the same unit. The best kind of name that both have decides, of UUID, NAA, EUI-64,
+     * SCSI name and T10 vendor identification; then vendor, product and serial number. Two units that have none of
+     * these in common, such as disks without any name, do not count as the same.
      */
     public boolean isSameUnit(UnitIdentity other) {
         for (Class<? extends Identifier> kind : KINDS) {
@@ -63,8 +63,8 @@ public record UnitIdentity(String vendor, String product, String serialNumber,
     }
 
     /**
-     * Asks both, and says whether they are one unit; see {@link #isSameUnit}. A target may serve one unit by several
-     * ports, LUNs and sessions.
+     * Asks both, and returns whether they are the same unit; see {@link #isSameUnit}. A target may serve a unit by
+     * several ports, LUNs and sessions.
      */
     public static boolean sameUnit(ScsiUnit a, ScsiUnit b) throws StorageException {
         return a.identity().isSameUnit(b.identity());

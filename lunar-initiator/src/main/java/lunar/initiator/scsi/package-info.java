@@ -1,6 +1,6 @@
 /**
- * SCSI for applications: every command that our own target knows as a call with records for what goes and what comes,
- * and the bytes of any other passed through.
+ * SCSI for applications: every command that Lunar's own target supports as a call, with records for parameters and
+ * results, and pass-through for any other command.
  *
  * {@snippet :
  * ScsiUnit unit = ScsiUnit.of(disk);                                 // a LunDevice

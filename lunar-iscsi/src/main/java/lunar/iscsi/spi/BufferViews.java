@@ -17,7 +17,7 @@ public final class BufferViews {
 
     /** A segment and the buffer over it. */
     private record View(MemorySegment segment, ByteBuffer buffer) {
-        /** The same address can be of memory that came after ours. */
+        /** Whether this view is of the given memory, and not of earlier memory at the same address. */
         boolean isOf(MemorySegment other) {
             return segment.scope().equals(other.scope())
                     && segment.isReadOnly() == other.isReadOnly();
@@ -42,7 +42,7 @@ public final class BufferViews {
     public BufferViews() {}
 
     /**
-     * The buffer over a native segment, always the same one for the same memory: whoever gets it sets position and
+     * Returns the buffer over a native segment, always the same one for the same memory: the caller sets position and
      * limit before each use.
      */
     public ByteBuffer of(MemorySegment segment) {

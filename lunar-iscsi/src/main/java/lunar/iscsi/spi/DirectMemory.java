@@ -9,9 +9,9 @@ import java.util.Map;
 import java.util.WeakHashMap;
 
 /**
- * Native memory for data that a transport sends from where they lie. Any native memory will do for that; but the
- * JDK makes two objects for each buffer of a gathering write whose memory is of an arena, so that nobody closes the
- * arena meanwhile. Memory from here lives until nothing refers to it, and needs none. Thread-safe.
+ * Native memory for data that a transport sends from where they lie. Any native memory will do for that; but for memory
+ * of an arena the JDK makes two objects for each buffer of a gathering write, which keep the arena open meanwhile.
+ * Memory from here lives until nothing refers to it, and needs none. Thread-safe.
  */
 public final class DirectMemory {
     private static final String OPTION = "-XX:MaxDirectMemorySize=";
@@ -33,7 +33,7 @@ public final class DirectMemory {
                 Runtime.getRuntime().maxMemory());
     }
 
-    /** The same for a JVM with these options; the last of several holds, and without one the size of the heap. */
+    /** Returns the limit under these JVM options; the last of several holds, and without one the size of the heap. */
     static long limitBytes(List<String> options, long heapBytes) {
         long limit = 0;
         for (String option : options) {

@@ -4,7 +4,7 @@ import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 
 /**
- * One thread that owns transports and runs tasks and timers for them. State which belongs to a loop is touched by
+ * Runs tasks, timers and the transports that it owns on a single thread. State which belongs to a loop is touched by
  * its thread only and needs no lock.
  *
  * <p>A loop may be lent to threads that wait for what it brings, so that an answer needs not wake two threads one
@@ -30,8 +30,8 @@ public interface EventLoop extends Executor {
     default void lend(BooleanSupplier nothingExpected) {}
 
     /**
-     * Runs a loop that is lent and that nobody runs, until a condition holds or there is something to do for the
-     * loop's own thread. An interrupt does not end it; it is kept. Not on the loop's thread.
+     * Runs a lent loop that no thread runs, until a condition holds or there is something to do for the loop's own
+     * thread. An interrupt does not end it; it is kept. Not on the loop's thread.
      *
      * @return whether the condition holds; if not, the caller waits as it would without
      */

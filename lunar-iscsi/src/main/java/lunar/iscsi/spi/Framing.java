@@ -1,7 +1,7 @@
 package lunar.iscsi.spi;
 
 /**
- * What the framing of a connection obeys.
+ * Framing of a connection.
  *
  * @param headerDigest CRC32C after the header segments (RFC 7143 section 13.1)
  * @param dataDigest CRC32C after the data segment

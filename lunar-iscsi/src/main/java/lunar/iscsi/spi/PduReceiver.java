@@ -32,7 +32,7 @@ public interface PduReceiver {
     void received(Bhs bhs, MemorySegment ahs, MemorySegment data) throws ProtocolException;
 
     /**
-     * A PDU came whose data digest is wrong; its data are not to be used (RFC 7143 section 7.8). A wrong header
+     * Receives a PDU with a wrong data digest; its data are not to be used (RFC 7143 section 7.8). A wrong header
      * digest is a ProtocolException of the framing, since the stream cannot be trusted any more.
      */
     void dataDigestError(Bhs bhs) throws ProtocolException;

@@ -6,15 +6,15 @@ import java.net.InetSocketAddress;
 import java.nio.channels.WritableByteChannel;
 
 /**
- * One connection that carries PDUs in order (RFC 7143 section 4.2; the Datamover of RFC 5047 in spirit). The
- * transport adds and checks what belongs to the wire: header and data digests, padding, and for iSER the RDMA
- * operations that stand for Data-In and R2T.
+ * Connection that carries PDUs in order (RFC 7143 section 4.2; the Datamover of RFC 5047 in spirit). The transport adds
+ * and checks what belongs to the wire: header and data digests, padding, and for iSER the RDMA operations that stand
+ * for Data-In and R2T.
  */
 public interface Transport extends AutoCloseable {
-    /** Told that a data segment handed to {@link #send} is no longer needed. Runs on any thread. */
+    /** Releases a data segment handed to {@link #send} that is no longer needed. Runs on any thread. */
     @FunctionalInterface
     interface Release {
-        /** Does nothing: for data that nobody gives back. */
+        /** Does nothing: for data that need not be given back. */
         Release NOTHING = () -> {};
 
         void release();
@@ -51,7 +51,7 @@ public interface Transport extends AutoCloseable {
     }
 
     /**
-     * Queues one PDU, as {@link #send} does, whose data the source sends when their turn has come.
+     * Queues one PDU, as {@link #send} does; the source sends its data when their turn has come.
      *
      * @param header copied before the call returns; its DataSegmentLength, a multiple of 4, says how many bytes
      * @param offsetBytes where they begin at the source
@@ -63,7 +63,7 @@ public interface Transport extends AutoCloseable {
     /** Sends what is queued, as far as the peer takes it now; the loop sends the rest. Any thread. */
     void flush();
 
-    /** Bytes queued and not yet taken by the network: whoever produces much stops above a limit. */
+    /** Bytes queued and not yet taken by the network: a producer of much data stops above a limit. */
     long queuedBytes();
 
     /**
@@ -95,16 +95,16 @@ public interface Transport extends AutoCloseable {
      */
     void moveTo(EventLoop other, Runnable then);
 
-    /** Whoever is at the other end. */
+    /** Address of the peer. */
     InetSocketAddress remote();
 
     /** The address at which the peer reached us, or we bound. */
     InetSocketAddress local();
 
     /**
-     * Stops or resumes reading from the peer (back-pressure). A PDU whose header has been delivered is completed if its
-     * rest has come, and no other is delivered, even if it has come; while nothing is read, the peer's end is not
-     * noticed. Loop's thread only, also from inside a call to the receiver.
+     * Stops or resumes reading from the peer (back-pressure). After its header has been delivered, a PDU is completed
+     * if its rest has come, and no other is delivered, even if it has come; while nothing is read, the peer's end is
+     * not noticed. Loop's thread only, also from inside a call to the receiver.
      */
     void reading(boolean on);
 

@@ -6,7 +6,7 @@ import java.util.function.Function;
 
 /** Makes connections of one kind; found by {@link java.util.ServiceLoader}. */
 public interface TransportProvider {
-    /** URI scheme whose connections these are: {@code iscsi} for TCP, {@code iser} for RDMA. */
+    /** URI scheme of these connections: {@code iscsi} for TCP, {@code iser} for RDMA. */
     String scheme();
 
     /** Starts event loops for connections of this kind. The caller closes them; their connections end with them. */

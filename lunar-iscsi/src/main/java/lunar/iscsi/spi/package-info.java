@@ -1,6 +1,6 @@
 /**
- * What carries PDUs: an interface only. {@link lunar.iscsi.spi.TransportProvider} is found by
- * {@link java.util.ServiceLoader}; TCP is in lunar-tcp, iSER and the simulated network implement the same.
+ * The transport of PDUs: an interface only. {@link lunar.iscsi.spi.TransportProvider} is found by {@link
+ * java.util.ServiceLoader}; TCP is in lunar-tcp, iSER and the simulated network implement the same.
  *
  * <p>Threading: every transport belongs to one {@link lunar.iscsi.spi.EventLoop} for its whole life, and its
  * {@link lunar.iscsi.spi.PduReceiver} is called by that loop's thread only. Sending is allowed from any thread.

@@ -4,7 +4,7 @@ package lunar.raid.layout;
 public enum Code {
     /** There are none. */
     NONE,
-    /** Each is the one data unit again. */
+    /** Each is a copy of the single data unit. */
     COPIES,
     /** P, the sum of the data units. */
     P,

@@ -43,7 +43,7 @@ public final class CorruptUnitLocator {
         return locator;
     }
 
-    /** The copies fall into groups of equal ones; the first copy's difference from itself is none. */
+    /** Compares all copies with each other; the differences are from the first copy. */
     private static int ofCopies(MemorySegment[] differences) {
         int copies = differences.length + 1;
         int wrong = -1;

@@ -5,15 +5,15 @@ import java.util.List;
 import lunar.raid.layout.Plan.Method;
 import lunar.raid.layout.Plan.Term;
 
-/** Plans the end of data that are lost: they count as zeroes, and parity is made true for that. */
+/** Plans the replacement of lost data: they count as zeroes, and parity is computed for that. */
 public final class Forgetting {
     private Forgetting() {}
 
     /**
-     * A range of a stripe some of whose data are lost. Their scratch is to be filled with zeroes, and that of parities,
+     * Plans a range of a stripe with lost data. The scratch of these, and that of parities, is to be filled with zeroes
      * before the sums are computed.
      *
-     * @param lost data units, or copies, whose content is lost in the range
+     * @param lost data units, or copies, that have lost their content in the range
      * @param unwritable units that cannot be written
      */
     public static Plan plan(Layout layout, long lost, int from, int blocks, long unwritable) {

@@ -5,7 +5,7 @@ package lunar.raid.layout;
  * (H. P. Anvin, "The mathematics of RAID-6"). A sum is an exclusive or.
  */
 public final class Galois {
-    /** What is left of x^8. */
+    /** The remainder of x^8 modulo the polynomial. */
     static final int REDUCTION = 0x1d;
 
     private static final int ORDER = 255;
@@ -33,7 +33,7 @@ public final class Galois {
         return POWERS[Math.floorMod(exponent, ORDER)];
     }
 
-    /** The power of the generator that a value other than 0 is. */
+    /** Returns the logarithm, to the generator, of a value other than 0. */
     public static int logarithm(int value) {
         if (value == 0) {
             throw new IllegalArgumentException("0 is no power of the generator");

@@ -1,8 +1,8 @@
 package lunar.raid.layout;
 
 /**
- * Where the blocks of a volume are. The volume is cut into stripes of equal size: the data units of a stripe hold
- * neighbouring blocks, one unit after the other. A unit is a chunk on the member of one slot.
+ * Maps the blocks of a volume to its members. The volume is cut into stripes of equal size: the data units of a stripe
+ * hold neighbouring blocks, one unit after the other. A unit is a chunk on the member of one slot.
  *
  * <p>Sets of slots and of units are longs: bit i is slot or unit i.
  */
@@ -39,12 +39,11 @@ public sealed interface Layout permits LinearLayout, Raid0Layout, Raid1Layout, R
     /** The block of its slot's data area at which a unit of a stripe begins. */
     long memberBlock(long stripe, int unit);
 
-    /** Whether every block can be had while the members of these slots are lost. */
+    /** Whether every block is available while the members of these slots are lost. */
     boolean survives(long lostSlots);
 
     /**
-     * Neighbouring blocks of the volume from {@code block} on that are neighbours on one member, too, on each that has
-     * them.
+     * Returns the number of blocks from {@code block} on that are contiguous on a member, too, on each that has them.
      */
     default long runBlocks(long block) { return chunkBlocks() - block % chunkBlocks(); }
 
@@ -80,12 +79,12 @@ public sealed interface Layout permits LinearLayout, Raid0Layout, Raid1Layout, R
         return units;
     }
 
-    /** The set of all units, or of all slots where there are so many. */
+    /** Returns the set of all units, or of all slots, for their number. */
     static long all(int count) {
         return count == Long.SIZE ? -1 : (1L << count) - 1;
     }
 
-    /** How many slots of a set a shape has. */
+    /** Returns how many slots of a set a shape has. */
     static int count(Shape shape, long slots) {
         return Long.bitCount(slots & all(shape.members()));
     }

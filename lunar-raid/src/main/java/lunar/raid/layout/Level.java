@@ -4,19 +4,18 @@ import java.util.Locale;
 
 /** How a volume is laid out over its members. */
 public enum Level {
-    /** One member after the other; sizes may differ. Nothing may be lost. */
+    /** Concatenation of the members; sizes may differ. No member may be lost. */
     LINEAR("linear", 1),
-    /** Stripes over all members (S-iRAID). Nothing may be lost. */
+    /** Stripes over all members (S-iRAID). No member may be lost. */
     RAID0("RAID 0", 1),
-    /** The same on every member. All but one may be lost. */
+    /** A mirror: a copy on every member. All but one may be lost. */
     RAID1("RAID 1", 2),
-    /** Stripes with a parity that goes round, left-symmetric (P-iRAID). One may be lost. */
+    /** Stripes with rotating parity, left-symmetric (P-iRAID). One member may be lost. */
     RAID5("RAID 5", 3),
-    /** Stripes with two parities that go round, left-symmetric. Two may be lost. */
+    /** Stripes with two rotating parities, left-symmetric. Two members may be lost. */
     RAID6("RAID 6", 4),
     /**
-     * Stripes of pairs, each chunk on two neighbours, also with an odd number of members. One of each pair may be
-     * lost.
+     * Striped mirrors, each chunk on two neighbours, also with an odd number of members. One of each pair may be lost.
      */
     RAID10("RAID 10", 2);
 
@@ -28,21 +27,21 @@ public enum Level {
         this.minMembers = minMembers;
     }
 
-    /** Members that it takes at least. */
+    /** Returns the minimum number of members. */
     public int minMembers() { return minMembers; }
 
-    /** Whether anything can be lost. */
+    /** Whether a member can be lost. */
     public boolean isRedundant() {
         return this != LINEAR && this != RAID0;
     }
 
-    /** Whether it has parity, so that a torn write can spoil what was not written. */
+    /** Whether the level has parity, so that a torn write can corrupt data that were not written. */
     public boolean hasParity() {
         return this == RAID5 || this == RAID6;
     }
 
     /**
-     * The level that a person means: {@code 5}, {@code raid5}, {@code linear}.
+     * Parses a level as a person writes it: {@code 5}, {@code raid5}, {@code linear}.
      *
      * @throws IllegalArgumentException when there is none; the message is one line for a person
      */

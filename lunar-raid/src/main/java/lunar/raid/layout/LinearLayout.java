@@ -2,7 +2,7 @@ package lunar.raid.layout;
 
 import java.util.Arrays;
 
-/** One member after the other, each as far as it has whole chunks. A stripe is one chunk. */
+/** Concatenates the members, each as far as it has whole chunks. A stripe is one chunk. */
 final class LinearLayout implements Layout {
     private final Shape shape;
     private final long[] ends;
@@ -12,7 +12,7 @@ final class LinearLayout implements Layout {
         this.ends = ends(shape);
     }
 
-    /** The stripe after the last one of each member. */
+    /** Returns the stripe after the last one of each member. */
     private static long[] ends(Shape shape) {
         var ends = new long[shape.members()];
         long end = 0;

@@ -5,15 +5,15 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
 /**
- * Sums of blocks over the field of {@link Galois}: exclusive or, and P and Q. Everything that parity needs is such a
- * sum: P, Q, their change by a write, and whatever was lost.
+ * Computes sums of blocks over the field of {@link Galois}: exclusive or, and P and Q. Everything that parity needs is
+ * such a sum: P, Q, their change by a write, and units that were lost.
  *
- * <p>Bytes go through arrays of a few KiB that stay in the cache next to the processor, for two reasons: the compiler
- * makes vector code of loops over arrays, and not of loops over segments that may overlap; and where the sum goes may
- * be one of its terms. Eight bytes are multiplied at once, in a long.
+ * <p>Bytes go through arrays of a few KiB that stay in the first-level cache, for two reasons: the compiler vectorizes
+ * loops over arrays, and not loops over segments that may overlap; and the target of the sum may be one of its terms.
+ * Eight bytes are multiplied at once, in a long.
  *
  * <p>Q is summed up by Horner's rule: from the largest power of the generator down, doubling the sum on each step,
- * which is a few operations; only what was lost twice takes other factors.
+ * which is a few operations; only the recovery of two lost units takes other factors.
  *
  * <p>For one thread at a time.
  */
@@ -33,7 +33,7 @@ public final class Parity {
     private int[] logarithms = new int[8];
     private int count;
 
-    /** A calculator with its own room. */
+    /** Creates a calculator with its own buffers. */
     public Parity() {}
 
     /** Begins a new sum. */
@@ -57,8 +57,8 @@ public final class Parity {
     }
 
     /**
-     * Puts the sum of the terms into a segment, which may be one of them, but must not overlap one otherwise. Each
-     * term must have as many bytes.
+     * Stores the sum of the terms in a segment, which may be one of them, but must not overlap one otherwise. Each term
+     * must have the same number of bytes.
      */
     public void into(MemorySegment target) {
         if (count == 0) {
@@ -72,7 +72,7 @@ public final class Parity {
         }
     }
 
-    /** Whether a segment has nothing but zero bytes. */
+    /** Whether a segment is all zero bytes. */
     public boolean isZero(MemorySegment segment) {
         long bytes = segment.byteSize();
         for (long at = 0; at < bytes; at += PIECE_BYTES) {
@@ -119,7 +119,7 @@ public final class Parity {
         }
     }
 
-    /** Eight bytes times 2: a byte whose top bit falls out is reduced. */
+    /** Multiplies eight bytes by 2 in each long: a byte that loses its top bit is reduced. */
     private static void twice(long[] values, int longs) {
         for (int i = 0; i < longs; i++) {
             values[i] = twice(values[i]);
@@ -134,7 +134,7 @@ public final class Parity {
 
     /**
      * Multiplies the sum by a factor: adds its doublings, one for each bit of the factor. A loop for each step, since
-     * the compiler makes vector code of short ones only.
+     * the compiler vectorizes short loops only.
      */
     private void times(int factor, int longs) {
         Arrays.fill(term, 0, longs, 0);

@@ -3,11 +3,11 @@ package lunar.raid.layout;
 import java.util.List;
 
 /**
- * What a request to one stripe takes: reads, then computations in this order, then writes. Positions are blocks of a
+ * The steps of a request to one stripe: reads, then computations in this order, then writes. Positions are blocks of a
  * unit.
  *
- * <p>Data are in two places. The <i>buffer</i> is the request's own: what a write brings, where a read goes. The
- * <i>scratch</i> has room for each unit: what is read beside, what is computed.
+ * <p>Data are in two places. The <i>buffer</i> is the request's own: the data of a write, or the target of a read. The
+ * <i>scratch</i> has room for each unit: for what else is read, and for what is computed.
  *
  * @param method how parity is brought up to date
  * @param reads member reads; no two of one place overlap
@@ -15,38 +15,38 @@ import java.util.List;
  * @param writes member writes; no two of one unit overlap
  */
 public record Plan(Method method, List<Transfer> reads, List<Sum> sums, List<Transfer> writes) {
-    /** How a plan gets at redundancy. */
+    /** How a plan deals with redundancy. */
     public enum Method {
-        /** What is wanted is read or written, and that is all. */
+        /** Only the requested data are read or written. */
         DIRECT,
         /** The stripe is written whole, so nothing is read. */
         FULL_STRIPE,
-        /** Old data and old parity are read, the difference goes into the parity. */
+        /** Old data and old parity are read, and parity is changed by the difference. */
         READ_MODIFY_WRITE,
         /** The data that are not written are read, and parity is computed anew. */
         RECONSTRUCT_WRITE,
-        /** What cannot be read is computed from the rest. */
+        /** Units that cannot be read are computed from the others. */
         RECOVER
     }
 
     /**
      * A read or write of a member.
      *
-     * @param unit whose member
+     * @param unit the unit on the member
      * @param from first block
      * @param blocks how many
      * @param buffer whether the data are in the request's buffer, not in the scratch
      */
     public record Transfer(int unit, int from, int blocks, boolean buffer) {
-        /** The block after the last. */
+        /** Returns the block after the last. */
         public int end() { return from + blocks; }
     }
 
     /**
      * A computation: the sum of terms is put in the scratch, or the buffer, of a unit.
      *
-     * @param unit where it goes
-     * @param buffer whether to the request's buffer
+     * @param unit the unit of the result
+     * @param buffer whether the result goes to the request's buffer
      * @param from first block, of the result and of each term
      * @param blocks how many
      * @param terms at least one; the place of the result may be among them

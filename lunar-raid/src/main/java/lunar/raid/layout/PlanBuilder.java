@@ -6,7 +6,7 @@ import lunar.raid.layout.Plan.Sum;
 import lunar.raid.layout.Plan.Term;
 import lunar.raid.layout.Plan.Transfer;
 
-/** A plan that is being made. Transfers of one unit that touch or overlap become one. */
+/** Builds a plan. Transfers of one unit that touch or overlap become one. */
 final class PlanBuilder {
     private final List<Transfer> reads = new ArrayList<>();
     private final List<Sum> sums = new ArrayList<>();
@@ -22,7 +22,7 @@ final class PlanBuilder {
         sums.add(new Sum(unit, buffer, from, end - from, List.copyOf(terms)));
     }
 
-    /** Bands come in ascending order, so what grows does so at its end. */
+    /** Adds a transfer. Bands come in ascending order, so a transfer that grows does so at its end. */
     private static void add(List<Transfer> transfers, int unit, int from, int end,
             boolean buffer) {
         for (int i = 0; i < transfers.size(); i++) {

@@ -3,9 +3,9 @@ package lunar.raid.layout;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Plans that were made before, since most requests to a volume are alike: a request for which there is a plan makes no
- * garbage. Of plans that share a place the last one stays. Any number of threads may ask at once: what is kept never
- * changes, and who comes too early makes its plan anew.
+ * Caches plans, since most requests to a volume are alike: a request for which there is a plan makes no garbage. Of
+ * plans that share an entry the last one stays. Any number of threads may use it concurrently: entries are immutable,
+ * and a thread that does not see one yet makes its plan anew.
  */
 final class PlanCache implements Planner {
     private static final int PLACES = 1024;
@@ -16,7 +16,7 @@ final class PlanCache implements Planner {
         READ, WRITE, RESTORE, VERIFY
     }
 
-    /** A plan, and what was asked for. */
+    /** A plan, and the question that it answers. */
     private record Entry(Question question, int from, int blocks, long first, long second,
             Plan plan) {
         boolean answers(Question other, int otherFrom, int otherBlocks, long otherFirst,
@@ -50,7 +50,7 @@ final class PlanCache implements Planner {
         return plan;
     }
 
-    /** What is asked for hardly ever differs in the kind of question alone. */
+    /** Returns the entry of a question; its kind is left out, since questions hardly ever differ in that alone. */
     private static int place(int from, int blocks, long first, long second) {
         int hash = 31 * (31 * Long.hashCode(first) + Long.hashCode(second)) + from;
         return ((31 * hash + blocks) * FACTOR) >>> UNUSED_BITS;

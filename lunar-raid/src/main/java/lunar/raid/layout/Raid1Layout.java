@@ -1,6 +1,6 @@
 package lunar.raid.layout;
 
-/** The same on every member. A stripe is one chunk, so that what is locked and rebuilt at once is bounded. */
+/** A copy on every member. A stripe is one chunk, so that what is locked and rebuilt at once is bounded. */
 record Raid1Layout(Shape shape) implements Layout {
     @Override
     public Code code() { return Code.COPIES; }

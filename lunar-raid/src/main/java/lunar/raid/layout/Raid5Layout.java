@@ -1,9 +1,9 @@
 package lunar.raid.layout;
 
 /**
- * One parity, left-symmetric, as Linux md's ALGORITHM_LEFT_SYMMETRIC: the parity of stripe s is on slot n-1 - s mod n,
- * and the data follow it round the ring. So neighbouring chunks are on neighbouring slots, also from one stripe to the
- * next: n chunks in a row use every member once.
+ * A single parity, left-symmetric, as Linux md's ALGORITHM_LEFT_SYMMETRIC: the parity of stripe s is on slot n-1 - s
+ * mod n, and the data follow it round the ring. So neighbouring chunks are on neighbouring slots, also from one stripe
+ * to the next: n chunks in a row use every member once.
  *
  * <pre>
  * slot     0   1   2   3

@@ -6,7 +6,7 @@ import lunar.raid.layout.Plan.Term;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a unit is computed out of others: as a sum of units, each times a factor.
+ * Computes how a unit is recovered from others: as a sum of units, each times a factor.
  *
  * <p>With data x and y lost, A = g^(y-x) / (g^(y-x) + 1) and B = g^-x / (g^(y-x) + 1), data x is A (P + P') + B (Q +
  * Q'), where P' and Q' are the parities of the data that are left (H. P. Anvin, "The mathematics of RAID-6", section
@@ -19,7 +19,7 @@ record Recovery(Code code, int dataUnits, int units) {
 
     private int q() { return dataUnits + 1; }
 
-    /** A data unit, or a copy, out of what can be read; null where that is not enough. */
+    /** Returns a data unit, or a copy, as a sum of units that can be read; null if these are not enough. */
     @Nullable
     List<Term> data(int unit, long unreadable) {
         return switch (code) {
@@ -54,7 +54,7 @@ record Recovery(Code code, int dataUnits, int units) {
         return null;
     }
 
-    /** P times a, Q times b, and of each data unit that is left what undoes its share in them. */
+    /** Returns P times a, Q times b, and for each data unit that is left the term that cancels its share in them. */
     private List<Term> terms(long lost, int a, int b) {
         var terms = new ArrayList<Term>();
         for (int i = 0; i < dataUnits; i++) {

@@ -1,33 +1,33 @@
 package lunar.raid.layout;
 
 /**
- * How blocks move when a volume gets members more. It is walked over by <i>rows</i>: row r is the chunk r of every
- * member. Rows of the new layout are made one after the other, and a row holds more blocks than it did before; so what
- * a new row writes over was moved before, or belongs into that row or one a little further on.
+ * Maps how blocks move when a volume gets more members. The unit of progress is the <i>row</i>: row r is chunk r of
+ * every member. Rows of the new layout are written one after the other, and a row holds more blocks than before; so
+ * what a new row overwrites was moved before, or belongs in that row or one a little further on.
  *
- * @param before with fewer members
- * @param after with all; members are of one size, the same in both
+ * @param before the layout with fewer members
+ * @param after the layout with all members, which are of one size, the same in both
  */
 public record Relayout(Layout before, Layout after) {
     /**
      * Rows that are moved at once.
      *
-     * @param from the first
-     * @param end the one after the last
-     * @param isStaged whether they write over blocks that are in them: then these must be kept somewhere else meanwhile
+     * @param from the first row
+     * @param end the row after the last
+     * @param isStaged whether they overwrite blocks of the window itself: then these must be staged elsewhere meanwhile
      */
     public record Window(long from, long end, boolean isStaged) {
         public int rows() { return (int) (end - from); }
     }
 
-    /** The layout of a shape, and that of its first members alone. */
+    /** Returns the relayout from the first members of a shape alone to all of them. */
     public static Relayout of(Shape after, int membersBefore) {
         Shape before = Shape.of(after.level(), after.blockSize(), after.chunkBlocks(),
                 membersBefore, after.memberBlocks().getFirst());
         return new Relayout(Layout.of(before), Layout.of(after));
     }
 
-    /** Whether every block can be had, in whichever layout it is, while the members of these slots are lost. */
+    /** Whether every block is available, in whichever layout it is, while the members of these slots are lost. */
     public boolean survives(long lostSlots) {
         return before.survives(lostSlots) && after.survives(lostSlots);
     }
@@ -37,20 +37,20 @@ public record Relayout(Layout before, Layout after) {
         return before.stripeBlocks() == after.stripeBlocks();
     }
 
-    /** Rows of each member. */
+    /** Returns the number of rows of each member. */
     public long rows() { return after.shape().chunks(0); }
 
-    /** Stripes of the new layout end with each row, or with one in so many. */
+    /** Returns the number of rows after which a stripe of the new layout ends with a row. */
     public int step() {
         return step(after.shape().level(), after.shape().members());
     }
 
-    /** The same for a level and so many members after. */
+    /** Like {@link #step()}, for a level and a number of members after the change. */
     public static int step(Level level, int members) {
         return level == Level.RAID10 && members % 2 != 0 ? 2 : 1;
     }
 
-    /** New stripes in the rows before one, at which a stripe begins. */
+    /** Returns the number of new stripes in the rows before a row at which a stripe begins. */
     public long stripes(long row) {
         if (row == rows()) {
             return after.stripes();
@@ -58,12 +58,12 @@ public record Relayout(Layout before, Layout after) {
         return after.code() == Code.COPIES ? row * after.shape().members() / after.units() : row;
     }
 
-    /** Blocks of the volume that are in place when the rows before one are. */
+    /** Returns the number of blocks of the volume that are in place when the rows before a row are. */
     public long blocks(long row) {
         return Math.min(before.volumeBlocks(), stripes(row) * after.stripeBlocks());
     }
 
-    /** The first row in which there is an old block from one on, or what is redundant with it. */
+    /** Returns the first row that holds old blocks from {@code block} on, or their redundancy. */
     long firstRow(long block) {
         return block >= before.volumeBlocks()
                 ? rows()
@@ -71,11 +71,11 @@ public record Relayout(Layout before, Layout after) {
     }
 
     /**
-     * What is moved next.
+     * Returns the window to move next.
      *
-     * @param from rows before it are in place
-     * @param most rows at once, where nothing needs to be kept
-     * @param staging rows that there is room to keep
+     * @param from the row up to which rows are in place
+     * @param most rows of a window that needs no staging
+     * @param staging rows that there is room to stage
      */
     public Window next(long from, int most, int staging) {
         long free = floor(firstRow(blocks(from)) - from);

@@ -5,28 +5,28 @@ import java.util.List;
 import lunar.block.Size;
 
 /**
- * What a volume is made of.
+ * The geometry of a volume.
  *
- * @param level how it is laid out
+ * @param level the RAID level
  * @param blockSize bytes of a block, of the volume and of each member: 512 or 4096
- * @param chunkBlocks blocks of a chunk: what is on one member before the next one's turn. For {@link Level#RAID1} and
- *        {@link Level#LINEAR}, which do not turn, what is written or rebuilt at once
+ * @param chunkBlocks blocks of a chunk: the contiguous blocks on one member before the next member follows. For {@link
+ *        Level#RAID1} and {@link Level#LINEAR}, which are not striped, what is written or rebuilt at once
  * @param memberBlocks blocks of each member's data area, by slot; equal but for {@link Level#LINEAR}
  */
 public record Shape(Level level, int blockSize, int chunkBlocks, List<Long> memberBlocks) {
-    /** Members of the largest volume, so that a set of slots is one long. */
+    /** Maximum number of members, so that a set of slots is one long. */
     public static final int MAX_MEMBERS = 64;
 
     /** Bytes of the smallest chunk. */
     public static final int MIN_CHUNK_BYTES = 4096;
 
-    /** Bytes of the largest chunk, since stripes are computed in memory. */
+    /** Bytes of the largest chunk; bounded, since stripes are computed in memory. */
     public static final int MAX_CHUNK_BYTES = 16 << 20;
 
-    /** Bytes of a chunk where nobody says otherwise. */
+    /** Default chunk size of striped levels, in bytes. */
     public static final int DEFAULT_CHUNK_BYTES = 64 << 10;
 
-    /** Bytes of a chunk where it does not turn, so that long requests stay whole. */
+    /** Default chunk size of levels that are not striped, in bytes; large, so that long requests stay whole. */
     public static final int DEFAULT_UNTURNED_CHUNK_BYTES = 1 << 20;
 
     public Shape {
@@ -83,7 +83,7 @@ public record Shape(Level level, int blockSize, int chunkBlocks, List<Long> memb
                 Collections.nCopies(Math.max(0, members), memberBlocks));
     }
 
-    /** A shape that fits on devices with room for so many blocks: as large as the smallest, but for LINEAR. */
+    /** Returns the shape that fits devices with room for these blocks: as large as the smallest, except for LINEAR. */
     public static Shape fitting(Level level, int blockSize, int chunkBlocks,
             List<Long> roomBlocks) {
         if (level == Level.LINEAR || roomBlocks.isEmpty()) {
@@ -93,20 +93,20 @@ public record Shape(Level level, int blockSize, int chunkBlocks, List<Long> memb
         return of(level, blockSize, chunkBlocks, roomBlocks.size(), smallest);
     }
 
-    /** Bytes of a chunk of this level where nobody says otherwise. */
+    /** Returns the default chunk size of a level, in bytes. */
     public static int defaultChunkBytes(Level level) {
         return level == Level.RAID1 || level == Level.LINEAR
                 ? DEFAULT_UNTURNED_CHUNK_BYTES
                 : DEFAULT_CHUNK_BYTES;
     }
 
-    /** Members, whether there or not. */
+    /** Returns the number of members, missing ones included. */
     public int members() { return memberBlocks.size(); }
 
     /** Bytes of a chunk. */
     public int chunkBytes() { return chunkBlocks * blockSize; }
 
-    /** Whole chunks on the member of a slot; the rest of it is not used. */
+    /** Returns the number of whole chunks on the member of a slot; the rest of it is not used. */
     public long chunks(int slot) {
         return memberBlocks.get(slot) / chunkBlocks;
     }

@@ -28,7 +28,7 @@ final class StripePlanner implements Planner {
         recovery = new Recovery(code, dataUnits, units);
     }
 
-    /** Blocks from one to another of a unit, and the data units that the request touches there. */
+    /** A range of blocks of a unit, and the data units that the request touches there. */
     private record Band(int from, int end, long touched) {}
 
     private List<Band> bands(int from, int blocks) {
@@ -95,7 +95,7 @@ final class StripePlanner implements Planner {
         return plan.build(recovers ? Method.RECOVER : Method.DIRECT);
     }
 
-    /** What is read into the buffer anyway is taken from there; the rest is read into the scratch. */
+    /** Returns the sources of terms: the buffer for units read into it anyway; the others are read into the scratch. */
     private static List<Term> sources(PlanBuilder plan, Band band, List<Term> terms) {
         var sources = new ArrayList<Term>();
         for (Term term : terms) {
@@ -153,7 +153,7 @@ final class StripePlanner implements Planner {
         return false;
     }
 
-    /** Plans the parity of a band; null where it cannot be had. */
+    /** Plans the parity of a band; returns null if it cannot be computed. */
     private @Nullable Method parity(PlanBuilder plan, Band band, long unreadable,
             long unwritable) {
         long parities = Layout.all(units) & ~Layout.all(dataUnits) & ~unwritable;
@@ -191,7 +191,7 @@ final class StripePlanner implements Planner {
         }
     }
 
-    /** Parity is the sum of what is written and of the other data, which are in the scratch. */
+    /** Computes parity as the sum of the data written and of the other data, which are in the scratch. */
     private void computeAnew(PlanBuilder plan, Band band, long parities) {
         for (int unit = dataUnits; unit < units; unit++) {
             if (has(parities, unit)) {
@@ -206,7 +206,7 @@ final class StripePlanner implements Planner {
         }
     }
 
-    /** Parity changes by what the data change, times their factor. */
+    /** Changes parity by the difference of the data, times their factor. */
     private void modify(PlanBuilder plan, Band band, long parities) {
         for (int unit = dataUnits; unit < units; unit++) {
             if (has(parities, unit)) {
@@ -225,7 +225,7 @@ final class StripePlanner implements Planner {
         }
     }
 
-    /** Computes lost data units into the scratch, out of what can be read; false where that is not enough. */
+    /** Computes lost data units into the scratch from units that can be read; returns false if these are not enough. */
     private boolean recover(PlanBuilder plan, Band band, long lost, long unreadable) {
         for (int unit = 0; unit < dataUnits; unit++) {
             if (has(lost, unit)) {

@@ -21,14 +21,15 @@ import lunar.raid.meta.Composition.Use;
  * Decides whether and how devices make up a volume, from their superblocks alone, in whatever order they come. The
  * newest record of the volume counts. Does no I/O.
  *
- * <p><b>Who is missing.</b> A member does not learn that it was given up. So where members are not there that the
- * newest record calls ACTIVE, these may have been used since without the others, if they suffice for that; and if they
- * do not, the volume starts degraded. Either is for a person to decide: {@link Consent}. A volume that was degraded
- * already starts by itself with the members that it had then.
+ * <p><b>Missing members.</b> A member does not learn that it was given up. So where members are absent that the newest
+ * record calls ACTIVE, these may have been used since without the others, if they suffice for that; and if they do not,
+ * the volume starts degraded. Either is for the operator to decide: {@link Consent}. A volume that was degraded already
+ * starts by itself with the members that it had then.
  *
- * <p><b>Who is up to date.</b> Each change of the record is stable on every member that it calls ACTIVE before the
- * next change is begun ({@link Superblocks} sees to it). So when everything stops in the middle of a change, members
- * that are ACTIVE in the newest record are at most one event behind it; who is further behind has missed something.
+ * <p><b>Members that are up to date.</b> Each change of the record is stable on every member that it calls ACTIVE
+ * before the next change is begun ({@link Superblocks} ensures that). So when everything stops in the middle of a
+ * change, members that are ACTIVE in the newest record are at most one event behind it; a member further behind has
+ * missed something.
  */
 public final class Assembly {
     private final List<Candidate> candidates;
@@ -42,13 +43,13 @@ public final class Assembly {
         this.consent = consent;
     }
 
-    /** What came out. */
+    /** The result of an assembly. */
     public sealed interface Outcome {
         /** The volume can be put together. */
         record Assembled(Composition composition) implements Outcome {}
 
         /**
-         * It cannot.
+         * The volume cannot be put together.
          *
          * @param why one line for a person, which says what to do
          */
@@ -267,7 +268,7 @@ public final class Assembly {
         };
     }
 
-    /** What a member has missed is in the bitmap, when it had all at the time from which on the bitmap covers. */
+    /** Returns a stale member's slot; the bitmap has what it missed if it had all data when the coverage began. */
     private Slot stale(VolumeRecord volume, int index, String why) {
         VolumeRecord known = superblock(index).volume();
         MemberRecord then = superblock(index).member();

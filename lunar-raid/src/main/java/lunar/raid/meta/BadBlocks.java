@@ -34,9 +34,9 @@ public final class BadBlocks implements LostBlocks {
     }
 
     /**
-     * Neighbouring blocks.
+     * A run of adjacent blocks of a slot's member.
      *
-     * @param slot whose
+     * @param slot the slot
      * @param block the first, in the data area
      * @param blocks how many
      */
@@ -74,10 +74,10 @@ public final class BadBlocks implements LostBlocks {
     }
 
     /**
-     * The list, as members have it: the newest copy counts. Blocks.
+     * Opens the list, as members have it: the newest copy counts. Blocks.
      *
-     * @param members who keeps it from now on
-     * @param inSync slots whose copy counts, as bits
+     * @param members the members that keep the list
+     * @param inSync slots of the members that are in sync, as bits: only their copies count
      * @throws MediumException where none of them has a copy
      */
     public static BadBlocks open(MemberSet members, VolumeRecord volume, long inSync)
@@ -198,12 +198,12 @@ public final class BadBlocks implements LostBlocks {
         remove(new Range(slot, memberBlock, blocks), _ -> done.run());
     }
 
-    /** What any slot has lost in a range of blocks has a content again. */
+    /** Removes a range of blocks of all slots: they have content again. */
     void removeBlocks(long from, long end, Kept kept) {
         change(outside(from, end), kept);
     }
 
-    /** The same, before anything is added otherwise. Blocks. */
+    /** Like {@link #removeBlocks}, but stable on return; only before any other change. Blocks. */
     void removeBlocksNow(long from, long end) throws StorageException {
         synchronized (this) {
             ranges = List.copyOf(outside(from, end).of(ranges));
@@ -293,7 +293,7 @@ public final class BadBlocks implements LostBlocks {
         };
     }
 
-    /** What is left of a range without some blocks. */
+    /** Adds the parts of a range that lie outside some blocks. */
     private static void addRest(Range one, long from, long end, List<Range> to) {
         if (one.end() <= from || end <= one.block()) {
             to.add(one);

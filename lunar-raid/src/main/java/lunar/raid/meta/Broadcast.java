@@ -11,12 +11,12 @@ import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request to each of several members, in pieces where a member wants that. It is over when each has succeeded or
- * was dropped; a member where it failed, as often as it is tried, or that does not answer, is reported, and waited for
- * until it is dropped. Reusable: one round after the other.
+ * Sends one request to each of several members, in pieces where a member wants that. It is over when each has succeeded
+ * or was dropped; a member where all tries failed, or that does not answer, is reported, and waited for until it is
+ * dropped. Reusable: one round after the other.
  *
- * <p>A member that is busy, or has no space, is not broken: its request waits for the next tick, for {@link
- * #MAX_WAITS} of them.
+ * <p>A member that is busy, or has no space, is not broken: its request waits for the next tick, for {@link #MAX_WAITS}
+ * of them.
  */
 final class Broadcast {
     /** Says what a member shall do. */
@@ -268,7 +268,7 @@ final class Broadcast {
         }
     }
 
-    /** Nobody waits for this member any more. A request that it does not end keeps its buffer. */
+    /** Stops waiting for this member. A request that it does not end keeps its buffer. */
     void drop(int slot, BlockDevice device) {
         boolean over;
         synchronized (this) {
@@ -289,7 +289,7 @@ final class Broadcast {
         }
     }
 
-    /** Nobody waits for any member any more, and none has succeeded. */
+    /** Stops waiting for all members; none has succeeded. */
     void abandon() {
         boolean over;
         synchronized (this) {

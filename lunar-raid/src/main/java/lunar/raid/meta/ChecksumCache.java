@@ -9,15 +9,15 @@ import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The pages of a member's checksums that are in memory, as many as the capacity says at most. What is changed is
- * written in rounds, each of all pages that are changed when it begins: for a flush, which waits for it, where there is
- * no room for others, and when half of all are changed. Failures go to those who wait, as if the member's data had
- * failed; a page that cannot be read says nothing of its blocks.
+ * Caches pages of a member's checksums, up to its capacity. Changed pages are written in rounds, each of all pages that
+ * are changed when it begins: for a flush, which waits for it, where there is no room for others, and when half of all
+ * are changed. Failures go to the requests that wait, as if the member's data had failed; a page that cannot be read
+ * says nothing of its blocks.
  *
  * <p>A request gets all its pages at once, first come, first served: so none waits for another one that waits.
  */
 final class ChecksumCache {
-    /** Pages of a member where nobody says otherwise: 16 MiB. */
+    /** The default capacity, in pages of a member: 16 MiB. */
     static final int CAPACITY = 4096;
     private static final int WRITES_AT_ONCE = 16;
 
@@ -71,9 +71,9 @@ final class ChecksumCache {
     private final ArrayDeque<PageIo> freeIos = new ArrayDeque<>();
     private final ArrayDeque<ChecksumPage> toLoad = new ArrayDeque<>();
     private final ArrayDeque<ChecksumPage> toWrite = new ArrayDeque<>();
-    /** Who waits for room. */
+    /** Requests that wait for room. */
     private final WaitLine waiting = new WaitLine();
-    /** Who waits for the next round, and for the one under way. */
+    /** Requests that wait for the next round, and for the one under way. */
     private final WaitLine gathering = new WaitLine();
     private final WaitLine flying = new WaitLine();
     private final WaitLine ready = new WaitLine();

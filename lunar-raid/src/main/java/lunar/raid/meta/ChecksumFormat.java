@@ -3,7 +3,7 @@ package lunar.raid.meta;
 import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
-/** The on-disk format of a member's checksums, one for each block of the data area (docs/raid-format.md, "Checksums"). */
+/** On-disk format of a member's checksums, one for each block of the data area (docs/raid-format.md, "Checksums"). */
 final class ChecksumFormat {
     static final long MAGIC = Page.magic("LUNARSUM");
     static final int FORMAT_VERSION = 1;
@@ -13,9 +13,9 @@ final class ChecksumFormat {
     static final int PER_PAGE = (Page.BYTES - SUMS) / Integer.BYTES;
     /** There is one place for a page, so nothing is told by its generation. */
     static final long GENERATION = 1;
-    /** Of a block of which nothing is known. */
+    /** Stands for the checksum of a block of which nothing is known. */
     static final int UNKNOWN = 0;
-    /** Of a block whose CRC32C is what stands for unknown. */
+    /** Stands for a CRC32C that equals {@link #UNKNOWN}. */
     private static final int INSTEAD = 1;
 
     private ChecksumFormat() {}

@@ -17,7 +17,7 @@ import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request to a member whose checksums it concerns. The member gets it at once, while the pages are fetched; what it
+ * A request to a member that concerns its checksums. The member gets it at once, while the pages are fetched; what it
  * has written has its checksums before it ends. Reused.
  */
 final class ChecksumRequest extends Waiter implements BlockRequest.Completion {
@@ -141,7 +141,7 @@ final class ChecksumRequest extends Waiter implements BlockRequest.Completion {
                 + " is not what was written: its checksum is wrong");
     }
 
-    /** What has failed may have had a part of its effect, and so may an unmap that is a hint. */
+    /** Notes the effect: a failed request may have had a part of it, and so may an unmap that is a hint. */
     private void note() {
         if (failure != null || (own.operation() == Operation.UNMAP
                 && !member.supports(Capability.UNMAP_ZEROES))) {

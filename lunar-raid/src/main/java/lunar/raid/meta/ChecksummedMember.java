@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * the pages that have changed first. So after a crash they may differ only where the intent bitmap has a bit, since a
  * bit goes only after a flush; there {@link ChecksumInvalidation} makes them unknown. Metadata pass by.
  *
- * <p>Threads: any, as for all devices; but whoever writes a block sees to it that nobody else writes it meanwhile.
+ * <p>Threads: any, as for all devices; but the writer of a block ensures that nothing else writes it meanwhile.
  */
 final class ChecksummedMember extends ForwardingDevice implements CheckedDevice {
     /** So that the pages of a request are few. */

@@ -23,7 +23,7 @@ public record Composition(VolumeRecord volume, List<Slot> slots, List<Integer> s
         leftOut = List.copyOf(leftOut);
     }
 
-    /** What becomes of a slot. */
+    /** The use of a slot. */
     public enum Use {
         /** Its member has all data. */
         IN_SYNC,
@@ -34,7 +34,7 @@ public record Composition(VolumeRecord volume, List<Slot> slots, List<Integer> s
          * it, it is in sync.
          */
         STALE_COVERED,
-        /** Its member has missed writes and nobody knows which: all is to be rebuilt. */
+        /** Its member has missed writes, and it is not known which: all is to be rebuilt. */
         STALE,
         /** No candidate is its member. */
         MISSING
@@ -43,7 +43,7 @@ public record Composition(VolumeRecord volume, List<Slot> slots, List<Integer> s
     /**
      * A slot.
      *
-     * @param use what becomes of it
+     * @param use how it is used
      * @param candidate index of the candidate in it, {@link #NONE} where it is MISSING
      * @param why what a person should know of it; empty where it is IN_SYNC
      */
@@ -57,11 +57,11 @@ public record Composition(VolumeRecord volume, List<Slot> slots, List<Integer> s
      */
     public record LeftOut(int candidate, String why) {}
 
-    /** What is to be compared. */
+    /** The comparison that is due. */
     public enum Resync {
         /** Nothing. */
         NONE,
-        /** What the journal and, where that has no word on it, the intent bitmap name as having been written. */
+        /** Stripes that the journal and, where it has no word on them, the intent bitmap name as written. */
         DIRTY,
         /** All, from the record's checkpoint on. */
         WHOLE
@@ -81,7 +81,7 @@ public record Composition(VolumeRecord volume, List<Slot> slots, List<Integer> s
         return bits;
     }
 
-    /** The slots whose members had all data when the volume was used last, and are not there, as bits. */
+    /** Returns the slots, as bits, of missing members that had all data when the volume was used last. */
     public long away() {
         return volume.slotsThatAre(SlotState.ACTIVE) & slotsOf(Use.MISSING);
     }

@@ -1,6 +1,6 @@
 package lunar.raid.meta;
 
-/** What keeps the copies and the parity of a volume true when everything stops in the middle of a write. */
+/** The protection of a volume's copies and parity against a stop in the middle of a write. */
 public enum Consistency {
     /** Nothing: for levels that have neither, or where all is compared after a crash. */
     NONE(0),
@@ -9,7 +9,7 @@ public enum Consistency {
      * of a level with parity, stripes that were being written may become wrong (the write hole).
      */
     BITMAP(1),
-    /** As {@link #BITMAP}, and what is to be written in place goes to a journal before: no write hole. */
+    /** Like {@link #BITMAP}, and data go to a journal before they are written in place: no write hole. */
     JOURNAL(2);
 
     private final int code;

@@ -17,8 +17,9 @@ import lunar.raid.layout.Shape;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a new volume: writes the metadata of its members. What is on them is looked at first, and whatever is somebody
- * else's is refused unless that is forced. The superblocks come last, so what a crash interrupts is no volume. Blocks.
+ * Creates a volume: writes the metadata of its members. The devices are examined first, and one that holds anything
+ * else is refused unless that is forced. The superblocks come last, so an interrupted creation leaves no volume.
+ * Blocks.
  */
 public final class Creation {
     /**
@@ -30,7 +31,7 @@ public final class Creation {
     public record Member(String uri, UUID uuid, BlockDevice device) {}
 
     /**
-     * What the volume shall be.
+     * The properties of a new volume.
      *
      * @param uuid a random UUID
      * @param createdMs the time, in milliseconds since 1970
@@ -51,14 +52,14 @@ public final class Creation {
                     journalDevice, false);
         }
 
-        /** A volume as it is best where nobody says otherwise. */
+        /** Returns a wish with the defaults of a level. */
         public static Wish of(UUID uuid, String name, long createdMs, Level level,
                 UUID journalKey) {
             return new Wish(uuid, name, createdMs, level, consistencyOf(level), 0, 0, journalKey,
                     null);
         }
 
-        /** The same with checksums, or without. */
+        /** Returns this wish with checksums, or without. */
         public Wish withChecksums(boolean has) {
             return new Wish(uuid, name, createdMs, level, consistency, chunkBytes, journalBytes,
                     journalKey, journalDevice, has);
@@ -87,7 +88,7 @@ public final class Creation {
         };
     }
 
-    /** What is on a device that creating a volume would destroy, after "it has"; empty where nothing is known. */
+    /** Returns what creating a volume would destroy on a device, after "it has"; empty where nothing is known. */
     public static Optional<String> occupant(BlockDevice device) throws StorageException {
         return KnownMarks.on(device);
     }
@@ -96,7 +97,7 @@ public final class Creation {
      * Makes the volume; its data are whatever the members have, and redundancy is to be made true from stripe 0 on.
      *
      * @param force whether what is on the devices may be destroyed
-     * @throws InvalidRequestException when a device is too small, is named twice or is somebody else's; one line that
+     * @throws InvalidRequestException when a device is too small, is named twice or is in other use; one line that
      *         says what to do
      * @throws IllegalArgumentException when the level does not take such members; one line, too
      */
@@ -281,7 +282,7 @@ public final class Creation {
         }
     }
 
-    /** The same device named twice has the superblock that was written last. */
+    /** Erases the superblocks and refuses a device that is named twice: it has the one that was written last. */
     private static void refuseDoubled(List<Member> members) throws StorageException {
         for (int line = 0; line < members.size(); line++) {
             if (new SuperblockStore(members.get(line).device())

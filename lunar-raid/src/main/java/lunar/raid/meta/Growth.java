@@ -18,19 +18,18 @@ import lunar.raid.meta.Composition.Use;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One member more for a volume that is in use: a linear one has its blocks behind all others, a mirror one copy more,
- * which is to be rebuilt. Other levels have a layout that turns over one member more, into which all blocks are to be
- * moved ({@code RaidVolume.reshape}), and more blocks at the end of that. The
- * volume and its metadata are paused ({@code RaidVolume.pause}, {@link
- * VolumeMetadata#pause}); it goes on with what comes of it ({@code RaidVolume.resume}).
+ * Adds a member to a volume that is in use: a linear one has its blocks behind all others, a mirror one copy more,
+ * which is to be rebuilt. Other levels get a layout over one member more, into which all blocks are to be moved ({@code
+ * RaidVolume.reshape}), and more blocks at the end of that. The volume and its metadata are paused ({@code
+ * RaidVolume.pause}, {@link VolumeMetadata#pause}); the volume goes on with the result ({@code RaidVolume.resume}).
  *
- * <p><b>Crashes.</b> The new member is the first that says so, when it has all that belongs on it. So after a crash at
- * any moment the volume has grown where the new member is there and its superblock was stable, and is as it was
- * otherwise.
+ * <p><b>Crashes.</b> The new member is the first to record the growth, when it has all that belongs on it. So after a
+ * crash at any moment the volume has grown where the new member is there and its superblock was stable, and is as it
+ * was otherwise.
  *
  * <p><b>The intent bitmap</b> begins without a bit where it has more regions than before: all that was written is
- * stable on all members by then ({@link VolumeMetadata#pause}). Bits of before mean the same stripes otherwise, also of
- * RAID 10, where a stripe is one chunk of the volume.
+ * stable on all members by then ({@link VolumeMetadata#pause}). Otherwise its old bits stand for the same stripes, also
+ * in RAID 10, where a stripe is one chunk of the volume.
  */
 public final class Growth {
     private Growth() {}

@@ -6,7 +6,7 @@ import lunar.raid.WriteGuard.Ready;
 import lunar.raid.meta.IntentBitmap.Intent;
 import org.jspecify.annotations.Nullable;
 
-/** What the bitmap and the journal have of a stripe's change; used again for later ones. */
+/** The intent and the journal entry of a stripe's change; reusable. */
 final class GuardedChange {
     private final Intent intent = new Intent((_, failure) -> arrived(failure));
     private final JournalEntry entry;

@@ -17,7 +17,7 @@ final class HalfWrites {
 
     synchronized boolean isThere() { return isThere; }
 
-    /** One more. */
+    /** Notes a half-written stripe; tells {@code ready} when the superblocks say so. */
     void add(Ready ready) {
         boolean isKnown;
         synchronized (this) {

@@ -9,16 +9,16 @@ import lunar.raid.layout.Layout;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which regions of a volume may differ between its members: one bit for a number of stripes. A region's bit is stable
- * on every member before anything in it is written, and is taken away some time after nothing is written there any
- * more. What is in a region without a bit is the same story on all members; so after a crash only regions with a bit
- * are compared, and to a member that was away for a time only these are copied.
+ * Records which regions of a volume may differ between its members: one bit for a number of stripes. A region's bit is
+ * stable on every member before anything in it is written, and is cleared some time after nothing is written there any
+ * more. A region without a bit is the same on all members; so after a crash only regions with a bit are compared, and
+ * to a member that was away for a time only these are copied.
  *
- * <p>Bits are taken away by {@link #tick}, of regions that have not been touched since the tick before, after a flush
- * of all members: a write that is only in a member's cache still needs its bit. While a slot is without a member that
- * is in sync no bit is taken away.
+ * <p>Bits are cleared by {@link #tick}, for regions that have not been touched since the tick before, after a flush of
+ * all members: a write that is only in a member's cache still needs its bit. While a slot is without a member that is
+ * in sync no bit is cleared.
  *
- * <p>All who wait for bits at the same time share one write of a page to each member. Nothing is allocated.
+ * <p>All intents that wait for bits at the same time share one write of a page to each member. Nothing is allocated.
  */
 public final class IntentBitmap {
     /** Most regions of a volume: the bits of a page. */
@@ -42,7 +42,7 @@ public final class IntentBitmap {
         void ready(Intent intent, @Nullable StorageException failure);
     }
 
-    /** Stripes that somebody is about to write. Reusable, when it has ended. */
+    /** An intent to write stripes. Reusable once it has ended. */
     public static final class Intent extends Waiter {
         private final Ready ready;
         private long firstStripe;
@@ -73,11 +73,11 @@ public final class IntentBitmap {
 
     /** Intents that are under way, by region. */
     private final int[] users;
-    /** What the page shall say. */
+    /** The bits that the page shall have. */
     private final long[] wanted;
-    /** What the stable page says. */
+    /** The bits of the stable page. */
     private final long[] stable;
-    /** What the page says that is being written. */
+    /** The bits of the page that is being written. */
     private final long[] flying;
     private boolean isFlying;
     /** Regions that a crash or the absence of a member has left to compare or copy. */
@@ -109,11 +109,11 @@ public final class IntentBitmap {
     }
 
     /**
-     * The bitmap of a volume, as its members have it. Of all copies the newest counts; where none can be read, all
-     * regions have a bit. Blocks.
+     * Opens the bitmap of a volume, as its members have it. Of all copies the newest counts; where none can be read,
+     * all regions have a bit. Blocks.
      *
-     * @param members those that are given bits from now on
-     * @param inSync slots whose copy counts, as bits
+     * @param members the members that keep the bitmap
+     * @param inSync slots of the members that are in sync, as bits: only their copies count
      * @param unclean whether regions with a bit are to be compared, because of a crash
      */
     public static IntentBitmap open(MemberSet members, VolumeRecord volume, long inSync,
@@ -192,7 +192,7 @@ public final class IntentBitmap {
         return (int) regions;
     }
 
-    /** What the replay of a journal wants to know, and to have marked; before anything is written otherwise. */
+    /** Returns the regions for a journal's replay, which queries and marks them before anything else is written. */
     JournalReplay.Regions forReplay() {
         return new JournalReplay.Regions() {
             @Override
@@ -243,9 +243,9 @@ public final class IntentBitmap {
     }
 
     /**
-     * Somebody is about to write stripes.
+     * Begins an intent to write stripes.
      *
-     * @return whether that may begin at once; if not, the intent is told, which may be before this returns
+     * @return whether the writes may begin at once; if not, the intent is told, which may be before this returns
      */
     public boolean begin(Intent intent) {
         synchronized (this) {
@@ -278,7 +278,7 @@ public final class IntentBitmap {
         return false;
     }
 
-    /** What was about to be written has been, whether well or not. */
+    /** Ends an intent: the writes to its stripes are over, whether they succeeded or not. */
     public synchronized void end(Intent intent) {
         int last = last(intent);
         for (int region = first(intent); region <= last; region++) {
@@ -403,12 +403,12 @@ public final class IntentBitmap {
     /** Regions, with a bit or without. */
     public int regions() { return regions; }
 
-    /** The first stripe from {@code from} on whose region has a bit; -1 where there is none. */
+    /** Returns the first stripe from {@code from} on in a region with a bit; -1 where there is none. */
     public synchronized long nextMarked(long from) {
         return next(wanted, from);
     }
 
-    /** The first stripe from {@code from} on in a region that is to be compared; -1 where there is none. */
+    /** Returns the first stripe from {@code from} on in a region that is to be compared; -1 where there is none. */
     public synchronized long nextUnsynced(long from) {
         return next(unsynced, from);
     }

@@ -18,9 +18,9 @@ final class Joinings {
     private final Deque<Joining> line = new ArrayDeque<>();
     /** By slot the latest of them. */
     private final @Nullable Joining[] latest;
-    /** Slots whose members have got it, as bits. */
+    /** Slots of the members that have joined, as bits. */
     private long joined;
-    /** By slot, who waits for that. */
+    /** By slot, the callbacks that wait for its member to join. */
     private final Map<Integer, List<Runnable>> waiting = new HashMap<>();
 
     Joinings(MemberSet members, BadBlocks badBlocks, @Nullable IntentBitmap bitmap,

@@ -63,7 +63,7 @@ final class JournalBatch {
         entries.add(entry);
     }
 
-    /** What follows is at the start of the ring. */
+    /** Adds a pad: the next entry is at the start of the ring. */
     void addPad(long sequence, long tailSequence, long tailPosition, int padBytes) {
         JournalFormat.putHead(bytes, lengthBytes, Kind.PAD, key, sequence, tailSequence,
                 tailPosition, 0, 0);

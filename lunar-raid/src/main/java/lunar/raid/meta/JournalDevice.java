@@ -3,7 +3,7 @@ package lunar.raid.meta;
 import lunar.block.BlockDevice;
 import lunar.block.StorageException;
 
-/** What a device that may have the journal of a volume has. */
+/** The journal found on a device that may have a volume's. */
 public enum JournalDevice {
     /** The journal that the volume's superblocks name. */
     ITS_JOURNAL,
@@ -12,7 +12,7 @@ public enum JournalDevice {
     /** None of this volume's. */
     NONE;
 
-    /** Looks at it. Blocks. */
+    /** Looks at a device. Blocks. */
     public static JournalDevice look(VolumeRecord volume, BlockDevice device)
             throws StorageException {
         VolumeDescription what = volume.description();

@@ -9,8 +9,8 @@ import lunar.raid.meta.JournalFormat.Kind;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is about to be written to a stripe, for the {@link VolumeJournal}. Reusable when it has been written in place;
- * whoever keeps a pool of them allocates nothing.
+ * The pending writes to a stripe, for the {@link VolumeJournal}. Reusable when they are in place, so a pool of entries
+ * needs no allocation.
  */
 public final class JournalEntry extends Waiter {
     /** Told when an entry is stable. Must neither block nor throw. */
@@ -63,7 +63,7 @@ public final class JournalEntry extends Waiter {
     }
 
     /**
-     * What will be written to a member.
+     * Adds a write to a member.
      *
      * @param memberBlock first block, in the data area of the slot's member
      * @param content whole blocks; must not change before the entry is stable

@@ -13,7 +13,7 @@ final class JournalFormat {
     static final int UNIT_BYTES = 512;
     /** Writes begin and end at multiples of this. */
     static final int WRITE_BYTES = 4096;
-    /** From the start of the journal, whose first part has the two places of its page, to the ring. */
+    /** Offset of the ring from the start of the journal, behind the two places of its page. */
     static final int RING_AT = 2 * PagePair.STRIDE_BYTES;
     /** Longest entry, its head included. */
     static final int MAX_ENTRY_BYTES = 1 << 20;
@@ -49,7 +49,7 @@ final class JournalFormat {
     private static final int EXTENT_BLOCK = 8;
     private static final int EXTENT_CHECKSUM = 16;
 
-    /** What an entry is. */
+    /** The kind of an entry. */
     enum Kind {
         /** Data follow that are to be written in place. */
         DATA(1),
@@ -107,7 +107,7 @@ final class JournalFormat {
         to.putInt(at + CHECKSUM, checksum(to, at, headBytes(to.getInt(at + EXTENTS)), crc));
     }
 
-    /** The checksum of a part of a buffer, whose position and limit are changed. */
+    /** Returns the checksum of a part of a buffer; changes the buffer's position and limit. */
     static int checksum(ByteBuffer of, int at, int length, CRC32C crc) {
         crc.reset();
         crc.update(of.clear().limit(at + length).position(at));

@@ -21,7 +21,7 @@ import lunar.raid.meta.SectionReading.Found;
  * the journal begins anew only when all that is stable. Blocks.
  */
 public final class JournalReplay {
-    /** What the intent bitmap has to do with it. */
+    /** The intent bitmap's part in a replay. */
     interface Regions {
         /** Whether writes in place may have begun in this stripe's region: its bit was stable. */
         boolean mayBeWritten(long stripe);
@@ -65,9 +65,9 @@ public final class JournalReplay {
      * Replays, unless the volume was stopped in order. What is in the journal stays there until {@link #begin}: after a
      * crash before that all is done again.
      *
-     * @param holders who has copies: the members, or a set with the one device of its own
-     * @param trusted slots of the holders whose copies count, as bits: members that are in sync
-     * @param members those to be written in place: in sync, or being rebuilt
+     * @param holders the devices with copies: the members, or a set with the one device of its own
+     * @param trusted slots of the holders that are in sync, as bits: only their copies count
+     * @param members the members to be written in place: in sync, or being rebuilt
      * @param inSync slots of the members that have all data, as bits
      * @throws MediumException where no copy can be found: the journal is lost
      * @throws NoSpaceException where a member has no space for an entry of a stripe that has lost a unit
@@ -91,7 +91,7 @@ public final class JournalReplay {
         return replay;
     }
 
-    /** Entries whose data were written in place. */
+    /** Returns how many entries had their data written in place. */
     public int replayed() { return replayed; }
 
     /** Whether a member had no space for a part of an entry: the redundancy of its stripe, no more, may be wrong. */
@@ -134,7 +134,7 @@ public final class JournalReplay {
         }
     }
 
-    /** Notes that count and whose writes may have begun: before that the stripe is as it was. */
+    /** Returns the notes that count and for which writes may have begun: before that the stripe is as it was. */
     private List<Found> notesInPlace(Regions regions) {
         return sections.stream().flatMap(section -> section.latestNotes().values().stream())
                 .filter(note -> regions.mayBeWritten(note.stripe())).toList();

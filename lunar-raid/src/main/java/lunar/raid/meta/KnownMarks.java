@@ -12,8 +12,8 @@ import lunar.block.BlockDevice;
 import lunar.block.StorageException;
 
 /**
- * Tells by its marks whether a device is somebody's already: a partition table, a file system, a member of some
- * volume. Looks at the first and the last bytes; what has no mark there is not known.
+ * Tells by its marks whether a device is in use already: a partition table, a file system, a member of some volume.
+ * Looks at the first and the last bytes; what has no mark there is not known.
  */
 final class KnownMarks {
     /** Bytes at the start that are looked at; a volume writes over them. */
@@ -77,7 +77,7 @@ final class KnownMarks {
 
     private KnownMarks() {}
 
-    /** What is on a device, as a sentence goes on after "it has"; empty where there is no mark. Blocks. */
+    /** Returns what is on a device, as a sentence goes on after "it has"; empty where there is no mark. Blocks. */
     static Optional<String> on(BlockDevice device) throws StorageException {
         switch (new SuperblockStore(device).read()) {
             case SuperblockReading.Found(Superblock found) -> {
@@ -88,7 +88,7 @@ final class KnownMarks {
                 return Optional.of("a superblock of a Lunar volume that cannot be read");
             }
             case SuperblockReading.Blank _,SuperblockReading.Unreadable _ -> {
-                // Somebody else's, perhaps; a device that cannot be read fails below.
+                // Perhaps in other use; a device that cannot be read fails below.
             }
         }
         ByteBuffer head = image(device, 0, HEAD_BYTES);
@@ -103,7 +103,7 @@ final class KnownMarks {
         return atEnd(device);
     }
 
-    /** What has its mark at the end, which a volume does not write over. */
+    /** Like {@link #on}, but only for marks at the end, which a volume does not write over. */
     static Optional<String> atEnd(BlockDevice device) throws StorageException {
         long size = device.sizeBytes();
         long from = Math.max(0, size - TAIL_BYTES) / 4096 * 4096;

@@ -8,7 +8,7 @@ import lunar.block.StorageException;
 import lunar.raid.StripeSet;
 import org.jspecify.annotations.Nullable;
 
-/** Wraps the members of a volume with checksums in {@link ChecksummedMember}; leaves those of other volumes as they are. */
+/** Wraps the members of a volume with checksums in {@link ChecksummedMember}; leaves other members as they are. */
 final class MemberChecksums {
     private final @Nullable ChecksumArea area;
     private final boolean verifies;
@@ -20,7 +20,7 @@ final class MemberChecksums {
         verifies = options.verifies();
     }
 
-    /** What the volume uses for a device that is a member, or comes; the same for the same device. */
+    /** Returns what the volume uses for a present or future member: always the same for the same device. */
     synchronized BlockDevice over(BlockDevice device) {
         if (area == null) {
             return device;

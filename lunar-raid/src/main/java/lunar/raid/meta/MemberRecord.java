@@ -6,7 +6,7 @@ import lunar.raid.SlotState;
 /**
  * A line of a volume's table of members.
  *
- * @param uuid who it is; {@link #NOBODY} for a slot that has none, which is FAILED
+ * @param uuid which member; {@link #NOBODY} for a slot that has none, which is FAILED
  * @param state what it is for
  * @param dataBlocks blocks of its data area that the volume uses; of a spare, all it has
  * @param rebuiltStripes of a member that is being rebuilt, the stripe up to which all is there; else 0
@@ -36,7 +36,7 @@ public record MemberRecord(UUID uuid, SlotState state, long dataBlocks, long reb
         }
     }
 
-    /** One that nobody has taken out. */
+    /** Creates the record of a member that is not taken out. */
     public MemberRecord(UUID uuid, SlotState state, long dataBlocks, long rebuiltStripes) {
         this(uuid, state, dataBlocks, rebuiltStripes, false);
     }
@@ -46,17 +46,17 @@ public record MemberRecord(UUID uuid, SlotState state, long dataBlocks, long reb
         return new MemberRecord(uuid, SlotState.ACTIVE, dataBlocks, 0);
     }
 
-    /** The same member in another state; who is taken out stays it for as long as he is FAILED. */
+    /** Returns this member in another state; one that was taken out remains so while it is FAILED. */
     public MemberRecord as(SlotState other) {
         return new MemberRecord(uuid, other, dataBlocks, 0, isOut && other == SlotState.FAILED);
     }
 
-    /** The same member, FAILED and taken out. */
+    /** Returns this member, FAILED and taken out. */
     public MemberRecord out() {
         return new MemberRecord(uuid, SlotState.FAILED, dataBlocks, 0, true);
     }
 
-    /** The same member, being rebuilt, with the stripes before this one done. */
+    /** Returns this member, being rebuilt, with the stripes before this one done. */
     public MemberRecord rebuilt(long stripes) {
         return new MemberRecord(uuid, SlotState.REBUILDING, dataBlocks, stripes);
     }

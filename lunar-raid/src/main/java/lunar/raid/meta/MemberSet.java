@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The members of a volume that metadata are written to now, by slot; whole devices, not their data areas.
  *
- * <p>A member that does not take a write is told to {@link Faults}, once for each write, and whoever waits for that
- * write goes on waiting: until the volume has noted on the others that the member has failed, and calls {@link #drop}.
- * So nothing is taken for stable that is not on all members which the record calls good.
+ * <p>A member that does not take a write is reported to {@link Faults}, once for each write, and that write stays
+ * incomplete until the volume has noted on the others that the member has failed, and calls {@link #drop}. So nothing
+ * counts as stable that is not on all members which the record calls good.
  */
 public final class MemberSet {
     /** Told of members that fail. Called on the thread that completes the request; must neither block nor throw. */
@@ -72,7 +72,7 @@ public final class MemberSet {
                 : new RetryingDevice(device, policy.retries());
     }
 
-    /** From now on nothing is written to a slot's member, and nobody waits for it any more. */
+    /** Ends the writes to a slot's member, and the waits for it. */
     public void drop(int slot) {
         BlockDevice device = device(slot);
         if (device != null) {
@@ -80,7 +80,7 @@ public final class MemberSet {
         }
     }
 
-    /** The same, unless another one has come into the slot meanwhile. */
+    /** Like {@link #drop(int)}, but only while the slot still holds this device. */
     void drop(int slot, BlockDevice device) {
         synchronized (this) {
             if (!device.equals(devices[slot])) {
@@ -96,7 +96,7 @@ public final class MemberSet {
         }
     }
 
-    /** The slot of the member whose blocking request ended with this; -1 where it was none of them. */
+    /** Returns the slot of the member with the blocking request that ended with this; -1 where it was none of them. */
     int slotOf(StorageException failure) {
         for (int slot = 0; slot < devices.length; slot++) {
             RetryingDevice device = at(slot);
@@ -131,8 +131,8 @@ public final class MemberSet {
     }
 
     /**
-     * The volume has ended: from now on nothing is written, and who waits for a member waits no more. Nothing has
-     * succeeded then: so nothing is freed, or taken for stable, that is not so on all members that were there.
+     * Ends the volume: nothing is written any more, and all waits for members end. Nothing has succeeded then: so
+     * nothing is freed, or taken for stable, that is not so on all members that were there.
      */
     void abandon(StorageException why) {
         end = why;
@@ -141,7 +141,7 @@ public final class MemberSet {
 
     boolean isAbandoned() { return end != null; }
 
-    /** Why nobody has taken something. */
+    /** Returns the reason why no member has taken something. */
     DeviceGoneException gone(String what) {
         StorageException why = end;
         return why == null
@@ -169,12 +169,12 @@ public final class MemberSet {
 
     void join(Broadcast broadcast) { broadcasts.add(broadcast); }
 
-    /** Who wants to know of slots that are dropped, before those who wait for them do. */
+    /** Registers a listener for slots that are dropped, called before the waits for them end. */
     void onDrop(IntConsumer told) {
         leaving.add(told);
     }
 
-    /** What failed because a member lost writes is sent again: the volume goes on with that member. */
+    /** Sends again what failed because a member lost writes: the volume goes on with that member. */
     void sendLostAgain() {
         synchronized (this) {
             for (int slot = 0; slot < devices.length; slot++) {

@@ -143,7 +143,7 @@ public record MetadataLayout(long bitmapBytes, long badBlocksBytes, long journal
         return sectionLengthBytes() - JournalFormat.RING_AT;
     }
 
-    /** The same with checksums, for members up to this size. */
+    /** Returns this layout with checksums, for members up to this size. */
     MetadataLayout withSums(long memberBytes, int blockSize) {
         long pages = ChecksumFormat.pages(Math.max(1, dataBlocks(memberBytes, blockSize)));
         long bytes = Math.ceilDiv(pages * Page.BYTES, ALIGNMENT_BYTES) * ALIGNMENT_BYTES;

@@ -53,7 +53,7 @@ public final class OwnerPlace {
     private final BlockDevice member;
     private final long lba;
     private final int blockSize;
-    /** What was there when it was looked at last, and what is to come. */
+    /** The block as it was read or written last, and the block to write. */
     private final MemorySegment both;
     private boolean isKnown;
     /** The device has refused COMPARE AND WRITE, whatever it said before. */
@@ -78,7 +78,7 @@ public final class OwnerPlace {
         return isKnown;
     }
 
-    /** What is there now; empty where there is no whole record. Whatever a cache has kept of it is not believed. */
+    /** Reads the record; empty where there is no whole one. Whatever a cache has kept of it is not believed. */
     public Optional<OwnerRecord> read() throws StorageException {
         isKnown = false;
         member.forget(lba, 1);
@@ -88,11 +88,11 @@ public final class OwnerPlace {
     }
 
     /**
-     * Writes a record in place of what was read or written here last, and of nothing else. It is stable when that
+     * Writes a record in place of what was read or written here last, and of nothing else. It is stable when this
      * returns true.
      *
-     * @return false where something else is there meanwhile, or may be: after a failure nobody knows. {@link #read} it,
-     *         and decide whether it may be written over
+     * @return false where something else is there meanwhile, or may be after a failure. {@link #read} it, and decide
+     *         whether it may be written over
      * @throws StorageException where it may be there or not
      */
     public boolean swap(OwnerRecord next) throws StorageException {
@@ -160,7 +160,7 @@ public final class OwnerPlace {
         to.putInt(CHECKSUM, checksum(to));
     }
 
-    /** What does not fit is left out as a whole: a cut path is of no use. */
+    /** Writes a text, or nothing where it does not fit: a cut path is of no use. */
     private static void putText(ByteBuffer to, int at, int room, String text) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         if (bytes.length <= room) {

@@ -39,13 +39,13 @@ public record OwnerRecord(UUID volume, long epoch, UUID token, long beat, boolea
         }
     }
 
-    /** One beat later. */
+    /** Returns this record, one beat later. */
     public OwnerRecord next() {
         return new OwnerRecord(volume, epoch, token, beat + 1, released, leaseMs, key, process,
                 contact);
     }
 
-    /** The same owner, which has stopped using the volume. */
+    /** Returns this record, one beat later, for an owner that has stopped using the volume. */
     public OwnerRecord asReleased() {
         return new OwnerRecord(volume, epoch, token, beat + 1, true, leaseMs, key, process,
                 contact);

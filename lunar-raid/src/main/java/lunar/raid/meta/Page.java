@@ -31,10 +31,10 @@ final class Page {
     private final MemorySegment segment = Arena.ofAuto().allocate(BYTES, BYTES);
     private final ByteBuffer bytes = segment.asByteBuffer();
 
-    /** What is written to a device and read from it. */
+    /** Returns the memory that is written to a device and read from it. */
     MemorySegment segment() { return segment; }
 
-    /** The same bytes, big-endian; of position and limit nothing is expected. */
+    /** Returns the same bytes, big-endian; their position and limit have no meaning. */
     ByteBuffer bytes() {
         return bytes;
     }

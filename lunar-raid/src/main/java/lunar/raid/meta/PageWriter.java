@@ -12,14 +12,14 @@ import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a page of metadata on several members: one write at a time, and all who ask for a write while one is under way
+ * Keeps a page of metadata on several members: one write at a time, and all requests for a write while one is under way
  * share the next one. The owner's lock guards it; {@link #advance} is called without it, and calls back without it.
  */
 final class PageWriter {
     /** Where a page is and what it is called. */
     record Place(String title, long magic, int version, UUID volume, long offsetBytes) {}
 
-    /** What the page says. Called with the lock. */
+    /** The content of the page. Called with the lock. */
     interface Content {
         /** A write begins, with what is so now. */
         default void begin() {}
@@ -27,12 +27,12 @@ final class PageWriter {
         /** Fills in all but the head; the page is all zeroes. */
         void fill(int slot, Page page);
 
-        /** The write that began last is stable, or nobody took it. */
+        /** The write that began last is stable, or no member took it. */
         default void end(boolean stable) {}
     }
 
     /**
-     * What a device has that is to come into a slot.
+     * The state of a page on a device that is to come into a slot.
      *
      * @param generation of its newest page, 0 where it has none
      */
@@ -62,7 +62,7 @@ final class PageWriter {
     private final @Nullable Page[] pages;
     private final @Nullable PagePair[] pairs;
     private final @Nullable BlockDevice[] pairDevices;
-    /** What the write under way goes to: a slot may get another device meanwhile. */
+    /** The targets of the write under way: a slot may get another device meanwhile. */
     private final @Nullable PagePair[] prepared;
 
     private State state = State.IDLE;
@@ -148,7 +148,7 @@ final class PageWriter {
         return pair;
     }
 
-    /** Writes the page to all who have it, before anything else does. Blocks. */
+    /** Writes the page to all members that have it, before any other write. Blocks. */
     void writeNow() throws StorageException {
         synchronized (lock) {
             begin();

@@ -25,7 +25,7 @@ final class Pieces {
 
     void begin() { done = 0; }
 
-    /** What is to be sent next: mostly all of it. */
+    /** Returns the request to send next: mostly all of it. */
     BlockRequest next(BlockDevice device) {
         int most = device.limits().maxTransferBlocks();
         if (whole.operation() != Operation.WRITE || whole.blockCount() <= most) {
@@ -37,7 +37,7 @@ final class Pieces {
                 whole.buffer().asSlice(done * blockSize, count * blockSize), whole.fua());
     }
 
-    /** One has been done; whether another one is to follow. */
+    /** Counts a request that has ended; returns whether another one is to follow. */
     boolean hasNextAfter(BlockRequest ended) {
         done += ended.blockCount();
         return done < whole.blockCount();

@@ -46,7 +46,7 @@ final class ReshapeKeeping implements Reshaping.Keeper {
         }, done);
     }
 
-    /** What was lost there before has a content now. Copies are alike, and need no bits. */
+    /** Notes that rows are in place: lost blocks there have content now. Copies are alike, and need no bits. */
     @Override
     public void moved(long from, long end, StateKeeper.Done done) {
         if (bitmap != null && superblocks.record().description().level().hasParity()) {

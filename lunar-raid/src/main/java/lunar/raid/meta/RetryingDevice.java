@@ -20,7 +20,7 @@ final class RetryingDevice implements BlockDevice {
 
     private final BlockDevice device;
     private final int retries;
-    /** What the last request that {@link #execute} could not do ended with. */
+    /** The failure of the last request that {@link #execute} could not do. */
     private volatile @Nullable StorageException failure;
 
     RetryingDevice(BlockDevice device, int retries) {
@@ -33,7 +33,7 @@ final class RetryingDevice implements BlockDevice {
 
     /** Whether this is what {@link #execute} ended with, and no failure of another device. */
     boolean hasFailedWith(StorageException why) {
-        return why == failure; // the object itself tells whose it is
+        return why == failure; // the object itself tells the device
     }
 
     @Override

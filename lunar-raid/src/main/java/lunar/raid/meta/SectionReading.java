@@ -26,7 +26,7 @@ final class SectionReading {
         long stripe() { return head.stripe(); }
     }
 
-    /** What a reading needs of memory, to be shared by several that are not used at once. */
+    /** Bytes of memory that a reading needs; readings that are not used at once may share it. */
     static final int WINDOW_BYTES = JournalFormat.MAX_ENTRY_BYTES + 2 * JournalFormat.WRITE_BYTES;
 
     private static final int HEAD_WINDOW_BYTES = 2 * JournalFormat.WRITE_BYTES;
@@ -50,10 +50,10 @@ final class SectionReading {
     private final List<Found> entries;
 
     /**
-     * Finds what counts.
+     * Finds the entries that count.
      *
-     * @param holders who has copies: the members, or a set with the one device of its own
-     * @param trusted slots of the holders whose copies count, as bits: members that are in sync
+     * @param holders the devices with copies: the members, or a set with the one device of its own
+     * @param trusted slots of the holders that are in sync, as bits: only their copies count
      * @throws MediumException where no copy can be found: the journal is lost
      */
     SectionReading(VolumeRecord volume, int section, MemberSet holders, long trusted,

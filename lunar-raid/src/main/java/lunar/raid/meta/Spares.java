@@ -18,7 +18,7 @@ final class Spares {
 
     synchronized void put(UUID uuid, BlockDevice device) { devices.put(uuid, device); }
 
-    /** One more: {@link VolumeMetadata#addSpare}. Blocks. */
+    /** Adds a spare: {@link VolumeMetadata#addSpare}. Blocks. */
     void add(Superblocks superblocks, String uri, BlockDevice device, UUID uuid,
             Superblocks.Kept kept) throws StorageException {
         VolumeRecord record = superblocks.record();
@@ -34,7 +34,7 @@ final class Spares {
         superblocks.change(now -> now.lineOf(uuid) < 0 ? now.withSpare(uuid, blocks) : now, kept);
     }
 
-    /** One that was away: {@link VolumeMetadata#returnSpare}. */
+    /** Takes back a spare that was away: {@link VolumeMetadata#returnSpare}. */
     void takeBack(Superblocks superblocks, UUID uuid, BlockDevice device) {
         if (superblocks.has(uuid)) {
             superblocks.drop(uuid);

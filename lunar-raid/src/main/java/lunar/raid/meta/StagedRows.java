@@ -14,13 +14,13 @@ final class StagedRows {
     private StagedRows() {}
 
     /**
-     * Does it, where there are any.
+     * Brings staged rows in place, where there are any.
      *
-     * @param inSync slots whose members have all data, as bits: others are rebuilt
+     * @param inSync slots of the members that have all data, as bits: others are rebuilt
      * @return the volume with these rows in place; stable before it is noted
      * @throws NoSpaceException where a member has no space for its part: the rows stay staged
-     * @throws StorageException where a member fails, which is told, and is to be left out then: the others have what it
-     *         should have
+     * @throws StorageException where a member fails, which is reported, and is to be left out then: the others have
+     *         what it should have
      */
     static VolumeRecord bringInPlace(VolumeRecord volume, MemberSet members, long inSync,
             BadBlocks badBlocks) throws StorageException {

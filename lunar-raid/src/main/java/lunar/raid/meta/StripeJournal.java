@@ -35,7 +35,7 @@ final class StripeJournal {
     /** Waits until no entry before this number is replayed any more. */
     private record Drain(long sequence, Runnable done) {}
 
-    /** What the batches of all sections may take, each section having two. */
+    /** Bytes that the batches of all sections may take; each section has two. */
     private static final int MAX_BATCHES_BYTES = 32 << 20;
 
     private final MemberSet holders;
@@ -83,9 +83,9 @@ final class StripeJournal {
     private long joinSequence;
 
     /**
-     * A section that begins at the tail that its page names, with nothing in it.
+     * Creates a section that begins at the tail that its page names, with nothing in it.
      *
-     * @param holders who has copies: the members, or a set with a device of its own
+     * @param holders the devices with copies: the members, or a set with a device of its own
      * @param copies slots of the holders that have copies, as bits
      * @param flush what makes entries free
      */
@@ -134,7 +134,7 @@ final class StripeJournal {
                 JournalFormat.FORMAT_VERSION, what.uuid(), what.layout().sectionBytes(section));
     }
 
-    /** What all of these slots take in one write. */
+    /** Returns the bytes that all of these slots take in one write. */
     private int batchBytes(long slots) {
         long bytes = mostBytes;
         for (long left = slots; left != 0; left &= left - 1) {
@@ -236,13 +236,13 @@ final class StripeJournal {
     synchronized long live() { return live.count(); }
 
     /**
-     * One more member gets copies, in place of one that was dropped; its metadata area is blank.
+     * Gives copies to a member, in place of one that was dropped; its metadata area is blank.
      *
      * @param done told when the section is as good on it as on the others
      */
     void join(int slot, Runnable done) {
         synchronized (this) {
-            // Else it was dropped meanwhile, and whoever comes into its slot next has no copy yet.
+            // Else it was dropped meanwhile, and the next device in its slot has no copy yet.
             copies |= holders.active() & 1L << slot;
             join = Join.WAITING;
             joined = done;
@@ -379,7 +379,7 @@ final class StripeJournal {
         live.add(Kind.PAD, 0, head);
     }
 
-    /** What an entry takes at most, be it the last of its batch. */
+    /** Returns the bytes that an entry takes at most, be it the last of its batch. */
     private static long roundedUp(int bytes) {
         return (long) Math.ceilDiv(bytes, JournalFormat.WRITE_BYTES) * JournalFormat.WRITE_BYTES
                 + JournalFormat.WRITE_BYTES;
@@ -438,7 +438,7 @@ final class StripeJournal {
 
     private boolean isDraining() { return !drains.isEmpty(); }
 
-    /** Where the journal is gone nobody needs to wait for it. */
+    /** Whether the first drain is over; where the journal is gone, it is. */
     private boolean isDrained() {
         return isDraining() && (failure != null || keptSequence >= drains.element().sequence());
     }

@@ -3,7 +3,7 @@ package lunar.raid.meta;
 import java.util.UUID;
 
 /**
- * What a member says of itself and of its volume. {@link SuperblockCodec} knows the bytes.
+ * Describes a member and its volume. {@link SuperblockCodec} knows the bytes.
  *
  * @param generation how often this member's superblock was written; the higher one of its two counts
  * @param line which line of the volume's table is this member's
@@ -29,7 +29,7 @@ public record Superblock(long generation, int line, VolumeRecord volume) {
     /** This member. */
     public UUID memberUuid() { return member().uuid(); }
 
-    /** What the table says of this member. */
+    /** Returns this member's line of the table. */
     public MemberRecord member() {
         return volume.members().get(line);
     }

@@ -1,11 +1,11 @@
 package lunar.raid.meta;
 
-/** What was found where a member's superblock would be. */
+/** The result of reading a member's superblock. */
 public sealed interface SuperblockReading {
     /** A superblock. */
     record Found(Superblock superblock) implements SuperblockReading {}
 
-    /** Nothing that looks like one: the device is new, was wiped, or belongs to somebody else. */
+    /** Nothing that looks like one: the device is new, was wiped, or is in other use. */
     record Blank() implements SuperblockReading {}
 
     /**
@@ -16,7 +16,7 @@ public sealed interface SuperblockReading {
     record Damaged(String why) implements SuperblockReading {}
 
     /**
-     * One that a newer program has written.
+     * A superblock that a newer program has written.
      *
      * @param what for a person: the version or the feature
      */

@@ -18,7 +18,7 @@ public final class SuperblockStore {
         places = new PagePair(member, 0);
     }
 
-    /** What is there. */
+    /** Reads the superblock. */
     public SuperblockReading read() {
         if (member.sizeBytes() < PagePair.STRIDE_BYTES + Page.BYTES) {
             return new SuperblockReading.Blank();
@@ -37,7 +37,7 @@ public final class SuperblockStore {
 
     /**
      * Writes a superblock. All that was written to the member before is stable first, and the superblock when the call
-     * returns. To be called after {@link #read}, whose place is kept until the new one is stable.
+     * returns. To be called after {@link #read}: the superblock found there is kept until the new one is stable.
      *
      * @throws StorageException where it may be there or not; the one before is
      */

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The record of a volume that is in use, and the superblocks of its members, which are changed with it. Changes that
  * are wanted while one is being written go out together in the next one. A change is stable on every member that it
- * does not call FAILED before the next one begins; so who is more than one event behind has missed something.
+ * does not call FAILED before the next one begins; so a member more than one event behind has missed something.
  *
  * <p>What was written to the members before a change was asked for is stable before it: a checkpoint never tells of
  * more than there is.
@@ -27,9 +27,9 @@ public final class Superblocks {
     /** Each member has a place here, the same as long as it stays; at first its line in the table. */
     private final MemberSet members;
     private final PageWriter writer;
-    /** Who is in the places. Guarded by this, as the next two. */
+    /** The UUIDs of the members in the places. Guarded by this, as the next two. */
     private final UUID[] who;
-    /** What the next write says, but for its events. */
+    /** The record that the next write has, but for its events. */
     private VolumeRecord record;
     private boolean isStarting;
 
@@ -110,7 +110,7 @@ public final class Superblocks {
         return record.lineOf(who[place]);
     }
 
-    /** Who is in a place. */
+    /** Returns the UUID of the member in a place. */
     synchronized UUID at(int place) { return who[place]; }
 
     /** Whether a member gets the superblocks. */
@@ -119,12 +119,12 @@ public final class Superblocks {
         return place >= 0 && (members.active() & 1L << place) != 0;
     }
 
-    /** A member that is to be {@link #add}ed, with what it has. Blocks. */
+    /** Looks at a device that is to be {@link #add}ed. Blocks. */
     PageWriter.Known know(BlockDevice device) {
         return writer.know(members.retrying(device));
     }
 
-    /** One more member: it gets the superblocks as soon as the table has it. */
+    /** Adds a member: it gets the superblocks as soon as the table has it. */
     void add(UUID member, PageWriter.Known known) {
         synchronized (this) {
             int place = place(member);
@@ -155,7 +155,7 @@ public final class Superblocks {
         return member.equals(MemberRecord.NOBODY) ? -1 : Arrays.asList(who).indexOf(member);
     }
 
-    /** What the volume is, the latest change included. */
+    /** Returns the record of the volume, the latest change included. */
     public synchronized VolumeRecord record() {
         return record;
     }

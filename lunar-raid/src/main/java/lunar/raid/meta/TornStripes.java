@@ -14,9 +14,9 @@ import lunar.raid.layout.Parity;
 import lunar.raid.meta.BadBlocks.Range;
 
 /**
- * Mends stripes of which a part may be of an old content and a part of a new one. Parity is made anew from the data
+ * Mends stripes that may have old content in one part and new content in another. Parity is made anew from the data
  * that are there. What a missing member had is lost: it counts as zeroes, so that parity is true for what is left, and
- * its blocks are bad until somebody writes them. Blocks.
+ * its blocks are bad until they are written. Blocks.
  */
 final class TornStripes {
     private final VolumeRecord volume;

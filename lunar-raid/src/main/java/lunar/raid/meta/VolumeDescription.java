@@ -6,7 +6,7 @@ import lunar.raid.layout.Level;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a volume is; the same on all members, and changed only by growing it.
+ * Describes a volume; the same on all members, and changed only by growing it.
  *
  * @param uuid which volume
  * @param name its name, 1 to 63 letters, digits and "._:-"
@@ -66,14 +66,14 @@ public record VolumeDescription(UUID uuid, String name, long createdMs, Level le
         }
     }
 
-    /** The same with more members, or more blocks. */
+    /** Returns this description with more members, or more blocks. */
     VolumeDescription grown(int moreSlots, long moreBlocks) {
         return new VolumeDescription(uuid, name, createdMs, level, blockSize, chunkBlocks,
                 moreSlots, moreBlocks, consistency, regionStripes, journalKey, journalDevice,
                 layout);
     }
 
-    /** The same with so many stripes of a bit of the intent bitmap. */
+    /** Returns this description with so many stripes of a bit of the intent bitmap. */
     VolumeDescription withRegionStripes(long changed) {
         return new VolumeDescription(uuid, name, createdMs, level, blockSize, chunkBlocks, slots,
                 volumeBlocks, consistency, changed, journalKey, journalDevice, layout);

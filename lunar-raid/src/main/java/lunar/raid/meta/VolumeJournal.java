@@ -35,8 +35,8 @@ public final class VolumeJournal {
     }
 
     /**
-     * @param holders who has copies: the members, or a set with a device of its own
-     * @param members who is to be flushed before an entry is free
+     * @param holders the devices with copies: the members, or a set with a device of its own
+     * @param members the members to be flushed before an entry is free
      */
     VolumeJournal(VolumeRecord volume, MemberSet holders, MemberSet members, Beginning beginning)
             throws StorageException {
@@ -87,7 +87,7 @@ public final class VolumeJournal {
     @Nullable
     BlockDevice device() { return isOnMembers || holders.active() == 0 ? null : holders.given(0); }
 
-    /** The sections, for tests and for those who bring in members. */
+    /** Returns a section, for tests and for bringing in members. */
     StripeJournal section(int index) {
         return sections[index];
     }
@@ -153,7 +153,7 @@ public final class VolumeJournal {
         return live;
     }
 
-    /** The pages that a member gets who comes into a slot; none where the journal is not on the members. */
+    /** Returns the pages that a member gets when it comes into a slot; none where the journal is not on the members. */
     List<PageWriter> pages() {
         var pages = new ArrayList<PageWriter>();
         if (isOnMembers) {
@@ -163,7 +163,7 @@ public final class VolumeJournal {
     }
 
     /**
-     * A member gets copies of the sections that lack one, in place of one that was dropped; its metadata area is blank.
+     * Gives a member copies of sections that lack one, in place of one that was dropped; its metadata area is blank.
      *
      * @param done told when the journal is as good on it as on the others: not before may the member be called ACTIVE
      */

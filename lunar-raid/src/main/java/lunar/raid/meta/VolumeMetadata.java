@@ -24,13 +24,13 @@ import lunar.raid.meta.Composition.Use;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The metadata of a volume that is in use, behind what the engine asks for: its guard, the bitmap and the journal, and
+ * The metadata of a volume that is in use, behind the engine's interfaces: its guard, the bitmap and the journal, and
  * its keeper, the superblocks. {@link #open} makes a composition ready: it replays the journal, mends what a crash has
- * torn, and notes who is missing.
+ * torn, and notes which members are missing.
  *
- * <p><b>Who comes into a slot</b> ({@link #admit}, {@link #takeSpare}) gets all metadata from the moment on when the
- * failure of the slot is stable; the table has him together with the state REBUILDING, in one change: so after a crash
- * at any moment he is in the slot, or what he was before.
+ * <p><b>A device that comes into a slot</b> ({@link #admit}, {@link #takeSpare}) gets all metadata from the moment on
+ * when the failure of the slot is stable; the table gets it with the state REBUILDING, in one change: so after a crash
+ * at any moment it is in the slot, or what it was before.
  */
 public final class VolumeMetadata implements WriteGuard, StateKeeper {
     /**
@@ -64,13 +64,13 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     private final Joinings joinings;
     /** Guarded by this, as all below. */
     private @Nullable VolumeState wanted;
-    /** Slots whose failure is stable, as bits. */
+    /** Slots with a stable failure, as bits. */
     private long noted;
-    /** Slots whose members a person has taken out, as bits. */
+    /** Slots of the members that were taken out ({@link #takeOut}), as bits. */
     private long out;
-    /** By slot, who comes when its failure is stable. */
+    /** By slot, the device that comes in when its failure is stable. */
     private final Map<Integer, Arrival> waiting = new HashMap<>();
-    /** By slot, who gets pages, and is in the table as soon as the volume says REBUILDING. */
+    /** By slot, the device that gets pages, and is in the table as soon as the volume says REBUILDING. */
     private final Map<Integer, Arrival> arriving = new HashMap<>();
 
     private VolumeMetadata(VolumeOpening opening, OpenOptions options, MemberSet.Faults faults) {
@@ -127,7 +127,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         return metadata;
     }
 
-    /** Who is coming into a slot has not taken something. */
+    /** Notes that a device coming into a slot has not taken metadata. */
     synchronized void arrivalFailed(int slot) {
         Arrival arrival = arriving.containsKey(slot) ? arriving.get(slot) : waiting.get(slot);
         if (arrival != null) {
@@ -142,7 +142,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
                 .findFirst().orElse(-1);
     }
 
-    /** What the engine puts in its slots. */
+    /** Returns the members for the slots of the engine. */
     public List<RaidMember> raidMembers() {
         return superblocks.record().raidMembers(members::given, dataOffset());
     }
@@ -152,7 +152,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         return ReshapeKeeping.of(superblocks, badBlocks, bitmap);
     }
 
-    /** Stripes whose redundancy may not be true, for the engine to compare. */
+    /** Returns the stripes for the engine to compare: their redundancy may not be true. */
     public StripeSet stale() {
         return stale;
     }
@@ -230,14 +230,14 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         }
     }
 
-    // --- who comes and goes ---
+    // --- members that come and go ---
 
     /**
-     * A device is to come into a slot that has failed: it gets the metadata from now on, or as soon as the failure is
-     * stable, and its line in the table with the next state that says REBUILDING. What a new member had before in its
-     * metadata area is erased. Blocks.
+     * Admits a device to a slot that has failed: it gets the metadata at once, or as soon as the failure is stable, and
+     * its line in the table with the next state that says REBUILDING. What a new member had before in its metadata area
+     * is erased. Blocks.
      *
-     * @param uuid who it is: a random UUID for a new one, its own for one that comes back
+     * @param uuid a random UUID for a new member, its own for one that comes back
      * @param isNew whether it has not been in this slot before
      * @throws InvalidRequestException where the slot has not failed
      */
@@ -252,8 +252,8 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     }
 
     /**
-     * The member of a slot is to stay out until a person wants it back: its line says so with the next state that calls
-     * it FAILED, or now where that is what it is. It is so until somebody comes into the slot.
+     * Keeps the member of a slot out until an operator wants it back: its line says so with the next state that calls
+     * it FAILED, or now where that is what it is. It is so until a device comes into the slot.
      * @param kept told when that is stable; at once where it is to be said with the next state
      */
     public void takeOut(int slot, Superblocks.Kept kept) {
@@ -325,8 +325,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     }
 
     /**
-     * One spare more; what it had before in its metadata area is erased. It stays the caller's until it is taken.
-     * Blocks.
+     * Adds a spare; what it had before in its metadata area is erased. It stays the caller's until it is taken. Blocks.
      *
      * @param uuid a random UUID
      * @param kept told when the table that names it is stable
@@ -337,7 +336,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         spares.add(superblocks, uri, member(device), uuid, kept);
     }
 
-    /** A spare that was away is there again, and can be taken. Fails where the table has no such spare. */
+    /** Takes back a spare that was away: it can be taken again. Fails where the table has no such spare. */
     public void returnSpare(UUID uuid, BlockDevice device) throws InvalidRequestException {
         requireSpare(uuid);
         spares.takeBack(superblocks, uuid, member(device));
@@ -411,7 +410,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         }
     }
 
-    /** @param fallen gets slots whose members had failed before the volume knew that they had come */
+    /** @param fallen gets slots of members that had failed before the volume knew that they had come */
     private VolumeRecord changed(VolumeRecord record, VolumeState state, List<Integer> fallen) {
         VolumeRecord changed = record;
         for (int slot = 0; slot < state.slots().size(); slot++) {
@@ -442,7 +441,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
                 : changed;
     }
 
-    /** Who has come into a slot since the table was changed last; null where nobody has, or who did has failed. */
+    /** Takes a slot's arrival since the last change of the table; null where there is none, or it has failed. */
     private synchronized @Nullable Arrival arrived(int slot) {
         Arrival arrival = arriving.get(slot);
         if (arrival == null || arrival.hasFailed) {

@@ -29,7 +29,7 @@ final class VolumeOpening {
     final StripeSet stale;
     final MemberChecksums sums;
     private final VolumeRecord volume;
-    /** What it will be: without its journal, or with a new one, where the old one is lost. */
+    /** The description to open with: without its journal, or with a new one, where the old one is lost. */
     private final VolumeDescription what;
     private final VolumeRecord moved;
     private int replayed;
@@ -124,8 +124,8 @@ final class VolumeOpening {
     }
 
     /**
-     * Who does not take a superblock gets none any more, and where it is in a slot that fails. Whether one stays that
-     * has lost writes is for the volume to decide ({@link VolumeMetadata#failedAfterLoss}).
+     * Gives no more superblocks to a member that does not take one; where it is in a slot, that fails. Whether one
+     * stays that has lost writes is for the volume to decide ({@link VolumeMetadata#failedAfterLoss}).
      */
     private final class SuperblockFaults implements MemberSet.Faults {
         private final ArrivalFaults faults;
@@ -138,7 +138,7 @@ final class VolumeOpening {
             Superblocks there = superblocks;
             int line = there == null ? -1 : there.lineAt(place);
             // First, since it may be the end of the volume: then no change ends without a member
-            // that nobody calls FAILED.
+            // that is not called FAILED.
             if (line >= 0 && line < what.slots()) {
                 faults.failed(line, why);
             }

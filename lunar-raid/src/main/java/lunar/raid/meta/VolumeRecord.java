@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * A volume as its superblocks tell it, which all members have alike. Immutable.
  *
  * @param description what it is
- * @param events how often this record was changed; who has fewer has missed something
+ * @param events how often this record was changed; a member with fewer has missed something
  * @param clean whether it was stopped in order
  * @param resyncNext the stripe where the comparison of all goes on; {@link #IN_SYNC} where none is due
  * @param coveredSince the intent bitmap has all that was written since the record had so many events
@@ -73,7 +73,7 @@ public record VolumeRecord(VolumeDescription description, long events, boolean c
     }
 
     /**
-     * What the engine puts in its slots.
+     * Returns the members for the slots of the engine.
      *
      * @param devices by slot; null for one that is not there
      * @param dataOffset in blocks
@@ -107,7 +107,7 @@ public record VolumeRecord(VolumeDescription description, long events, boolean c
                         .toList());
     }
 
-    /** A new volume, all of whose members have their data; to be compared from the first stripe on. */
+    /** Returns a new volume with all data on its members; to be compared from the first stripe on. */
     public static VolumeRecord of(VolumeDescription description, List<MemberRecord> members) {
         return new VolumeRecord(description, 1, true, 0, 1, members);
     }
@@ -127,7 +127,7 @@ public record VolumeRecord(VolumeDescription description, long events, boolean c
         return members.subList(description.slots(), members.size());
     }
 
-    /** One line more: a spare. */
+    /** Returns this record with one line more: a spare. */
     VolumeRecord withSpare(UUID uuid, long dataBlocks) {
         var changed = new ArrayList<>(members);
         changed.add(new MemberRecord(uuid, SlotState.SPARE, dataBlocks, 0));
@@ -181,7 +181,7 @@ public record VolumeRecord(VolumeDescription description, long events, boolean c
     }
 
     /**
-     * Whether the volume may have been in use without these slots by those who know a record that is next to this one:
+     * Whether the volume may have been in use without these slots by members that have a record next to this one:
      * before it began to be reshaped, or after that.
      */
     boolean mayHaveDoneWithout(long slots) {

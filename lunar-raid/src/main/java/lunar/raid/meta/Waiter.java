@@ -5,12 +5,12 @@ import org.jspecify.annotations.Nullable;
 
 /** Waits until something is stable, in one {@link WaitLine} at most. Waiting takes no memory. */
 abstract class Waiter {
-    /** Who came next to the same line. */
+    /** The waiter behind this one in the same line. */
     @Nullable
     Waiter next;
 
     /**
-     * It is; called without a lock.
+     * The awaited thing is stable; called without a lock.
      *
      * @param failure null where all went well
      */

@@ -19,11 +19,11 @@ import org.jspecify.annotations.Nullable;
 
 /** Starts, throttles and reports a volume's background scans: rebuilds, a resync, a scrub, a reshape. */
 final class BackgroundScans {
-    /** A checkpoint costs a flush and a superblock; between two of them a member gets so much. */
+    /** Bytes per member between two checkpoints, each of which costs a flush and a superblock write. */
     private static final long SAVE_BYTES = 64 << 20;
     private static final double NS = 1e9;
 
-    /** One of them. */
+    /** A scan in progress. */
     private static final class Active {
         final ScanKind kind;
         final int slot;
@@ -46,7 +46,7 @@ final class BackgroundScans {
     private final ScheduledExecutorService timer;
     private final Consumer<VolumeEvent> events;
     private final AtomicLong repairs;
-    /** Guarded by this, as the next three. */
+    /** Guarded by this, as are the next three. */
     private final List<Active> active = new ArrayList<>();
     private Optional<ScrubResult> lastScrub = Optional.empty();
     private boolean closing;
@@ -66,7 +66,7 @@ final class BackgroundScans {
         return active.stream().anyMatch(one -> one.kind == kind && one.slot == slot);
     }
 
-    /** Waits for the end of one, whose slot has failed; false where it does not come. */
+    /** Waits for the end of a scan of a slot that has failed; returns false on timeout. */
     synchronized boolean awaitEnd(ScanKind kind, int slot, Duration most)
             throws InterruptedException {
         long until = System.nanoTime() + most.toNanos();
@@ -82,12 +82,12 @@ final class BackgroundScans {
 
     synchronized Optional<ScrubResult> lastScrub() { return lastScrub; }
 
-    /** Begins one, unless there is one of that kind already, or no more shall begin. */
+    /** Begins a scan, unless there is one of that kind and slot already, or none may begin. */
     boolean begin(ScanKind kind, int slot, Function<ScanOptions, BackgroundScan> start) {
         return begin(kind, slot, false, start);
     }
 
-    /** Begins to compare all. */
+    /** Begins a scrub. */
     boolean beginScrub(boolean repairing) {
         return begin(ScanKind.SCRUB, -1, repairing, how -> volume.scrub(repairing, how));
     }
@@ -152,7 +152,7 @@ final class BackgroundScans {
         events.accept(new VolumeEvent.ScanEnded(one.kind, one.slot, why));
     }
 
-    /** None begins until {@link #release}; false, and nothing is held, where one is under way. */
+    /** Lets no scan begin until {@link #release}; returns false, and holds nothing, if one is under way. */
     synchronized boolean hold() {
         isHeld = active.isEmpty();
         return isHeld;
@@ -160,7 +160,7 @@ final class BackgroundScans {
 
     synchronized void release() { isHeld = false; }
 
-    /** Ends those of a kind after what they are at; they can go on later, where their checkpoint is. */
+    /** Cancels the scans of a kind after their current step; they can be resumed later from their checkpoint. */
     synchronized void cancel(ScanKind kind) {
         active.stream().filter(one -> one.kind == kind).forEach(BackgroundScans::cancel);
     }
@@ -174,7 +174,7 @@ final class BackgroundScans {
         }
     }
 
-    /** Ends all, and waits for that: false where it does not come. No more begin. */
+    /** Cancels all scans, and waits for their end; returns false on timeout. No more scans begin. */
     synchronized boolean end(Duration most) throws InterruptedException {
         closing = true;
         active.forEach(BackgroundScans::cancel);

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Devices that may belong to a volume, opened side by side and looked at. For one thread. */
 final class Candidates {
-    /** One of them. */
+    /** A device that was opened, or could not be. */
     static final class Found {
         final String uri;
         @Nullable
@@ -25,7 +25,7 @@ final class Candidates {
             this.candidate = candidate;
         }
 
-        /** What is on it now, whatever a cache has kept of it. Blocks. */
+        /** Reads again what is on the device, bypassing caches. Blocks. */
         void lookAgain() {
             if (device != null) {
                 device.forget(0, device.blockCount());
@@ -33,14 +33,14 @@ final class Candidates {
             }
         }
 
-        /** It does not take what is written to it: it counts as missing. */
+        /** Closes a device that does not take writes; it counts as missing. */
         void leaveOut(String why) {
             closeQuietly(device);
             device = null;
             candidate = Candidate.unreachable(uri, why);
         }
 
-        /** Nothing comes of it. */
+        /** Closes the device, which is not used. */
         void close() {
             closeQuietly(device);
             device = null;
@@ -49,7 +49,7 @@ final class Candidates {
 
     private Candidates() {}
 
-    /** Opens all; whoever is not there in time counts as missing, and is closed when it comes. Blocks. */
+    /** Opens all devices; one that is not open in time counts as missing, and is closed once it is. Blocks. */
     static List<Found> open(List<String> uris, MemberOpener opener, RunTiming timing,
             Executor workers) {
         var opening = new ArrayList<CompletableFuture<Found>>();

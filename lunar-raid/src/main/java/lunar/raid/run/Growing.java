@@ -16,19 +16,19 @@ import lunar.raid.meta.Growth;
 import lunar.raid.meta.VolumeMetadata;
 
 /**
- * Gives a running volume one member more. Requests wait while the others' superblocks are written: some milliseconds.
- * What may fail is tried before that, as far as it can be.
+ * Adds a member to a running volume. Requests wait while the others' superblocks are written: some milliseconds. Steps
+ * that may fail come before that, as far as possible.
  */
 final class Growing {
-    /** Where the parts of the volume go on with the metadata that come of it. */
+    /** Callbacks by which the parts of the volume switch to the new metadata. */
     interface Swap {
-        /** The volume's clock stands still from now on: nobody looks at its members. On the timer's thread. */
+        /** Stops the volume's clock: its members are not checked from now on. On the timer's thread. */
         void stopClock();
 
-        /** The volume has grown; it goes on, and so does the clock. */
+        /** Called when the volume has grown: it resumes, and so does the clock. */
         void grown(VolumeMetadata metadata, MemberFaults faults);
 
-        /** It broke off in the middle: what there is now only the next start can tell. */
+        /** Called when growing broke off in the middle: only the next start can tell what the members hold. */
         void broken(String why);
     }
 
@@ -51,7 +51,7 @@ final class Growing {
     }
 
     /**
-     * Does it; nothing else changes members meanwhile. Blocks. The device is the volume's where it returns.
+     * Grows the volume; nothing else may change members meanwhile. Blocks. The volume owns the device on return.
      *
      * @param force whether what is on the device may be destroyed
      */
@@ -88,7 +88,7 @@ final class Growing {
         }
     }
 
-    /** Nothing is in flight; a member may have failed until now, and then all goes on as it was. */
+    /** Called when nothing is in flight; if a member has failed until now, the volume goes on unchanged. */
     private void idle(VolumeMetadata metadata, String uri, BlockDevice device,
             CompletableFuture<Optional<StorageException>> end) {
         try {
@@ -113,7 +113,7 @@ final class Growing {
         }));
     }
 
-    /** Why nothing comes of it, where a member has failed that the volume can do without: it goes on as it was. */
+    /** Returns why the volume cannot grow if a member has failed that it can do without: it then goes on unchanged. */
     private Optional<StorageException> degraded(VolumeMetadata metadata, String uri,
             BlockDevice device) {
         if (!volume.shape().level().isRedundant() || !volume.state().serving()) {

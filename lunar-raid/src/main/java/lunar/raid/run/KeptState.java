@@ -7,10 +7,10 @@ import lunar.raid.SlotState;
 import lunar.raid.StateKeeper;
 import lunar.raid.VolumeState;
 
-/** Knows which state of the volume is stable: a slot gets another member only when its failure is. */
+/** Tracks which state of the volume is stable: a slot gets another member only when its failure is stable. */
 final class KeptState implements StateKeeper {
     private final StateKeeper keeper;
-    /** Slots whose failure is stable, as bits. Guarded by this. */
+    /** Slots with a stable failure, as bits. Guarded by this. */
     private long failed;
 
     /** @param failed slots that had failed at the start, as bits */

@@ -14,9 +14,9 @@ import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The right to use the members of a volume, which lasts for a time after it was confirmed. Requests that come when it
- * is over wait until it is confirmed anew, or fail once it is lost for good. While it lasts a request costs a volatile
- * read and a look at the monotonic clock. Any thread.
+ * The right to use the members of a volume, which lasts for a time after it was confirmed. Requests that come after its
+ * expiry wait until it is confirmed anew, or fail once it is lost for good. While it lasts a request costs a volatile
+ * read and a read of the monotonic clock. For any thread.
  */
 final class Lease {
     private static final long MAX_WAIT_NS = TimeUnit.MINUTES.toNanos(2);
@@ -27,12 +27,12 @@ final class Lease {
     private final Runnable whenDoubtful;
     /** By {@link System#nanoTime}. */
     private volatile long untilNs = System.nanoTime();
-    /** Guarded by this, as all below: why it is lost, and what was confirmed before this time does not count. */
+    /** Guarded by this, as all below: why the lease is lost, and the time before which confirmations do not count. */
     private @Nullable StorageException lost;
     private long sinceNs = System.nanoTime();
     private final Deque<Held> held = new ArrayDeque<>();
 
-    /** @param whenDoubtful told that requests wait for a confirmation; must neither block nor throw */
+    /** @param whenDoubtful called when requests wait for a confirmation; must neither block nor throw */
     Lease(long lengthNs, Runnable whenDoubtful) {
         this.lengthNs = lengthNs;
         this.whenDoubtful = whenDoubtful;
@@ -40,7 +40,7 @@ final class Lease {
 
     boolean isValid() { return untilNs - System.nanoTime() > 0; }
 
-    /** The right was there at a moment. */
+    /** Confirms that the right was held at a moment. */
     void confirm(long atNs) {
         List<Held> go;
         synchronized (this) {
@@ -58,7 +58,7 @@ final class Lease {
         go.forEach(one -> submit(one.request, one.device));
     }
 
-    /** It may have been lost: only what is confirmed from now on counts. */
+    /** Notes that the lease may have been lost: only confirmations from now on count. */
     void doubt() {
         synchronized (this) {
             sinceNs = System.nanoTime();
@@ -67,7 +67,7 @@ final class Lease {
         whenDoubtful.run();
     }
 
-    /** It is lost for good; false where it was already. */
+    /** Notes that the lease is lost for good; returns false if it was already. */
     boolean lose(StorageException why) {
         List<Held> refused;
         synchronized (this) {
@@ -84,20 +84,20 @@ final class Lease {
         return true;
     }
 
-    /** Why it is lost; null where it is not. */
+    /** Returns why the lease is lost; null if it is not. */
     synchronized @Nullable StorageException lost() {
         return lost;
     }
 
-    /** What requests of hosts fail with once another process has the volume, whatever members say; else null. */
+    /** Returns the failure for hosts once another process has the volume, whatever members report; else null. */
     @Nullable
     StorageException takenOver() {
         return !isValid() && lost() instanceof OwnershipLostException why ? why : null;
     }
 
     /**
-     * What a request of a host fails with. A member that is reserved by another host is a reason to look who has the
-     * volume; as long as nobody knows, hosts are to ask again, and are told afterwards.
+     * Returns the failure to report for a host's request. A reservation conflict on a member puts the lease in doubt;
+     * until the owner of the volume is known, hosts are told to retry, and get the failure afterwards.
      */
     StorageException answer(StorageException failure) {
         if (failure instanceof ReservationConflictException) {
@@ -122,7 +122,7 @@ final class Lease {
         return at != null;
     }
 
-    /** A device was closed: its requests wait for nothing any more. */
+    /** Fails the waiting requests of a device that was closed. */
     void closed(LeasedDevice device) {
         var ended = new ArrayList<Held>();
         synchronized (this) {

@@ -6,7 +6,7 @@ import lunar.block.DeviceGoneException;
 import lunar.block.ForwardingDevice;
 import lunar.block.StorageException;
 
-/** A member that takes requests only while the volume certainly is this process's. */
+/** A member that takes requests only while this process is certain to own the volume. */
 final class LeasedDevice extends ForwardingDevice {
     private final Lease lease;
     private volatile boolean isClosed;
@@ -35,12 +35,12 @@ final class LeasedDevice extends ForwardingDevice {
 
     boolean isClosed() { return isClosed; }
 
-    /** What requests fail with once it is closed. */
+    /** Returns the failure of requests after the close. */
     StorageException gone(BlockRequest request) {
         return new DeviceGoneException(request + ": " + this + " is closed");
     }
 
-    /** The member itself, for the one that confirms the lease. */
+    /** Returns the member itself, for confirming the lease. */
     static BlockDevice bare(BlockDevice device) {
         BlockDevice at = device;
         while (at instanceof ForwardingDevice forwarding) {

@@ -1,12 +1,12 @@
 package lunar.raid.run;
 
-/** What a person wants of a volume whose journal is on a device that is lost. */
+/** The operator's choice for a volume that has lost the device of its journal. */
 public enum LostJournal {
-    /** To be told: the volume does not start. */
+    /** Refuses: the volume does not start. */
     REFUSE("no"),
-    /** It goes on without a journal, with its intent bitmap alone. */
+    /** The volume goes on without a journal, with its intent bitmap alone. */
     DROP("drop"),
-    /** The device that is named for the journal gets a new one. */
+    /** The device that is named for the journal gets a new journal. */
     RENEW("renew");
 
     private final String word;
@@ -14,7 +14,7 @@ public enum LostJournal {
     LostJournal(String word) { this.word = word; }
 
     /**
-     * By its word in a URI.
+     * Parses the word in a URI.
      *
      * @throws IllegalArgumentException with one line for the person who wrote it
      */

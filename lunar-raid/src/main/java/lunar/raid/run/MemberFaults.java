@@ -7,9 +7,9 @@ import lunar.raid.RaidVolume;
 import lunar.raid.meta.MemberSet;
 import org.jspecify.annotations.Nullable;
 
-/** Tells the volume of members that do not take metadata; what comes before there is one is kept for it. */
+/** Tells the volume of members that do not take metadata; failures before there is a volume are kept for it. */
 final class MemberFaults implements MemberSet.Faults {
-    /** Guarded by this, as the next. */
+    /** Guarded by this, as is the next. */
     private final Map<Integer, StorageException> early = new LinkedHashMap<>();
     private @Nullable RaidVolume volume;
 
@@ -26,7 +26,7 @@ final class MemberFaults implements MemberSet.Faults {
         boolean _ = there.fail(slot, why);
     }
 
-    /** The volume is there. */
+    /** Sets the volume, and tells it of the failures so far. */
     void connect(RaidVolume there) {
         Map<Integer, StorageException> before;
         synchronized (this) {
@@ -39,7 +39,7 @@ final class MemberFaults implements MemberSet.Faults {
         });
     }
 
-    /** Slots that have failed so far, and why; forgotten by that. */
+    /** Returns the slots that have failed so far, and why, and forgets them. */
     synchronized Map<Integer, StorageException> take() {
         Map<Integer, StorageException> taken = Map.copyOf(early);
         early.clear();

@@ -3,7 +3,7 @@ package lunar.raid.run;
 import lunar.block.BlockDevice;
 import lunar.block.StorageException;
 
-/** How a member is opened by its URI. */
+/** Opens members by their URIs. */
 @FunctionalInterface
 public interface MemberOpener {
     /**

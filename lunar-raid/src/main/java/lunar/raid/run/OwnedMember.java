@@ -14,7 +14,7 @@ import lunar.raid.meta.OwnerRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The owner record of one member, and its reservation where it takes one. Blocks; the lock makes callers take turns.
+ * The owner record of one member, and its reservation if it supports one. Blocks; a lock serializes callers.
  */
 final class OwnedMember {
     private static final System.Logger LOG = System.getLogger("lunar.raid");
@@ -23,7 +23,7 @@ final class OwnedMember {
     private static final int KEY_MARK_SHIFT = 48;
     private static final int TRIES = 3;
 
-    /** The device is not the member any more that it was. */
+    /** Thrown if the device is not the same member any more. */
     static final class NotAMemberException extends Exception {
         private static final long serialVersionUID = 1;
 
@@ -31,18 +31,18 @@ final class OwnedMember {
     }
 
     final int slot;
-    /** The member itself: it is asked whether the lease lasts or not. */
+    /** The member itself: it is used whether the lease lasts or not. */
     final BlockDevice device;
     private final OwnerPlace place;
     private final ReentrantLock lock = new ReentrantLock();
     private @Nullable Fencing fencing;
     private boolean hasJoined;
-    /** When the record was confirmed last; only where it was. */
+    /** When the record was confirmed last; valid only if {@link #isConfirmed}. */
     volatile long confirmedNs;
     volatile boolean isConfirmed;
     volatile boolean isStopped;
 
-    /** @param reserves whether it is to be reserved where it knows that */
+    /** @param reserves whether the member is to be reserved if it supports that */
     OwnedMember(int slot, BlockDevice device, boolean reserves) {
         this.slot = slot;
         this.device = device;
@@ -50,17 +50,17 @@ final class OwnedMember {
         fencing = reserves ? device.fencing().orElse(null) : null;
     }
 
-    /** A key of ours. */
+    /** Returns a reservation key with the mark of this software. */
     static long key(long random) {
         return (KEY_MARK << KEY_MARK_SHIFT) | (random & ((1L << KEY_MARK_SHIFT) - 1));
     }
 
-    /** Whether a key is that of an owner of some volume. */
+    /** Whether a key belongs to an owner of some volume. */
     static boolean isOwners(long key) {
         return key >>> KEY_MARK_SHIFT == KEY_MARK;
     }
 
-    /** Whether nobody can come between a look at the record and its change. */
+    /** Whether no other process can intervene between a read of the record and its change. */
     boolean isAtomic() {
         return place.isAtomic();
     }
@@ -74,7 +74,7 @@ final class OwnedMember {
         }
     }
 
-    /** Writes the record in place of what was read last; false where another one was quicker. */
+    /** Replaces the record that was read last; returns false if another process was faster. */
     boolean take(OwnerRecord mine) throws StorageException {
         lock.lock();
         try {
@@ -155,10 +155,10 @@ final class OwnedMember {
     /**
      * Confirms that the record is still ours.
      *
-     * @return the record of the one that has taken the member; empty where it is ours
-     * @throws NotAMemberException where it has been made something else
-     * @throws ReservationConflictException where only the reservation is another's
-     * @throws StorageException where that is not known
+     * @return the record of the process that has taken the member; empty if the record is ours
+     * @throws NotAMemberException if the device is not the same member any more
+     * @throws ReservationConflictException if only the reservation is another process's
+     * @throws StorageException if that is not known
      */
     Optional<OwnerRecord> beat(OwnerRecord mine) throws StorageException, NotAMemberException {
         lock.lock();
@@ -175,7 +175,7 @@ final class OwnedMember {
         }
     }
 
-    /** After a beat that failed, the member is read before it is written to or its reservation touched. */
+    /** Beats once. After a beat that failed, the member is read before it is written or its reservation is touched. */
     private Optional<OwnerRecord> beatNow(OwnerRecord mine)
             throws StorageException, NotAMemberException {
         for (int i = 0; i < TRIES; i++) {
@@ -197,7 +197,7 @@ final class OwnedMember {
         throw new ReservationConflictException(device + ": its owner record changes all the time");
     }
 
-    /** What was ours once has nothing else on it, unless somebody has made it blank, or another volume's. */
+    /** Requires that a member once confirmed still has a record of our volume: it may have been erased or reused. */
     private void requireMember(Optional<OwnerRecord> found, OwnerRecord mine)
             throws NotAMemberException {
         if (isConfirmed && found.filter(it -> it.volume().equals(mine.volume())).isEmpty()) {
@@ -207,7 +207,7 @@ final class OwnedMember {
         }
     }
 
-    /** A path that has just come up may not be registered yet. */
+    /** Replaces the record; registers a path that has just come up and is not registered yet. */
     private boolean swapped(OwnerRecord mine, boolean isLast) throws StorageException {
         try {
             return place.swap(mine);
@@ -237,10 +237,10 @@ final class OwnedMember {
         return found.filter(it -> it.token().equals(mine.token())).isPresent();
     }
 
-    /** No more beats. */
+    /** Stops the beats. */
     void stop() { isStopped = true; }
 
-    /** The member is free. Gives up soon where it does not answer. */
+    /** Releases the member. Gives up soon if it does not answer. */
     void release(OwnerRecord mine) throws StorageException, InterruptedException {
         stop();
         if (!lock.tryLock(1, TimeUnit.SECONDS)) {

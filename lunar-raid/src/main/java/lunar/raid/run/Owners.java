@@ -8,25 +8,25 @@ import java.util.Optional;
 import lunar.block.StorageException;
 import lunar.raid.meta.OwnerRecord;
 
-/** What can be said of the owners that members name. */
+/** Evaluates the owner records of members. */
 final class Owners {
     private Owners() {}
 
-    /** For a person. */
+    /** Returns the name of an owner for the operator. */
     static String title(OwnerRecord owner) {
         return ThisProcess.isHere(owner)
                 ? "process " + owner.process().pid() + " of this host"
                 : owner.title();
     }
 
-    /** How long a record must stand still before its owner counts as dead: twice as long as it goes on by itself. */
+    /** Returns how long a record must stay unchanged before its owner counts as dead: at least twice its lease. */
     static Duration silence(OwnerRecord owner, OwnershipOptions options) {
         Duration twice = Duration.ofMillis(2L * Math.min(owner.leaseMs(),
                 OwnerRecord.MAX_LEASE_MS));
         return twice.compareTo(options.silence()) > 0 ? twice : options.silence();
     }
 
-    /** Whether the record of any member changes within a time. Blocks, until it does or the time is over. */
+    /** Whether the record of any member changes within a time. Blocks until it does or the time is over. */
     static boolean changes(List<OwnedMember> members, Duration time, Duration pause)
             throws StorageException {
         Map<OwnedMember, Optional<OwnerRecord>> first = new HashMap<>();
@@ -40,7 +40,7 @@ final class Owners {
                         return true;
                     }
                 } catch (StorageException _) {
-                    // It is found out where it is written to.
+                    // The write of the record will report it.
                 }
             }
             long leftNs = untilNs - System.nanoTime();

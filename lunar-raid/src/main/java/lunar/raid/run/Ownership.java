@@ -35,14 +35,14 @@ import org.jspecify.annotations.Nullable;
  * Keeps a volume to one owner: docs/adr/011-one-owner-per-volume.md.
  *
  * <p>{@link #acquire} writes an owner record to the members, unless another process certainly or possibly runs the
- * volume, and reserves the members that know persistent reservations. From then on each member has a thread that counts
- * the record up at an even pace, in place of the record that it wrote before. The {@link Lease} lasts as long as enough
- * members to run the volume with were confirmed lately; members are used through {@link #guard}. Where a record turns
- * out to be another owner's, the lease is lost for good.
+ * volume, and reserves the members that support persistent reservations. From then on each member has a thread that
+ * increments its record at regular intervals, in place of the record that it wrote before. The {@link Lease} lasts as
+ * long as enough members to run the volume have been confirmed recently; members are used through {@link #guard}. If a
+ * record turns out to be another owner's, the lease is lost for good.
  */
 final class Ownership {
     private static final System.Logger LOG = System.getLogger("lunar.raid");
-    /** Looks at a record during a beat of its owner. */
+    /** Reads of a record during a beat of its owner. */
     private static final int LOOKS_PER_BEAT = 4;
     private static final int TRIES = 8;
     private static final UUID NIL = new UUID(0, 0);
@@ -57,13 +57,13 @@ final class Ownership {
     private volatile Consumer<StorageException> whenLost = _ -> {};
     private volatile BiConsumer<Integer, StorageException> unfit = (_, _) -> {};
     private volatile @Nullable OwnerRecord mine;
-    /** By slot. Guarded by this, as the next three. */
+    /** By slot. Guarded by this, as are the next three. */
     private final Map<Integer, OwnedMember> members = new HashMap<>();
     private final List<OwnedMember> others = new ArrayList<>();
     private LongPredicate suffices = _ -> false;
     private long kicks;
 
-    /** @param workers a thread for each member runs there until {@link #end} */
+    /** @param workers runs a thread for each member until {@link #end} */
     Ownership(String title, OwnershipOptions options, Executor workers) {
         this.title = title;
         this.options = options;
@@ -73,7 +73,7 @@ final class Ownership {
 
     Lease lease() { return lease; }
 
-    /** Tells once that another owner has taken the volume, at once where that has happened; must not block. */
+    /** Sets the listener for a takeover by another owner, called at once if that has happened; must not block. */
     void onLost(Consumer<StorageException> listener) {
         whenLost = listener;
         StorageException why = lease.lost();
@@ -85,13 +85,13 @@ final class Ownership {
     // --- the beginning ---
 
     /**
-     * Becomes the owner of members that it does not own yet. Blocks, for {@link OwnershipOptions#silence} where the
-     * owner before has not released them and may be alive.
+     * Acquires the members that are not owned yet. Blocks, for {@link OwnershipOptions#silence} if the previous owner
+     * has not released them and may be alive.
      *
-     * @param devices by slot; null where there is none
+     * @param devices by slot; null if there is none
      * @param contact where commands will reach this process
-     * @return by slot, why a member has failed meanwhile; the others are owned
-     * @throws BusyException where another process runs the volume, with one line
+     * @return by slot, why a member has failed meanwhile; the other members are owned
+     * @throws BusyException if another process runs the volume; the message is one line
      */
     Map<Integer, StorageException> acquire(UUID volume,
             List<? extends @Nullable BlockDevice> devices, String contact)
@@ -128,7 +128,7 @@ final class Ownership {
         return failed;
     }
 
-    /** Whether no member is to be acquired. */
+    /** Whether all these members are owned. */
     synchronized boolean ownsAll(List<? extends @Nullable BlockDevice> devices) {
         for (int slot = 0; slot < devices.size(); slot++) {
             BlockDevice device = devices.get(slot);
@@ -170,7 +170,7 @@ final class Ownership {
         return records;
     }
 
-    /** Whether it has been taken from an owner that may be alive. */
+    /** Requires that an owner is gone, or to be taken over; returns whether it is taken over while it may be alive. */
     private boolean requireGone(OwnerRecord owner, List<OwnedMember> fresh)
             throws StorageException {
         ThisProcess.Life life = ThisProcess.life(owner);
@@ -213,10 +213,10 @@ final class Ownership {
     }
 
     /**
-     * Whose record is replaced.
+     * The owner record that is replaced.
      *
-     * @param record null where there is none
-     * @param isForced whether it is taken even from one that counts its record up
+     * @param record null if there is none
+     * @param isForced whether members are taken even from an owner that still increments its record
      */
     private record Before(@Nullable OwnerRecord record, boolean isForced) {}
 
@@ -248,7 +248,7 @@ final class Ownership {
         }
     }
 
-    /** An owner that was silent, and writes its record just now, keeps the volume, unless it is to be forced out. */
+    /** Takes a member. An owner that was silent and now writes its record keeps it, unless it is forced out. */
     private void take(OwnedMember member, OwnerRecord record, Before before)
             throws StorageException {
         OwnerRecord owner = before.record;
@@ -268,7 +268,7 @@ final class Ownership {
                 title + " is just being started by another process: try again");
     }
 
-    /** It comes to nothing. Whoever starts next takes the volume at once: not while an owner before still answers. */
+    /** Releases members after a failed start, once a previous owner answers no more: the next start need not wait. */
     private void giveBack(List<OwnedMember> taken, OwnerRecord record,
             @Nullable OwnerRecord before) throws StorageException {
         boolean isInterrupted = Thread.interrupted();
@@ -293,7 +293,7 @@ final class Ownership {
                         e);
     }
 
-    /** Where two may have written at once, the later one has it. */
+    /** Waits, where members have no atomic write, and yields to a process that has written its record later. */
     private void settle(List<OwnedMember> taken, Map<Integer, StorageException> failed)
             throws StorageException {
         pause(options.settle());
@@ -306,8 +306,8 @@ final class Ownership {
     }
 
     /**
-     * Until an owner that was not silent certainly answers nothing any more. Reservations do not make this shorter:
-     * they refuse its writes, and not its reads.
+     * Waits until an owner that was not silent certainly answers no more. Reservations do not shorten this: they refuse
+     * its writes, but not its reads.
      */
     private static void awaitLease(OwnerRecord before) throws StorageException {
         if (ThisProcess.life(before) != ThisProcess.Life.DEAD) {
@@ -326,7 +326,7 @@ final class Ownership {
 
     // --- while it runs ---
 
-    /** A device that is used by this volume only while the lease lasts. Closes it where that is lost. */
+    /** Returns a device that this volume uses only while the lease lasts. Closes it if the lease is lost. */
     BlockDevice guard(BlockDevice device) throws StorageException {
         boolean done = false;
         try {
@@ -346,7 +346,7 @@ final class Ownership {
         }
     }
 
-    /** The same without a look at it. */
+    /** Like {@link #guard}, but without checking the lease or registering the device. */
     BlockDevice leased(BlockDevice device) {
         return device instanceof LeasedDevice ? device : new LeasedDevice(device, lease);
     }
@@ -364,7 +364,7 @@ final class Ownership {
         }
     }
 
-    /** A device is not a member any more. */
+    /** Forgets a device that is not a member any more. */
     synchronized void forget(@Nullable BlockDevice device) {
         BlockDevice bare = device == null ? null : LeasedDevice.bare(device);
         members.values().removeIf(one -> {
@@ -389,7 +389,7 @@ final class Ownership {
         }
     }
 
-    /** The members that are in the slots of a volume now are confirmed from now on, and no others. */
+    /** Sets the members to confirm from now on: those that are in the slots of a volume. */
     void follow(RaidVolume volume) {
         VolumeState state = volume.state();
         var devices = new ArrayList<@Nullable BlockDevice>();
@@ -413,7 +413,7 @@ final class Ownership {
         confirm();
     }
 
-    /** Members that are new; those that are gone are stopped. Guarded by this. */
+    /** Returns members that are new; stops those that are gone. Guarded by this. */
     private List<OwnedMember> changed(List<@Nullable BlockDevice> devices) {
         var begun = new ArrayList<OwnedMember>();
         for (int slot = 0; slot < devices.size(); slot++) {
@@ -470,7 +470,7 @@ final class Ownership {
         }
     }
 
-    /** Confirms all members soon: requests wait for it. */
+    /** Has all members confirmed soon, since requests wait for it. */
     private synchronized void kick() {
         kicks++;
         notifyAll();
@@ -546,7 +546,7 @@ final class Ownership {
 
     // --- the end ---
 
-    /** The volume has stopped, and nothing is under way: another process may run it at once. Blocks. */
+    /** Releases the members once nothing is under way: another process may run the volume at once. Blocks. */
     void release() {
         OwnerRecord now = mine;
         if (now != null && lease.lost() == null) {
@@ -587,7 +587,7 @@ final class Ownership {
         }
     }
 
-    /** Nothing is read or written any more. */
+    /** Ends the ownership: nothing is read or written any more. */
     void end() {
         stopAll();
         boolean _ = lease.lose(new DeviceGoneException(title + " is closed"));

@@ -3,18 +3,18 @@ package lunar.raid.run;
 import java.time.Duration;
 
 /**
- * How a volume is kept to one owner.
+ * Options of the ownership of a volume.
  *
- * @param beat between two confirmations of the owner record on a member
+ * @param beat time between two confirmations of the owner record on a member
  * @param lease how long after its last confirmation a volume still answers; shorter than {@code silence}
- * @param silence how long a record must stand still before its owner counts as dead
- * @param settle how long a record must stand on members without COMPARE AND WRITE before it counts
+ * @param silence how long a record must stay unchanged before its owner counts as dead
+ * @param settle how long a record must stay on members without COMPARE AND WRITE before it counts
  * @param takesOver whether the volume is taken from an owner that may be alive, without waiting for its silence
- * @param reserves whether members that know persistent reservations are reserved
+ * @param reserves whether members that support persistent reservations are reserved
  */
 public record OwnershipOptions(Duration beat, Duration lease, Duration silence, Duration settle,
         boolean takesOver, boolean reserves) {
-    /** For daily use. */
+    /** Defaults for production. */
     public static final OwnershipOptions DEFAULT = new OwnershipOptions(Duration.ofSeconds(2),
             Duration.ofSeconds(6), Duration.ofSeconds(12), Duration.ofSeconds(1), false, true);
 

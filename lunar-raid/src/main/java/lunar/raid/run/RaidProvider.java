@@ -22,7 +22,7 @@ public final class RaidProvider implements DeviceProvider {
         return RunningVolume.open(VolumeSpec.of(uri), Devices::open, hosts(), _ -> {});
     }
 
-    /** Whoever in this process wants to know of volumes. */
+    /** Returns the hosts in this process that are told of volumes. */
     public static List<VolumeHost> hosts() {
         return ServiceLoader.load(VolumeHost.class, VolumeHost.class.getClassLoader()).stream()
                 .map(ServiceLoader.Provider::get).toList();

@@ -8,9 +8,9 @@ import java.util.function.LongSupplier;
 import lunar.raid.Pace;
 import org.jspecify.annotations.Nullable;
 
-/** Keeps a scan below so many bytes a second. A pause is a task of the volume's timer. */
+/** Limits a scan to a number of bytes per second. A pause is a task of the volume's timer. */
 final class RatePace implements Pace {
-    /** What was not used for longer than this is lost, so that a pause is not made up for in a burst. */
+    /** Credit that is unused for longer than this expires, so that a pause is not made up for in a burst. */
     private static final long MAX_DEBT_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final double nsPerByte;
@@ -18,10 +18,10 @@ final class RatePace implements Pace {
     private final LongSupplier clockNs;
     private final AtomicReference<@Nullable Runnable> pending = new AtomicReference<>();
     private volatile boolean isReleased;
-    /** When what was done so far may have ended. Guarded by this. */
+    /** The earliest time at which the work so far may have ended. Guarded by this. */
     private long dueNs;
 
-    /** @param bytesPerSecond of what {@link #next} counts, over all members */
+    /** @param bytesPerSecond limit of the bytes that {@link #next} counts, over all members */
     RatePace(long bytesPerSecond, ScheduledExecutorService timer, LongSupplier clockNs) {
         nsPerByte = (double) TimeUnit.SECONDS.toNanos(1) / bytesPerSecond;
         this.timer = timer;
@@ -29,7 +29,7 @@ final class RatePace implements Pace {
         dueNs = clockNs.getAsLong();
     }
 
-    /** No more pauses: the scan is to end. One that is going on ends now. */
+    /** Ends the pauses, since the scan is to end; also a pause that is under way. */
     void release() {
         isReleased = true;
         if (pending.get() != null) {

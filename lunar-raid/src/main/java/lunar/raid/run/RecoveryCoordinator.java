@@ -33,11 +33,11 @@ import lunar.raid.meta.VolumeMetadata;
 
 /**
  * Restores a volume's redundancy: reopens missing members with exponential backoff, activates spares, and resumes
- * rebuilds and the resync. Requests of operators (fail, remove, replace, add) take the same way, so that one change of a
- * slot happens at a time.
+ * rebuilds and the resync. Requests of operators (fail, remove, replace, add) go the same way, so that slots change one
+ * at a time.
  */
 final class RecoveryCoordinator {
-    /** So many of the longest waits without a failure, and those before it are forgotten. */
+    /** Number of the longest backoff periods without a failure after which earlier failures are forgotten. */
     private static final int WELL = 10;
 
     private final RaidVolume volume;
@@ -50,12 +50,12 @@ final class RecoveryCoordinator {
     private final Executor workers;
     private final Consumer<VolumeEvent> events;
     private final AtomicBoolean isTending = new AtomicBoolean();
-    /** Held while a slot gets another member. Blocks. */
+    /** Held while a slot gets another member; its holder may block. */
     private final ReentrantLock changing = new ReentrantLock();
-    /** Guarded by this, as the next two. */
+    /** Guarded by this, as are the next two. */
     private final List<SlotRecovery> slots = new ArrayList<>();
     private final List<String> others = new ArrayList<>();
-    /** When a resync or reshape is begun again at the earliest. */
+    /** The earliest time at which a resync or reshape is begun again. */
     private final Map<ScanKind, Long> nextNs = new EnumMap<>(ScanKind.class);
     private volatile boolean closing;
 
@@ -82,18 +82,18 @@ final class RecoveryCoordinator {
         others.addAll(opened.others());
     }
 
-    // --- what there is ---
+    // --- state ---
 
     synchronized String uri(int slot) { return slots.get(slot).uri; }
 
-    /** Slots that there are already. */
+    /** Returns the number of slots that have both a state here and a place in the volume. */
     synchronized int slotCount() {
         return Math.min(slots.size(), volume.shape().members());
     }
 
     synchronized String why(int slot) { return slots.get(slot).why; }
 
-    /** A slot's member has failed. */
+    /** Notes that a slot's member has failed. */
     synchronized void failed(int slot, StorageException cause) {
         SlotRecovery care = slots.get(slot);
         care.why = String.valueOf(cause.getMessage());
@@ -104,15 +104,15 @@ final class RecoveryCoordinator {
         care.nextNs = care.failedNs + timing.retryAfter(care.failures).toNanos();
     }
 
-    /** A slot has all data again. */
+    /** Notes that a slot has all data again. */
     synchronized void whole(int slot) {
         slots.get(slot).why = "";
         slots.get(slot).wholeNs = System.nanoTime();
     }
 
-    // --- what is to be done ---
+    // --- tending ---
 
-    /** Looks after everything, on a thread of its own, unless that is going on already. */
+    /** Tends slots, scans and spares on a thread of its own, unless that is under way. */
     void tend() {
         if (!closing && isTending.compareAndSet(false, true)) {
             workers.execute(() -> {
@@ -128,13 +128,13 @@ final class RecoveryCoordinator {
         }
     }
 
-    /** Begins what can begin without opening anything. */
+    /** Begins scans that are due and need no device opened. */
     void tendScans() {
         VolumeState state = volume.state();
         if (!state.serving()) {
             return;
         }
-        if (volume.isReshaping()) { // slots that have failed are looked after when it is through
+        if (volume.isReshaping()) { // failed slots are tended when it is complete
             tendReshape();
             return;
         }
@@ -156,7 +156,7 @@ final class RecoveryCoordinator {
         }
     }
 
-    /** What a crash has left to be compared comes first. */
+    /** Begins the reshape, or first the resync that a crash has left due. */
     private void tendReshape() {
         boolean isStale = volume.state().resyncedStripes() >= 0;
         ScanKind kind = isStale ? ScanKind.RESYNC : ScanKind.RESHAPE;
@@ -168,7 +168,7 @@ final class RecoveryCoordinator {
         try {
             begun = scans.begin(kind, -1, isStale ? this::resync : volume::reshape);
         } catch (IllegalStateException _) {
-            // It is through, or another scan is just ending.
+            // It is complete, or another scan is just ending.
         }
         if (!begun) { // such as while growing still holds all scans
             soon(kind);
@@ -182,12 +182,12 @@ final class RecoveryCoordinator {
         }));
     }
 
-    /** A scan may begin with the next look, however long ago the last one began. */
+    /** Lets a scan begin at the next tick, however recently the last one began. */
     private synchronized void soon(ScanKind kind) {
         nextNs.remove(kind);
     }
 
-    /** @throws BusyException while blocks are being moved, since all else waits for that */
+    /** @throws BusyException while blocks are being moved, since other changes wait for that */
     void requireOneLayout() throws BusyException {
         if (volume.isReshaping()) {
             throw new BusyException("the volume is being reshaped: wait until that has ended");
@@ -260,7 +260,7 @@ final class RecoveryCoordinator {
         return false;
     }
 
-    /** Closes the member of a slot that has failed: not the one that has come into it just now. */
+    /** Closes the member of a slot if it has failed, not one that has just come into the slot. */
     private void closeFailed(int slot) {
         BlockDevice before = volume.member(slot);
         if (volume.state().slots().get(slot) == SlotState.FAILED) {
@@ -277,7 +277,7 @@ final class RecoveryCoordinator {
         return false;
     }
 
-    /** Why it is not there; empty where it is, and gets what it missed. */
+    /** Reopens a slot's member; returns why that failed, or empty if it is back and gets what it missed. */
     private Optional<String> bringBack(int slot, String uri, boolean isWanted) {
         BlockDevice device = null;
         try {
@@ -302,7 +302,7 @@ final class RecoveryCoordinator {
                     && found.volume().events() >= metadata.record().coveredSince();
             changing.lock();
             try {
-                if (!isWaiting(slot) || (isOut(slot) && !isWanted) || isTaken(slot, uri)) { // somebody was quicker
+                if (!isWaiting(slot) || (isOut(slot) && !isWanted) || isTaken(slot, uri)) { // another thread was faster
                     Candidates.closeQuietly(device);
                     return Optional.of("");
                 }
@@ -318,7 +318,7 @@ final class RecoveryCoordinator {
         }
     }
 
-    /** Puts a device in a slot that has failed, tells that, and begins to give it what belongs there. */
+    /** Puts a device in a slot that has failed, reports that, and begins its rebuild. */
     private void put(int slot, String uri, BlockDevice device, UUID member, boolean covered,
             VolumeEvent told) throws StorageException {
         requireFit(device, uri);
@@ -332,7 +332,7 @@ final class RecoveryCoordinator {
                 : volume.replace(slot, device, at, how));
     }
 
-    /** Until another member may come into a slot. */
+    /** Waits until another member may come into a slot. */
     private void awaitFree(int slot) throws StorageException {
         awaitNoted(slot);
         boolean isFree;
@@ -359,7 +359,7 @@ final class RecoveryCoordinator {
         }
     }
 
-    /** Another device, or the same one again, is in a slot. */
+    /** Notes that a device, another one or the same again, is in a slot. */
     private synchronized void changed(int slot, String uri) {
         SlotRecovery care = slots.get(slot);
         if (!care.uri.equals(uri)) {
@@ -421,15 +421,15 @@ final class RecoveryCoordinator {
             begun = scans.begin(ScanKind.REBUILD, slot,
                     how -> volume.replace(slot, spare.device(), dataOffset(), how));
         } finally {
-            if (!begun) { // the volume ends; it is a spare as before
+            if (!begun) { // the volume ends; the device is still a spare
                 Candidates.closeQuietly(spare.device());
             }
         }
     }
 
-    // --- what people want ---
+    // --- operator requests ---
 
-    /** Puts a slot's member out, until somebody wants it back. */
+    /** Takes a slot's member out, until the operator wants it back. */
     void fail(int slot) throws StorageException {
         changing.lock();
         try {
@@ -443,7 +443,7 @@ final class RecoveryCoordinator {
         }
     }
 
-    /** The slot of a device that a person names by its URI or the slot's number; -1 where it is in none. */
+    /** Returns the slot of a device, named by its URI or the slot's number; -1 if it is in none. */
     synchronized int slotOf(String name) {
         for (int slot = 0; slot < slots.size(); slot++) {
             if (slots.get(slot).uri.equals(name) || Integer.toString(slot).equals(name)) {
@@ -453,7 +453,7 @@ final class RecoveryCoordinator {
         return -1;
     }
 
-    /** Takes a member back that was taken out, or is away. Blocks. */
+    /** Takes back a member that was taken out, or is away. Blocks. */
     void takeBack(int slot) throws StorageException {
         requireOneLayout();
         if (volume.state().slots().get(slot) != SlotState.FAILED) {
@@ -497,7 +497,7 @@ final class RecoveryCoordinator {
     }
 
     /**
-     * Puts another device in a slot; its member is failed first, where it has not.
+     * Puts another device in a slot; fails its member first if it has not failed.
      *
      * @param force whether what is on the device may be destroyed
      */
@@ -515,7 +515,7 @@ final class RecoveryCoordinator {
         if (isTaken(slot, uri)) {
             throw new InvalidRequestException(uri + " is a member already");
         }
-        if (uri.equals(uri(slot))) { // the same place, and something new in it
+        if (uri.equals(uri(slot))) { // the same URI, with a new device
             failNow(slot, "replaced");
             Candidates.closeQuietly(volume.member(slot));
         }
@@ -545,7 +545,7 @@ final class RecoveryCoordinator {
         }
     }
 
-    /** One member more. Blocks. Its slot. */
+    /** Adds a member; returns its slot. Blocks. */
     int grow(Growing growing, String uri, boolean force) throws StorageException {
         changing.lock();
         try {
@@ -574,7 +574,7 @@ final class RecoveryCoordinator {
         }
     }
 
-    /** The volume is to go on with one slot more, whose URI comes soon. */
+    /** Called when the volume is to resume with one more slot; its URI is set soon after. */
     synchronized void grown(VolumeMetadata other, KeptState keptOther) {
         metadata = other;
         kept = keptOther;
@@ -582,7 +582,7 @@ final class RecoveryCoordinator {
         soon(ScanKind.RESHAPE);
     }
 
-    /** Nothing more is begun; waits for what is being done: false where that takes too long. */
+    /** Begins nothing more, and waits for changes in progress; returns false if that takes too long. */
     boolean end(Duration most) throws InterruptedException {
         closing = true;
         boolean hasEnded = changing.tryLock(most.toNanos(), TimeUnit.NANOSECONDS);

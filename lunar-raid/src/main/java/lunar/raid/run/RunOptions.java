@@ -6,17 +6,17 @@ import lunar.raid.FailurePolicy;
 import lunar.raid.meta.Consent;
 
 /**
- * How a volume is run.
+ * Options of a running volume.
  *
- * @param rebuildBytesPerSecond what a rebuild, resync or scrub may do to each member, or {@link #UNLIMITED}
- * @param stallTimeout how long a member request may take before its member is failed; zero where it may for ever
- * @param consent whether it may start without members that had all data when it was used last
- * @param lostJournal whether it may start without what its journal had
- * @param configFile the file that names its members, for a {@link VolumeHost} that keeps it true; nothing else is done
- *        with it
- * @param verifyReads whether what hosts read is compared with checksums, where the volume has any
- * @param timing how often what is done
- * @param ownership how it is made sure that no other process runs the volume
+ * @param rebuildBytesPerSecond limit of a rebuild, resync or scrub on each member, or {@link #UNLIMITED}
+ * @param stallTimeout how long a member request may take before its member is failed; zero for no limit
+ * @param consent whether the volume may start without members that had all data when it was last used
+ * @param lostJournal whether the volume may start without the content of its journal
+ * @param configFile the file that names its members, for a {@link VolumeHost} that keeps it up to date; not used
+ *        otherwise
+ * @param verifyReads whether reads of hosts are verified against checksums, if the volume has any
+ * @param timing intervals of periodic work
+ * @param ownership options that keep other processes from running the volume
  */
 public record RunOptions(long rebuildBytesPerSecond, Duration stallTimeout, Consent consent,
         LostJournal lostJournal, Optional<String> configFile, boolean verifyReads,
@@ -24,9 +24,9 @@ public record RunOptions(long rebuildBytesPerSecond, Duration stallTimeout, Cons
     private static final long MIN_RATE = 4096;
     private static final Duration MAX_STALL = Duration.ofHours(24);
 
-    /** As fast as members go. */
+    /** No limit: as fast as members go. */
     public static final long UNLIMITED = 0;
-    /** No limit of rate; a member that says nothing for a minute is failed. */
+    /** No rate limit; a member that does not answer for a minute is failed. */
     public static final RunOptions DEFAULT = new RunOptions(UNLIMITED, Duration.ofMinutes(1),
             Consent.NONE, LostJournal.REFUSE, Optional.empty(), false, RunTiming.DEFAULT,
             OwnershipOptions.DEFAULT);
@@ -82,13 +82,13 @@ public record RunOptions(long rebuildBytesPerSecond, Duration stallTimeout, Cons
                 configFile, verifyReads, timing, other);
     }
 
-    /** When a member is given up. */
+    /** Returns when a member is failed. */
     FailurePolicy policy() {
         return new FailurePolicy(FailurePolicy.DEFAULT.retries(),
                 FailurePolicy.DEFAULT.maxRepairs(), stallTicks());
     }
 
-    /** Calls of the engine's tick that a member request may take; 0 for any number. */
+    /** Returns the calls of the engine's tick that a member request may take; 0 for no limit. */
     private int stallTicks() {
         if (stallTimeout.isZero()) {
             return 0;

@@ -33,8 +33,8 @@ import lunar.raid.meta.VolumeDescription;
 import lunar.raid.meta.VolumeMetadata;
 
 /**
- * A volume at work. It looks after itself: members that fail are done without, those that come back get what they
- * missed, spares step in, redundancy is made true after a crash. Owns its members; closing it stops it in order.
+ * A running volume that maintains itself: it does without members that fail, resynchronizes those that come back,
+ * activates spares, and restores redundancy after a crash. Owns its members; closing it stops it in order.
  */
 public final class RunningVolume extends ForwardingDevice {
     private static final System.Logger LOG = System.getLogger("lunar.raid");
@@ -61,15 +61,15 @@ public final class RunningVolume extends ForwardingDevice {
     private final AtomicBoolean closed = new AtomicBoolean();
     private final CountDownLatch ended = new CountDownLatch(1);
     private volatile boolean stoppedInOrder;
-    /** Nothing is under way any more, neither for hosts nor for the volume itself. */
+    /** Whether nothing is under way any more, neither for hosts nor for the volume itself. */
     private boolean isStill;
-    /** While it grows, and nobody may look at its members. */
+    /** Whether the clock is stopped, while the volume grows and its members must not be checked. */
     private volatile boolean clockStands;
-    /** Growing broke off: the metadata here are not to be written any more. */
+    /** Whether the metadata here must not be written any more: growing broke off, or ownership was lost. */
     private volatile boolean isBroken;
     private int ticks;
 
-    /** Runs the volume of a spec, which nobody else in this process needs to know of. */
+    /** Runs the volume of a spec, without telling any {@link VolumeHost} of it. */
     public static RunningVolume open(VolumeSpec spec, MemberOpener opener)
             throws StorageException {
         return open(spec, opener, List.of(), _ -> {});
@@ -79,8 +79,8 @@ public final class RunningVolume extends ForwardingDevice {
      * Runs the volume of a spec. Blocks until it can be used: members are opened side by side, the journal is replayed,
      * and what is left to do has begun.
      *
-     * @param hosts told of it, and asked before anything is written
-     * @param listener as {@link #addListener} says, from the start on
+     * @param hosts told of the volume, and asked before anything is written
+     * @param listener as in {@link #addListener}, from the start on
      * @throws StorageException when it cannot be put together, with one line that says why and what to do
      */
     public static RunningVolume open(VolumeSpec spec, MemberOpener opener, List<VolumeHost> hosts,
@@ -178,14 +178,14 @@ public final class RunningVolume extends ForwardingDevice {
         recovery.tend();
     }
 
-    /** Another process has the volume now: nothing is read or written here any more. */
+    /** Called when another process has the volume: nothing is read or written here any more. */
     private void ownershipLost(StorageException why) {
         isBroken = true;
         opened.claims().forEach(VolumeHost.Claim::lost);
         tell(new VolumeEvent.VolumeFailed(String.valueOf(why.getMessage())));
     }
 
-    /** A slot is whole again. */
+    /** Called when a slot is whole again. */
     void rebuilt(int slot) { recovery.whole(slot); }
 
     /** Called before the failure is noted; a member out for medium errors is noted with it, and stays out. */
@@ -201,7 +201,7 @@ public final class RunningVolume extends ForwardingDevice {
                 String.valueOf(cause.getMessage())));
     }
 
-    /** Listeners are told one event after the other, on the volume's own thread. */
+    /** Tells listeners of an event, one event after the other, on the volume's own thread. */
     void tell(VolumeEvent event) {
         try {
             timer.execute(() -> tellNow(event));
@@ -215,14 +215,14 @@ public final class RunningVolume extends ForwardingDevice {
         listeners.forEach(listener -> listener.accept(event));
     }
 
-    /** Tells of whatever happens from now on, on the volume's own thread; it must neither block nor throw. */
+    /** Adds a listener for later events, called on the volume's own thread; it must neither block nor throw. */
     public void addListener(Consumer<VolumeEvent> listener) {
         listeners.add(listener);
     }
 
-    // --- what it is ---
+    // --- state ---
 
-    /** Which volume it is, and how it is run; where its members are may have changed since. */
+    /** Returns the spec that the volume was opened with; its members may have moved since. */
     public VolumeSpec spec() {
         return spec;
     }
@@ -232,7 +232,7 @@ public final class RunningVolume extends ForwardingDevice {
         return metadata.record().description().uuid();
     }
 
-    /** How it is at the moment. */
+    /** Returns the current status. */
     public VolumeStatus status() {
         VolumeDescription what = metadata.record().description();
         VolumeState state = volume.state();
@@ -265,19 +265,19 @@ public final class RunningVolume extends ForwardingDevice {
                 + ", and their URIs");
     }
 
-    // --- what people do with it ---
+    // --- operator requests ---
 
     /**
-     * Takes a member out, until somebody {@link #add}s it again or puts another in its place. Blocks until that is
+     * Takes a member out, until the operator {@link #add}s it again or puts another in its place. Blocks until that is
      * stable on the others.
      *
-     * @throws InvalidRequestException when the volume cannot do without
+     * @throws InvalidRequestException when the volume cannot do without it
      */
     public void fail(int slot) throws StorageException { recovery.fail(slot); }
 
     /**
-     * Puts another device in a slot, whose member is failed if it has not, and begins to rebuild it. Blocks until that
-     * is stable on the others.
+     * Puts another device in a slot, after failing the slot's member if it has not failed, and begins to rebuild it.
+     * Blocks until that is stable on the others.
      *
      * @param force whether what is on the device may be destroyed
      */
@@ -286,7 +286,7 @@ public final class RunningVolume extends ForwardingDevice {
     }
 
     /**
-     * Takes a member back that was taken out, or makes a device a spare. Blocks.
+     * Takes back a member that was taken out, or makes a device a spare. Blocks.
      *
      * @param name URI, or the number of a slot
      * @param force whether what is on a new spare may be destroyed
@@ -303,7 +303,7 @@ public final class RunningVolume extends ForwardingDevice {
     }
 
     /**
-     * Makes a spare leave the volume; it is blank then. Blocks.
+     * Removes a spare from the volume and erases its superblock. Blocks.
      *
      * @param name its URI, or its UUID
      */
@@ -318,22 +318,22 @@ public final class RunningVolume extends ForwardingDevice {
     }
 
     /**
-     * Gives the volume one member more: a linear one has more blocks then, a mirror one copy more, and others move all
-     * blocks first, after which they have more. Blocks until that is stable; requests wait for some milliseconds.
+     * Adds a member to the volume: a linear volume has more blocks then, a mirror one more copy, and other levels have
+     * more blocks after a reshape. Blocks until that is stable; requests wait for some milliseconds.
      *
      * @param force whether what is on the device may be destroyed
-     * @return the new slot, which a mirror begins to rebuild, and others to move blocks to
-     * @throws InvalidRequestException where it cannot, now or at all; one line
+     * @return the new slot, which a mirror begins to rebuild, and striped levels to reshape onto
+     * @throws InvalidRequestException if the volume cannot grow, now or at all; the message is one line
      */
     public int grow(String uri, boolean force) throws StorageException {
         return recovery.grow(growing, uri, force);
     }
 
     /**
-     * Begins to read and compare everything.
+     * Begins a scrub: reads and compares everything.
      *
-     * @param repairing whether what does not match is put right
-     * @return false where a scrub is going on already
+     * @param repairing whether mismatches are repaired
+     * @return false if a scrub is under way already
      * @throws BusyException while the volume is being reshaped
      */
     public boolean scrub(boolean repairing) throws BusyException {
@@ -341,7 +341,7 @@ public final class RunningVolume extends ForwardingDevice {
         return scans.beginScrub(repairing);
     }
 
-    /** Ends the scrub that is going on, if there is one. */
+    /** Cancels the scrub that is under way, if there is one. */
     public void cancelScrub() {
         scans.cancel(ScanKind.SCRUB);
     }
@@ -372,7 +372,7 @@ public final class RunningVolume extends ForwardingDevice {
         volume.submit(request);
     }
 
-    /** {@inheritDoc} Not while it is to be confirmed that the volume is this process's. */
+    /** {@inheritDoc} False while the ownership of the volume has yet to be confirmed. */
     @Override
     public boolean isCurrent() { return lease.isValid(); }
 
@@ -381,7 +381,7 @@ public final class RunningVolume extends ForwardingDevice {
 
     // --- the end ---
 
-    /** Stops it in order: what was asked for is done and stable, and the members say so. Blocks. */
+    /** Stops the volume in order: all requests are done and stable, and the members record that. Blocks. */
     @Override
     public void close() {
         if (!closed.compareAndSet(false, true)) {
@@ -422,7 +422,7 @@ public final class RunningVolume extends ForwardingDevice {
             return false;
         }
         VolumeState state = volume.state();
-        // Stopped in order, nobody would know of a resync that was not through.
+        // After a stop in order, an incomplete resync would not be noticed at the next start.
         if (!state.serving() || state.resyncedStripes() >= 0 || !flush(state)) {
             return false;
         }
@@ -445,7 +445,7 @@ public final class RunningVolume extends ForwardingDevice {
         }
     }
 
-    /** Does what may hang, as requests of a volume may that has failed, which are not waited for long then. */
+    /** Runs an action that may hang; returns false on timeout, which is short once the volume has failed. */
     private boolean hasEnded(Runnable what) throws InterruptedException {
         Thread thread = Thread.ofPlatform().daemon().name("raid-end").start(what);
         long begunNs = System.nanoTime();

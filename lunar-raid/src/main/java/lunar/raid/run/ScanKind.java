@@ -2,13 +2,13 @@ package lunar.raid.run;
 
 /** The kinds of {@link lunar.raid.BackgroundScan}. */
 public enum ScanKind {
-    /** A member gets what belongs in its slot. */
+    /** Gives a member what belongs in its slot. */
     REBUILD("rebuild"),
-    /** Blocks are moved into the layout that a volume has with more members. */
+    /** Moves blocks into the layout with more members. */
     RESHAPE("reshape"),
-    /** Parity and copies are made true after a crash, or for the first time. */
+    /** Makes parity and copies consistent after a crash, or for the first time. */
     RESYNC("resync"),
-    /** All is read and compared. */
+    /** Reads and compares everything. */
     SCRUB("scrub");
 
     private final String title;

@@ -1,18 +1,18 @@
 package lunar.raid.run;
 
 /**
- * What a scrub has found.
+ * The result of a scrub.
  *
- * @param stripes looked at
- * @param mismatches stripes whose redundancy did not match their data
+ * @param stripes that were read
+ * @param mismatches stripes with redundancy that did not match their data
  * @param repairs ranges that could not be read, or had another checksum, and were repaired
- * @param skipped stripes that could not be compared, since a part of them is missing or being made true
- * @param repairing whether mismatches were put right
- * @param why why it was not through; empty where it was
+ * @param skipped stripes that could not be compared, since a part of them is missing or being resynced
+ * @param repairing whether mismatches were repaired
+ * @param why why it did not complete; empty if it did
  */
 public record ScrubResult(long stripes, long mismatches, long repairs, long skipped,
         boolean repairing, String why) {
-    /** Whether all was compared, and was right. */
+    /** Whether everything was compared, and consistent. */
     public boolean isClean() {
         return mismatches == 0 && skipped == 0 && why.isEmpty();
     }

@@ -1,9 +1,9 @@
 package lunar.raid.run;
 
-/** The recovery state of a slot, beside its {@code SlotState}. Guarded by the {@link RecoveryCoordinator}. */
+/** The recovery state of a slot, besides its {@code SlotState}. Guarded by the {@link RecoveryCoordinator}. */
 final class SlotRecovery {
     String uri;
-    /** Whether a person, or a medium error, has put its member out: it does not come back by itself. */
+    /** Whether the operator, or a medium error, has taken its member out: it does not come back by itself. */
     boolean isOut;
     String why = "";
     int failures;
@@ -18,7 +18,7 @@ final class SlotRecovery {
         wholeNs = nowNs;
     }
 
-    /** Whether its member is to be looked for now; then the next time is later. */
+    /** Whether its member is to be reopened now; if so, advances the backoff. */
     boolean isDue(RunTiming timing) {
         if (System.nanoTime() - nextNs < 0) {
             return false;

@@ -18,21 +18,21 @@ import lunar.raid.meta.VolumeMetadata;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The spares of a running volume, which it owns: those that its superblocks name are open, so that one can be taken at
- * once; those that are away are looked for, ever less often; those that only a person has named get a superblock, where
- * nothing would be destroyed by it.
+ * The spares of a running volume, which this pool owns: those that its superblocks name are open, so that one can be
+ * taken at once; those that are away are reopened with backoff; those that only the operator has named get a
+ * superblock, if that destroys nothing.
  */
 final class SparePool {
     /**
      * A spare at the start.
      *
-     * @param uri empty where nobody has said where it is
-     * @param member its line in the table; empty where it has none yet, as far as can be told
-     * @param device null where it is not open
+     * @param uri empty if it is not known where the spare is
+     * @param member its line in the table; empty if it has none yet, as far as known
+     * @param device null if it is not open
      */
     record Known(String uri, Optional<UUID> member, @Nullable BlockDevice device, String why) {}
 
-    /** One that is to come into a slot. */
+    /** A spare that is to come into a slot. */
     record Taken(String uri, BlockDevice device) {}
 
     private static final class Spare {
@@ -59,7 +59,7 @@ final class SparePool {
     private final AtomicBoolean isTending = new AtomicBoolean();
     /** Held while the table changes; never while a device is opened. */
     private final ReentrantLock changing = new ReentrantLock();
-    /** Guarded by this, with what is in them. */
+    /** Guarded by this, together with the state of each spare. */
     private final List<Spare> spares = new ArrayList<>();
     private boolean closed;
 
@@ -72,13 +72,13 @@ final class SparePool {
         known.forEach(one -> spares.add(new Spare(one)));
     }
 
-    /** Something that the table must stay as it is for. */
+    /** Work during which the table must not change. */
     @FunctionalInterface
     interface Work {
         void run() throws StorageException;
     }
 
-    /** No spare comes or goes meanwhile. Blocks, until one that is just doing so has. */
+    /** Runs work while no spare is added or removed. Blocks until a change in progress has ended. */
     void keepStill(Work work) throws StorageException {
         changing.lock();
         try {
@@ -88,7 +88,7 @@ final class SparePool {
         }
     }
 
-    /** The volume has grown. */
+    /** Sets the metadata after the volume has grown. */
     void grown(VolumeMetadata other) { metadata = other; }
 
     synchronized boolean isEmpty() { return spares.isEmpty(); }
@@ -98,7 +98,7 @@ final class SparePool {
                 .map(one -> new VolumeStatus.Spare(one.uri, one.member, one.why)).toList();
     }
 
-    /** Whether a device is one, or is to be one. */
+    /** Whether a device is a spare, or is to be one. */
     synchronized boolean has(String uri) {
         return find(uri).isPresent();
     }
@@ -109,7 +109,7 @@ final class SparePool {
                 .findFirst();
     }
 
-    /** Looks for those that are away, unless that is going on already. Blocks for as long as they let it wait. */
+    /** Reopens spares that are away, unless that is under way. Blocks for as long as they take. */
     void tend() {
         if (isTending.compareAndSet(false, true)) {
             try {
@@ -139,7 +139,7 @@ final class SparePool {
         }
     }
 
-    /** Not while one is being taken: it seems to be away before it is in its slot. */
+    /** Closes spares that are away; not while one is being taken, which seems to be away before it is in its slot. */
     private void loseThoseAway(List<Spare> all) {
         if (!changing.tryLock()) {
             return;
@@ -177,13 +177,13 @@ final class SparePool {
         return true;
     }
 
-    /** Makes a device a spare, or takes it back for the one that it is. */
+    /** Makes a device a spare, or takes it back as the spare that it is. */
     private void join(Spare one, boolean force) throws StorageException {
         BlockDevice device = opener.open(one.uri);
         boolean done = false;
         changing.lock();
         try {
-            if (isOpen(one)) { // somebody was quicker
+            if (isOpen(one)) { // another thread was faster
                 return;
             }
             Optional<UUID> line = line(device);
@@ -227,7 +227,7 @@ final class SparePool {
         return true;
     }
 
-    /** The line of the table that a device has; empty where it has none. */
+    /** Returns the line of the table that a device has; empty if it has none. */
     private Optional<UUID> line(BlockDevice device) {
         if (new SuperblockStore(device).read() instanceof SuperblockReading.Found(Superblock found)
                 && found.volume().description().uuid()
@@ -239,12 +239,12 @@ final class SparePool {
         return Optional.empty();
     }
 
-    // --- what people want ---
+    // --- operator requests ---
 
     /**
-     * One more, or one that is away at once. Blocks.
+     * Adds a spare, or reopens one that is away at once. Blocks.
      *
-     * @param force whether what is on it may be destroyed
+     * @param force whether its content may be destroyed
      */
     void add(String uri, boolean force) throws StorageException {
         Optional<Spare> known = find(uri);
@@ -256,7 +256,7 @@ final class SparePool {
         join(known.orElseGet(() -> new Spare(new Known(uri, Optional.empty(), null, ""))), force);
     }
 
-    /** One less; it is blank then. Blocks. */
+    /** Removes a spare and erases its superblock. Blocks. */
     void remove(String name) throws StorageException {
         Spare one = find(name).orElseThrow(() -> new InvalidRequestException(
                 name + " is no spare of this volume"));
@@ -264,7 +264,7 @@ final class SparePool {
         events.accept(new VolumeEvent.SpareRemoved(one.uri));
     }
 
-    /** One that a person has named for a slot, blank; the caller's from now on. Empty where it is none. Blocks. */
+    /** Removes and erases a spare named for a slot; the caller owns it then. Empty if none is open. Blocks. */
     Optional<BlockDevice> withdraw(String uri) throws StorageException {
         Optional<Spare> one = find(uri);
         return one.isEmpty() ? Optional.empty() : Optional.ofNullable(withdraw(one.get()));
@@ -295,7 +295,7 @@ final class SparePool {
         if (device != null) {
             try {
                 Creation.destroy(device);
-            } catch (StorageException e) { // the volume does without it all the same
+            } catch (StorageException e) { // the volume does without it anyway
                 System.getLogger("lunar.raid").log(System.Logger.Level.WARNING,
                         "{0} keeps its superblock: {1}", one.uri, e.getMessage());
             }
@@ -303,10 +303,10 @@ final class SparePool {
         return device;
     }
 
-    /** The one that fits a slot best, which has failed; the volume is to replace the slot's member by it. Blocks. */
+    /** Takes the spare that fits a failed slot best; the volume is to replace the slot's member by it. Blocks. */
     Optional<Taken> take(int slot) throws StorageException {
         if (!changing.tryLock()) {
-            return Optional.empty(); // one is just coming
+            return Optional.empty(); // a spare is just being added
         }
         try {
             Optional<BlockDevice> device = metadata.takeSpare(slot);
@@ -326,7 +326,7 @@ final class SparePool {
         throw new IllegalStateException("a spare that nobody has opened");
     }
 
-    /** Nothing is written to them any more. */
+    /** Closes all spares: nothing is written to them any more. */
     synchronized void close() {
         closed = true;
         for (Spare one : spares) {

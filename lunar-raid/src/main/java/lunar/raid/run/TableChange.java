@@ -14,10 +14,10 @@ import lunar.raid.meta.Superblocks;
 /** A change of a volume's table of members. */
 @FunctionalInterface
 interface TableChange {
-    /** @param kept to be told when it is stable */
+    /** @param kept called when the change is stable */
     void make(Superblocks.Kept kept) throws StorageException;
 
-    /** Makes one, and waits until it is stable. */
+    /** Makes a change, and waits until it is stable. */
     static void await(TableChange change, Duration most) throws StorageException {
         var end = new CompletableFuture<Optional<StorageException>>();
         change.make(failure -> end.complete(Optional.ofNullable(failure)));

@@ -12,8 +12,8 @@ import java.util.regex.Pattern;
 import lunar.raid.meta.OwnerRecord;
 
 /**
- * What tells this process from every other one, and whether another one of this host still runs: by /proc (proc(5)).
- * Where that is not there, nothing is claimed.
+ * Identifies this process, and tells whether another process of this host still runs: by /proc (proc(5)). Without /proc
+ * the answer is {@link Life#UNKNOWN}.
  */
 final class ThisProcess {
     /** Whether the process of a record still runs. */
@@ -25,7 +25,7 @@ final class ThisProcess {
     private static final Path BOOT = Path.of("/proc/sys/kernel/random/boot_id");
     private static final Path HOST = Path.of("/proc/sys/kernel/hostname");
     private static final Path SELF = Path.of("/proc/self");
-    /** The first process of a PID namespace; whoever does not see it may not see others either (hidepid). */
+    /** The first process of a PID namespace; if it is not visible, others may not be either (hidepid). */
     private static final Path FIRST = Path.of("/proc/1/stat");
     private static final Pattern NAMESPACE = Pattern.compile("pid:\\[(\\d{1,18})]");
     /** Field 22 of /proc/PID/stat, counted from the third, which follows the name in parentheses. */
@@ -39,7 +39,7 @@ final class ThisProcess {
 
     static OwnerRecord.ProcessId asOwner() { return SELF_AS_OWNER; }
 
-    /** From now on a token is that of a volume that this process runs. */
+    /** Registers the token of a volume that this process runs. */
     static void begins(UUID token) {
         TOKENS.add(token);
     }

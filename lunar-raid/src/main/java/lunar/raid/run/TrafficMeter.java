@@ -3,14 +3,14 @@ package lunar.raid.run;
 import java.util.concurrent.atomic.LongAdder;
 import lunar.block.BlockRequest;
 
-/** Counts what hosts ask for, and how fast. */
+/** Counts the traffic of hosts, and its rate. */
 final class TrafficMeter {
     private static final double NS = 1e9;
 
     private final int blockSize;
     private final LongAdder read = new LongAdder();
     private final LongAdder written = new LongAdder();
-    /** Guarded by this, as the next three: what there was at the last tick, and the rates since the one before. */
+    /** Guarded by this, as are the next three: the counts at the last tick, and the rates since the one before. */
     private long atNs;
     private long readThen;
     private long writtenThen;
@@ -26,7 +26,7 @@ final class TrafficMeter {
             case READ -> read.add(request.blockCount() * blockSize);
             case WRITE, COMPARE_AND_WRITE -> written.add(request.blockCount() * blockSize);
             case FLUSH, UNMAP, WRITE_ZEROES -> {
-                // Nothing is carried.
+                // No data are transferred.
             }
         }
     }

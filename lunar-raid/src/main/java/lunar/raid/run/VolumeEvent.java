@@ -2,17 +2,17 @@ package lunar.raid.run;
 
 import lunar.block.DeviceUri;
 
-/** Something that has happened to a running volume. {@link Object#toString} is one line for a person. */
+/** An event of a running volume. {@link Object#toString} returns one line for the operator. */
 public sealed interface VolumeEvent {
-    /** How much a person should care. */
+    /** Returns the severity for the operator. */
     default System.Logger.Level level() {
         return System.Logger.Level.INFO;
     }
 
     /**
-     * The volume can be used.
+     * The volume is ready for use.
      *
-     * @param health how it is
+     * @param health its health
      * @param replayed entries of the journal that were written in place
      */
     record Started(VolumeHealth health, int replayed) implements VolumeEvent {
@@ -60,7 +60,7 @@ public sealed interface VolumeEvent {
         }
     }
 
-    /** The volume has one member more. */
+    /** The volume has a new member. */
     record MemberAdded(int slot, String uri) implements VolumeEvent {
         @Override
         public String toString() {
@@ -68,13 +68,13 @@ public sealed interface VolumeEvent {
         }
     }
 
-    /** A device waits for a slot from now on. */
+    /** A device has become a spare. */
     record SpareAdded(String uri) implements VolumeEvent {
         @Override
         public String toString() { return DeviceUri.withoutSecret(uri) + " is a spare"; }
     }
 
-    /** A device is a spare no more, since a person wants it so. */
+    /** The operator has removed a spare. */
     record SpareRemoved(String uri) implements VolumeEvent {
         @Override
         public String toString() { return DeviceUri.withoutSecret(uri) + " is a spare no more"; }
@@ -103,10 +103,10 @@ public sealed interface VolumeEvent {
      * A scan has ended.
      *
      * @param slot of a rebuild; else -1
-     * @param why why it was not through; empty where it was
+     * @param why why it did not complete; empty if it did
      */
     record ScanEnded(ScanKind kind, int slot, String why) implements VolumeEvent {
-        /** Whether all was done. */
+        /** Whether the scan completed. */
         public boolean isThrough() { return why.isEmpty(); }
 
         @Override

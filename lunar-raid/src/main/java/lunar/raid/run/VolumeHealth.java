@@ -4,17 +4,17 @@ import lunar.raid.RaidVolume;
 import lunar.raid.SlotState;
 import lunar.raid.VolumeState;
 
-/** How a volume is, in a word. */
+/** The health of a volume, in a word. */
 public enum VolumeHealth {
-    /** All that can be lost is still there. */
+    /** The redundancy is complete. */
     CLEAN("clean"),
-    /** All members are there, and redundancy is being made true. */
+    /** All members are there, and redundancy is being restored. */
     RESYNCING("resyncing"),
     /** All members are there, and blocks are to be moved into the layout of all of them, or being moved. */
     RESHAPING("reshaping"),
     /** A slot has no member, and nothing is being rebuilt. */
     DEGRADED("degraded"),
-    /** A member gets what belongs in its slot. */
+    /** A member is being rebuilt. */
     REBUILDING("rebuilding"),
     /** More is lost than the level survives. */
     FAILED("failed");

@@ -4,33 +4,33 @@ import java.util.UUID;
 import lunar.block.StorageException;
 
 /**
- * Whoever wants to know of the volumes that this process runs; found by {@link java.util.ServiceLoader}. A program sees
- * to it in this way that no other process runs the same volume, and lets people reach it.
+ * Told of the volumes that this process runs; found by {@link java.util.ServiceLoader}. A program uses it to keep other
+ * processes from running the same volume, and to make it reachable for operators.
  */
 public interface VolumeHost {
     /**
-     * A volume is about to be run; nothing has been written to its members yet.
+     * Called before a volume is run; nothing has been written to its members yet.
      *
      * @param title what people call it
-     * @param takesOver whether it is to be run although another process, which may hang, has it
-     * @throws StorageException when it must not be, with one line that says what to do
+     * @param takesOver whether it is to be run even if another process, which may hang, has it
+     * @throws StorageException if it must not be run; the message is one line that says what to do
      */
     Claim claim(UUID volume, String title, boolean takesOver) throws StorageException;
 
     /** A volume that this process may run, until this is closed. */
     interface Claim extends AutoCloseable {
-        /** Path of the socket by which commands of this host will reach the volume; empty where there is none. */
+        /** Returns the path of the socket for commands of this host to the volume; empty if there is none. */
         default String contact() {
             return "";
         }
 
-        /** It runs. */
+        /** Called when the volume runs. */
         void running(RunningVolume volume);
 
-        /** Another process has taken it over, and is the one to be reached. Must not block. */
+        /** Called when another process has taken the volume over, and is to be contacted instead. Must not block. */
         default void lost() {}
 
-        /** It runs no more. */
+        /** Called when the volume runs no more. */
         @Override
         void close();
     }

@@ -27,8 +27,8 @@ import lunar.raid.meta.VolumeRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts a volume together from the devices of a spec: opens them, decides, replays what a crash has left. A member that
- * fails at that is left out, and all is decided anew. For one thread.
+ * Puts a volume together from the devices of a spec: opens them, decides on their use, replays what a crash has left. A
+ * member that fails meanwhile is left out, and the decision is made anew. For one thread.
  */
 final class VolumeOpening {
     private static final System.Logger LOG = System.getLogger("lunar.raid");
@@ -43,13 +43,13 @@ final class VolumeOpening {
     private final MemberFaults faults = new MemberFaults();
     private List<Candidates.Found> found = List.of();
     private @Nullable BlockDevice journal;
-    /** Where the journal is lost, and a person has said what is to be done. */
+    /** The reset of a lost journal that the operator has chosen; null without one. */
     private @Nullable JournalReset reset;
 
     /**
-     * What came out.
+     * The result.
      *
-     * @param uris by slot, the device in it, or that should be
+     * @param uris by slot, the device that is in it or should be
      * @param others members of the spec that are in no slot
      * @param claims to be closed at the end, after the members
      * @param ownership of the members; to be ended before the claims
@@ -106,7 +106,7 @@ final class VolumeOpening {
                 devices.add(isUsed(slot) ? found.get(slot.candidate()).device : null);
             }
             if (own(composition, devices)) {
-                continue; // the owner before may have changed something until then
+                continue; // the previous owner may have changed something until then
             }
             if (!isJournalOpen) {
                 isJournalOpen = true;
@@ -138,7 +138,7 @@ final class VolumeOpening {
         }
     }
 
-    /** Whether members have been owned only now, or have failed at it: then all is to be decided anew. */
+    /** Acquires the members; returns true if that changed anything: then all is to be decided anew. */
     private boolean own(Composition composition, List<@Nullable BlockDevice> devices)
             throws StorageException {
         if (ownership.ownsAll(devices)) {
@@ -179,7 +179,7 @@ final class VolumeOpening {
         };
     }
 
-    /** How a person consents, where the library can only ask for it. */
+    /** Returns how the operator can consent, if the refusal asks for consent. */
     private String advice(String why) {
         if (why.contains("would start degraded")) {
             return "; " + spec.title() + "?degraded=yes lets it";
@@ -187,7 +187,7 @@ final class VolumeOpening {
         return why.contains("or force it") ? "; " + spec.title() + "?degraded=force does" : "";
     }
 
-    /** The URI says what it expects; something else on the members is a mistake. */
+    /** Requires that the members hold the volume that the URI names. */
     private void requireMeant(VolumeDescription what) throws StorageException {
         if (what.level() != spec.level() || !what.name().equals(spec.name())) {
             throw new InvalidRequestException("the members of " + spec.title()
@@ -223,7 +223,7 @@ final class VolumeOpening {
         }
     }
 
-    /** Why the journal is not there; empty where it is, and open. */
+    /** Opens the journal; returns why that failed, or empty if it is open. */
     private String journalObstacle(VolumeRecord volume) throws StorageException {
         if (spec.journal().isEmpty()) {
             return "nobody says where";
@@ -291,7 +291,7 @@ final class VolumeOpening {
                 List.copyOf(claims), ownership, faults);
     }
 
-    /** Where the member of a slot should be: at its place in the list, else wherever nobody else is. */
+    /** Returns where a missing member should be: at its place in the list, else the first URI that is not taken. */
     private String likely(int slot, List<String> others) {
         if (slot < spec.members().size() && others.contains(spec.members().get(slot))) {
             return spec.members().get(slot);
@@ -299,7 +299,7 @@ final class VolumeOpening {
         return others.isEmpty() ? "" : others.getFirst();
     }
 
-    /** Those of the table, then those that are to be in it. */
+    /** Returns the spares of the table, then those that are to be added to it. */
     private List<SparePool.Known> spares(Composition composition, List<Optional<String>> inSlots) {
         var spares = new ArrayList<SparePool.Known>();
         var named = new ArrayList<>(spec.spares());
@@ -320,14 +320,14 @@ final class VolumeOpening {
         for (String uri : named) {
             spares.add(new SparePool.Known(uri, Optional.empty(), null, ""));
         }
-        // Who of the others is away is not known; there are at least so many more than names for them.
+        // Each name left may be one of the spares that are away: only the excess is listed without a URI.
         away.subList(0, Math.min(away.size(), named.size())).clear();
         away.forEach(uuid -> spares
                 .add(new SparePool.Known("", Optional.of(uuid), null, "it is away")));
         return spares;
     }
 
-    /** Those that came back are opened again when it is their turn. */
+    /** Closes devices that are not used; members that came back are opened again when they are readmitted. */
     private void closeUnused(Composition composition) {
         var used = new ArrayList<Candidates.Found>();
         for (Composition.Slot slot : composition.slots()) {

@@ -22,20 +22,20 @@ import lunar.raid.meta.SuperblockStore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which process runs a volume, as its members tell; for those who do not run it themselves.
+ * The process that runs a volume, according to its members; for processes that do not run it themselves.
  *
- * @param record what the owner has written
+ * @param record the owner's record on the members
  * @param isHere whether it is on this host
  */
 public record VolumeOwner(OwnerRecord record, boolean isHere) {
-    /** For a person: "process 4711 of this host", "host alpha pid 4711". */
+    /** Returns the owner for the operator: "process 4711 of this host", "host alpha pid 4711". */
     public String title() {
         return Owners.title(record);
     }
 
     /**
-     * The process that runs a volume now; empty where none does, as far as its members can be read. Blocks: the record
-     * of an owner that may be alive is watched for some seconds.
+     * Returns the process that runs a volume now; empty if none does, as far as its members can be read. Blocks: the
+     * record of an owner that may be alive is watched for some seconds.
      *
      * @param opener of members that are only read
      */
@@ -51,7 +51,7 @@ public record VolumeOwner(OwnerRecord record, boolean isHere) {
     /**
      * Requires that no process runs the volume that a device belongs to. Blocks, as {@link #look} does.
      *
-     * @throws BusyException where one does, with one line
+     * @throws BusyException if one does; the message is one line
      */
     public static void requireNone(String uri, BlockDevice device) throws StorageException {
         if (device.sizeBytes() < OwnerPlace.AT_BYTES + device.blockSize()) {
@@ -66,11 +66,11 @@ public record VolumeOwner(OwnerRecord record, boolean isHere) {
     }
 
     /**
-     * Makes the members of a volume free: none is a member of anything afterwards. Blocks.
+     * Erases the members of a volume: none is a member of anything afterwards. Blocks.
      *
-     * @param told of the members that keep what they have, and why
-     * @return how many were made free
-     * @throws BusyException where a process runs the volume, with one line
+     * @param told of the members that keep their content, and why
+     * @return how many were erased
+     * @throws BusyException if a process runs the volume; the message is one line
      */
     public static int erase(VolumeSpec spec, UUID volume, MemberOpener opener, Kept told)
             throws StorageException {
@@ -103,7 +103,7 @@ public record VolumeOwner(OwnerRecord record, boolean isHere) {
         }
     }
 
-    /** Told of a member that stays what it is. */
+    /** Called for a member that is not erased. */
     @FunctionalInterface
     public interface Kept {
         void kept(String uri, Exception why);
@@ -120,7 +120,7 @@ public record VolumeOwner(OwnerRecord record, boolean isHere) {
         };
     }
 
-    /** Devices that may be members, open for a look. */
+    /** Devices that may be members, open for examination. */
     private static final class OpenMembers implements AutoCloseable {
         final Map<String, BlockDevice> open = new HashMap<>();
         final Map<String, Exception> failures = new HashMap<>();
@@ -166,7 +166,7 @@ public record VolumeOwner(OwnerRecord record, boolean isHere) {
                     records.add(member.read());
                     members.add(member);
                 } catch (StorageException _) {
-                    // It says nothing of its owner.
+                    // The owner of an unreadable member is unknown.
                 }
             }
             OwnerRecord newest = OwnerPlace.newest(records, volume);

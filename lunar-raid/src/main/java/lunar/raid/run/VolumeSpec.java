@@ -16,14 +16,14 @@ import lunar.raid.layout.Level;
 import lunar.raid.meta.Consent;
 
 /**
- * Which volume is meant, where its members are, and how it is run. As a URI:
- * {@code raid5:NAME?member=URI&member=URI...&spare=URI&journal=URI&rebuild-rate=50M&stall-timeout=1m}
- * and so on, each URI {@link DeviceUri#encoded}.
+ * The volume to run, the devices of its members, and its options. As a URI: {@code
+ * raid5:NAME?member=URI&member=URI...&spare=URI&journal=URI&rebuild-rate=50M&stall-timeout=1m} and so on, each URI
+ * {@link DeviceUri#encoded}.
  *
- * @param level what the superblocks must say, too
- * @param name what the superblocks must say, too
- * @param members devices, in any order; those that are not there are missing
- * @param spares devices that take the place of a member that fails
+ * @param level the level, which the superblocks must confirm
+ * @param name the name, which the superblocks must confirm
+ * @param members devices, in any order; slots without one are missing
+ * @param spares devices that replace members that fail
  * @param journal the device that has the journal, where members have none
  */
 public record VolumeSpec(Level level, String name, List<String> members, List<String> spares,
@@ -61,7 +61,7 @@ public record VolumeSpec(Level level, String name, List<String> members, List<St
     }
 
     /**
-     * Takes a URI apart.
+     * Parses a URI.
      *
      * @throws IllegalArgumentException with one line for the person who wrote it
      */
@@ -155,12 +155,12 @@ public record VolumeSpec(Level level, String name, List<String> members, List<St
         };
     }
 
-    /** Its short URI, {@code raid5:vol}, as people call it. */
+    /** Returns the short URI, {@code raid5:vol}, for the operator. */
     public String title() {
         return scheme(level) + ":" + name;
     }
 
-    /** Its URI with everything in it. */
+    /** Returns the complete URI. */
     public String uri() {
         var written = new ArrayList<String>();
         members.forEach(uri -> written.add("member=" + DeviceUri.encoded(uri)));

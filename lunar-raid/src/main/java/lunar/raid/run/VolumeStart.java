@@ -20,11 +20,11 @@ import lunar.raid.meta.VolumeMetadata;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the parts of a running volume need of each other while they are made, and what hears of the volume from then
- * on: what happens before the {@link RunningVolume} is there is kept for it.
+ * Connects the parts of a running volume while they are created, and listens to the volume from then on: events before
+ * the {@link RunningVolume} exists are kept for it.
  */
 final class VolumeStart implements RaidListener {
-    /** Told one by one; more of them are only counted. */
+    /** Losses of a slot that are reported one by one; more of them are only counted. */
     private static final long MAX_LOSSES_TOLD = 100;
 
     final VolumeSpec spec;
@@ -34,7 +34,7 @@ final class VolumeStart implements RaidListener {
     final ScheduledExecutorService timer;
     final AtomicLong repairs = new AtomicLong();
     final AtomicLongArray errors = new AtomicLongArray(Superblock.MAX_MEMBERS);
-    /** What happens before the volume is there. Guarded by this, as the next. */
+    /** Events before the volume exists. Guarded by this, as is the next. */
     private final List<Consumer<RunningVolume>> early = new ArrayList<>();
     private @Nullable RunningVolume running;
 

@@ -9,16 +9,16 @@ import lunar.raid.layout.Level;
 import lunar.raid.meta.Consistency;
 
 /**
- * A running volume at a moment.
+ * A snapshot of a running volume.
  *
  * @param title its short URI
  * @param chunkBytes bytes of a chunk
  * @param checksums whether members keep checksums
  * @param slots its slots
- * @param scans what goes over it now
- * @param lastScrub what the last scrub since the start found
+ * @param scans background scans in progress
+ * @param lastScrub the result of the last scrub since the start
  * @param spares devices that wait for a slot
- * @param journal the device that has the journal, if one has
+ * @param journal the device of the journal, if it has one
  * @param badBlocks blocks that have lost their content
  */
 public record VolumeStatus(String title, UUID uuid, Level level, long sizeBytes, int blockSize,
@@ -35,8 +35,8 @@ public record VolumeStatus(String title, UUID uuid, Level level, long sizeBytes,
     /**
      * A slot.
      *
-     * @param uri the device in it, or that should be
-     * @param why what a person should know of it; may be empty
+     * @param uri the device that is in it or should be
+     * @param why what the operator should know of it; may be empty
      * @param repairs ranges of its member that were repaired since the start
      * @param errors ranges of its member that could not be repaired since the start
      */
@@ -44,31 +44,31 @@ public record VolumeStatus(String title, UUID uuid, Level level, long sizeBytes,
             long repairs, long errors) {}
 
     /**
-     * Something that goes over all stripes.
+     * A background scan.
      *
      * @param slot of a rebuild; else -1
      * @param bytesPerSecond of each member, since it began
-     * @param secondsLeft as far as that can be told
+     * @param secondsLeft if it can be estimated
      */
     public record Scan(ScanKind kind, int slot, long doneStripes, long stripes,
             long bytesPerSecond, OptionalLong secondsLeft) {
-        /** How much is done, 0 to 100. */
+        /** Returns the progress, 0 to 100. */
         public double percent() {
             return stripes == 0 ? 100 : 100.0 * doneStripes / stripes;
         }
     }
 
     /**
-     * A device that waits for a slot.
+     * A spare.
      *
-     * @param uri empty where nobody has said where it is
-     * @param member its UUID as a spare; empty where it is none yet
-     * @param why why it cannot be used now; empty where it can, as far as is known
+     * @param uri empty if it is not known where the spare is
+     * @param member its UUID as a spare; empty if it is not a spare yet
+     * @param why why it cannot be used now; empty if it can, as far as known
      */
     public record Spare(String uri, Optional<UUID> member, String why) {}
 
     /**
-     * What hosts read and write.
+     * The traffic of hosts.
      *
      * @param readBytes since the start
      * @param writtenBytes since the start

@@ -1,13 +1,13 @@
 /**
- * A RAID volume at work: the shell with a clock and threads around the engine and the metadata, which have neither.
+ * Runs RAID volumes: the shell with a clock and threads around the engine and the metadata, which have neither.
  *
  * <p>{@link lunar.raid.run.RunningVolume} opens the members that a {@link lunar.raid.run.VolumeSpec} names, puts the
- * volume together, does what a crash or an absence has left to do (replay, resync, rebuild, return of a member), and
- * keeps doing so until it is closed, which stops it in order. It is a {@link lunar.block.BlockDevice}; as a URI it is
- * {@code raid5:NAME?member=URI&member=URI...} ({@link lunar.raid.run.RaidProvider}). What happens is logged, and told
- * as {@link lunar.raid.run.VolumeEvent}s; {@link lunar.raid.run.VolumeStatus} says how it is.
+ * volume together, recovers from a crash or an absence (replay, resync, rebuild, return of a member), and keeps doing
+ * so until it is closed, which stops it in order. It is a {@link lunar.block.BlockDevice}; as a URI it is {@code
+ * raid5:NAME?member=URI&member=URI...} ({@link lunar.raid.run.RaidProvider}). Events are logged, and reported as {@link
+ * lunar.raid.run.VolumeEvent}s; {@link lunar.raid.run.VolumeStatus} is its state.
  *
- * <p>Threads: each volume has one that keeps time, and short ones for what may block. Any thread may use a volume.
+ * <p>Threads: each volume has a timer, and short-lived ones for what may block. Any thread may use a volume.
  *
  * {@snippet :
  * try (BlockDevice volume = Devices.open("raid1:music?member=file:a.img&member=iscsi://host/iqn/0")) {

@@ -49,9 +49,9 @@ public final class AbsentDeviceServer implements DeviceServer {
     }
 
     /**
-     * REPORT LUNS is the same whatever LUN it is sent to (SPC-5 section 6.34), and tells what the nexus may see. There
-     * is no administrative logical unit, so nothing lies below one. Who has asked need not be told any more that the
-     * list has changed (SAM-5 section 5.14).
+     * Executes REPORT LUNS, which is the same at every LUN (SPC-5 section 6.34): reports what the nexus may see. There
+     * is no administrative logical unit, so nothing lies below one. A nexus that has asked need not be told any more
+     * that the list has changed (SAM-5 section 5.14).
      */
     static void reportLuns(ScsiTask task, ReportLuns report) {
         if (report.select() != 0x01) { // before the list is looked at: what changes between is told twice, not never

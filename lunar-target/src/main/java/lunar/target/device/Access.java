@@ -1,7 +1,7 @@
 package lunar.target.device;
 
 /**
- * What a command needs of the medium and does to it, by which the state of the medium and reservations let it pass
+ * The access of a command to the medium, by which the state of the medium and reservations let the command pass
  * (SPC-5 section 5.13.1, SBC-4 section 4.17, with their tables of commands).
  */
 enum Access {

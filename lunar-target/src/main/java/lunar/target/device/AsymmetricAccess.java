@@ -46,7 +46,7 @@ final class AsymmetricAccess {
 
     private final LogicalUnit unit;
     private final Map<TargetPort, GroupState> groups = new ConcurrentHashMap<>();
-    /** For a look at every command: no group has ever been anything but active. */
+    /** Read by every command: whether no group has ever been anything but active. */
     private volatile boolean allActive = true;
 
     AsymmetricAccess(LogicalUnit unit) { this.unit = unit; }
@@ -56,7 +56,7 @@ final class AsymmetricAccess {
     /**
      * Changes the state of a group; nexuses of its target hear of it, but for the one that asked for it.
      *
-     * @param by who asked, or null for the device itself
+     * @param by the nexus that asked, or null for the device itself
      */
     synchronized void change(TargetPort group, State state, int statusCode, @Nullable Nexus by) {
         boolean same = of(group).state() == state;
@@ -71,8 +71,8 @@ final class AsymmetricAccess {
     }
 
     /**
-     * Puts a group of a target that has just got the unit into its state, whatever another target of this name has left
-     * there whose last commands have not ended. No nexus has to hear of it: none has seen the unit there.
+     * Puts a group of a target that has just got the unit into its state, over what another target of this name may
+     * have left there while its last commands go on. No nexus is told: none has seen the unit there.
      */
     synchronized void begin(TargetPort group, State state) {
         if (of(group).state() != state) {

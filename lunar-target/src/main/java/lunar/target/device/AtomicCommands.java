@@ -13,8 +13,8 @@ import lunar.scsi.WriteAtomic;
 
 /**
  * Writes that others see whole or not at all (SBC-4 sections 4.29, 5.20 and 5.37). WRITE ATOMIC hands the device one
- * request, and is there where the device has {@link Capability#ATOMIC_WRITE}: memory, whose content does not outlive a
- * crash, and files, which log it first.
+ * request, and is there where the device has {@link Capability#ATOMIC_WRITE}: memory, which does not outlive a crash,
+ * and files, which log it first.
  * ORWRITE is atomic for each block: of two at once none loses a bit of the other, nor does one overwrite a write that
  * came between.
  */
@@ -93,8 +93,8 @@ final class AtomicCommands {
     }
 
     /**
-     * Reads, merges, and writes if nobody has written between, in pieces that the device compares at once: each block
-     * gets what SBC-4 promises, whatever else goes on.
+     * Reads, merges, and writes unless another write came between, in pieces that the device compares at once: each
+     * block gets what SBC-4 promises, whatever else goes on.
      */
     private void or(ScsiTask task, OrWrite command, MemorySegment data) throws StorageException {
         int block = device.blockSize();
@@ -130,7 +130,7 @@ final class AtomicCommands {
                         task.request().asCompareAndWrite(lba, blockCount, both, false));
                 return;
             } catch (MiscompareException _) {
-                // Somebody has written between: once more with what is there now.
+                // Another write came between: once more with what is there now.
             }
         }
     }

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Unit attention conditions of one nexus at one logical unit, oldest first (SAM-5 section 5.14). Thread-safe. */
 final class Attentions {
-    /** More than these tell the host nothing new. */
+    /** Most conditions that pend at once: more tell the host nothing new. */
     private static final int MAX_PENDING = 16;
 
     private final Deque<AdditionalSense> pending = new ArrayDeque<>();

@@ -66,7 +66,7 @@ final class BlockCommands {
 
     // --- READ and WRITE that are plain: decoded where they lie, so that the usual command costs no allocation ---
 
-    /** Accepts the command if it is one of these. */
+    /** Accepts the command if it is a plain READ or WRITE. */
     boolean acceptPlain(ScsiTask task) {
         MemorySegment cdb = task.cdbBytes();
         int opcode = BlockCdb.opcode(cdb, 0);
@@ -151,7 +151,7 @@ final class BlockCommands {
         write(task, lba, blockCount, fua);
     }
 
-    /** Writes data-out; the range has been looked at. */
+    /** Writes data-out to a range that has been checked. */
     void write(ScsiTask task, long lba, long blockCount, boolean fua) {
         MemorySegment data = task.dataOut();
         if (refusedPart(task, data, blockCount)) {
@@ -172,7 +172,7 @@ final class BlockCommands {
         return (fua || modes.writeThrough()) && device.supports(Capability.FUA);
     }
 
-    /** How a command ends whose only change is a write, with FUA or without. */
+    /** Returns the ending of a command that changes blocks by one write alone, with FUA or without. */
     ScsiTask.Ending writeEnding(boolean fua, boolean withFua) {
         if (withFua) {
             return BlockCommands::ended;
@@ -181,8 +181,8 @@ final class BlockCommands {
     }
 
     /**
-     * Ends a write with a part of a block, or whose data-out were not declared at all, which writes nothing then. Fewer
-     * blocks than the CDB wants are written, and the overflow is told (RFC 7143 section 11.4.5, FCP-4 section 9.4.2).
+     * Refuses a write with a part of a block, or without any declared data-out, which then writes nothing. Fewer blocks
+     * than the CDB wants are written, and the overflow is reported (RFC 7143 section 11.4.5, FCP-4 section 9.4.2).
      */
     private boolean refusedPart(ScsiTask task, MemorySegment data, long blockCount) {
         boolean refused = data.byteSize() % device.blockSize() != 0
@@ -250,9 +250,9 @@ final class BlockCommands {
     }
 
     /**
-     * How a command ends whose first change is about to be submitted. With the write cache off the change is made
-     * stable by a flush, the failure of which says nothing of its blocks. The cache may also be switched off before the
-     * change ends, and too late for the flush that goes with that.
+     * Returns the ending of a command that is about to submit its first change. With the write cache off a flush makes
+     * the change stable; its failure says nothing of the blocks. The cache may also be switched off before the change
+     * ends, and too late for the flush that goes with that.
      */
     ScsiTask.Ending changeEnding() {
         return modes.writeThrough() ? flushingEnding : cachedChangeEnded;

@@ -120,7 +120,7 @@ final class BlockCopy {
         return device.supports(Capability.UNMAP_ZEROES) && !unit.spec().thick();
     }
 
-    /** What {@link #zero} zeroes at once. */
+    /** Returns the most bytes that {@link #zero} zeroes at once. */
     private long maxZeroBytes() {
         long blocks = unmaps()
                 ? device.limits().maxUnmapBlocks()

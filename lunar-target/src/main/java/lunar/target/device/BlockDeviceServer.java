@@ -40,7 +40,7 @@ import lunar.scsi.WriteBlocks;
 
 /**
  * A direct-access block device (SPC-5, SBC-4) over a {@link BlockDevice}. Says which command needs which data, and
- * who executes it; the commands themselves stand in the classes beside it, by family.
+ * which class executes it; the commands themselves stand in the classes beside it, by family.
  */
 final class BlockDeviceServer implements DeviceServer {
     private static final int ACTION_BITS = 5;
@@ -251,7 +251,7 @@ final class BlockDeviceServer implements DeviceServer {
 
     @Override
     public void lostWrites(ScsiTask task) {
-        if (task.aborted()) { // nobody hears how it ends
+        if (task.aborted()) { // its outcome is not reported
             unit.losses().lost(device.writeLosses(), unit.nexuses());
         } else {
             unit.losses().lost(task.nexus(), device.writeLosses(), unit.nexuses());
@@ -277,7 +277,7 @@ final class BlockDeviceServer implements DeviceServer {
         };
     }
 
-    /** What REQUEST SENSE tells while there is nothing else (SPC-5 section 6.39). */
+    /** Returns the sense for REQUEST SENSE while there is nothing else to report (SPC-5 section 6.39). */
     private Sense pollable() {
         return unit.modes()
                 .simulatedException() == InformationalExceptionsModePage.ON_REQUEST

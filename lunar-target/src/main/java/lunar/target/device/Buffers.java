@@ -28,7 +28,7 @@ public final class Buffers {
 
         private final MemorySegment memory;
         private final int sizeClass;
-        /** Parts that were asked for, for the next user, who asks for the same ones most likely. */
+        /** Parts that were asked for, kept for the next user, which most likely asks for the same ones. */
         private @Nullable MemorySegment @Nullable [] slices;
 
         private Buffer(MemorySegment memory, int sizeClass) {
@@ -42,7 +42,7 @@ public final class Buffers {
         /** Where it belongs in the pool. */
         int sizeClass() { return sizeClass; }
 
-        /** A part of it; made once for users who cut their buffers alike. */
+        /** Returns a part of it; made once for users that cut their buffers alike. */
         public MemorySegment slice(int offset, int length) {
             if (length == memory.byteSize() && offset == 0) {
                 return memory;
@@ -64,7 +64,7 @@ public final class Buffers {
         }
     }
 
-    /** What one user has of the memory, of several who must not starve each other. Belongs to one pool. */
+    /** The memory of one user, of several that must not starve each other. Belongs to one pool. */
     public static final class Share {
         private long bytes;
     }
@@ -138,7 +138,7 @@ public final class Buffers {
         give(buffer);
     }
 
-    /** Memory of at least so many bytes, whose content is whatever was there; null where there is none left. */
+    /** Takes memory of at least so many bytes, with whatever content was there; null where there is none left. */
     public synchronized @Nullable Buffer take(int bytes) {
         int sizeClass = sizeClass(bytes);
         int size = bytesOf(sizeClass);

@@ -15,7 +15,7 @@ import lunar.scsi.InvalidCdbException;
 import lunar.scsi.StandardCommands;
 import org.jspecify.annotations.Nullable;
 
-/** The commands that a device server executes: for each kind of CDB what it needs and who executes it. */
+/** The commands that a device server executes: for each kind of CDB what it needs and how it is executed. */
 final class CommandSet {
     /**
      * How a kind of command is executed.
@@ -48,7 +48,7 @@ final class CommandSet {
         return add(new Handler<>(type, _ -> access, dataOutBytes, execute, true));
     }
 
-    /** Adds a command without data-out, whose access depends on its CDB. */
+    /** Adds a command without data-out; its access depends on its CDB. */
     <C extends Cdb> CommandSet on(Class<C> type, Function<C, Access> access,
             BiConsumer<ScsiTask, C> execute) {
         return add(new Handler<>(type, access, _ -> 0, execute, false));
@@ -66,12 +66,12 @@ final class CommandSet {
         return on(type, access, _ -> 0, execute);
     }
 
-    /** Who executes such a command; null where it is not supported. */
+    /** Returns the handler of such a command; null where it is not supported. */
     @Nullable
     Handler<?> handler(Cdb cdb) { return handlers.get(cdb.getClass()); }
 
     /**
-     * What REPORT SUPPORTED OPERATION CODES tells: the standard commands that are here.
+     * Returns what REPORT SUPPORTED OPERATION CODES reports: the standard commands that are here.
      *
      * @param wanted leaves out service actions of a command that is here
      */

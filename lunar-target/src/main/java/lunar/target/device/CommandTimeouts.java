@@ -4,9 +4,9 @@ import lunar.scsi.CommandDescriptor;
 
 /** How long hosts should wait for a command (SPC-5 section 6.35.4, RCTD): by what it may have to do on the medium. */
 final class CommandTimeouts {
-    /** One transfer, with a disk that has to wake up first. */
+    /** A transfer, with a disk that has to wake up first. */
     private static final int TRANSFER_S = 60;
-    /** Work whose length the CDB does not bound, or only by the size of the device. */
+    /** Work of a length that the CDB does not bound, or only by the size of the device. */
     private static final int LONG_S = 600;
 
     private CommandTimeouts() {}

@@ -14,7 +14,7 @@ import lunar.scsi.ThirdPartyCopy;
 import lunar.scsi.ThirdPartyCopy.Descriptor;
 import lunar.scsi.WriteUsingTokenList;
 
-/** What the copy manager takes, and how it tells so (SPC-5 sections 6.4 and 7.7.19). */
+/** The limits of the copy manager, and how it reports them (SPC-5 sections 6.4 and 7.7.19). */
 final class CopyLimits {
     private static final int MAX_CSCDS = 16;
     private static final int MAX_SEGMENTS = 64;

@@ -45,24 +45,24 @@ final class CopyOperation {
         }
     }
 
-    /** So many bytes more stand at the destination. */
+    /** Counts bytes that have been written to the destination. */
     synchronized void copied(long more) {
         bytes += more;
     }
 
-    /** One segment more is done. */
+    /** Counts a segment as done. */
     synchronized void segmentDone() { segments++; }
 
     synchronized long bytes() { return bytes; }
 
     synchronized int segments() { return segments; }
 
-    /** The token that it made. */
+    /** Sets the token that it made. */
     synchronized void token(Bytes made) { token = made; }
 
     synchronized Optional<Bytes> token() { return Optional.ofNullable(token); }
 
-    /** It has ended; sense data go with CHECK CONDITION. */
+    /** Ends the operation; sense data go with CHECK CONDITION. */
     void end(Status with, @Nullable Sense why) {
         synchronized (this) {
             status = with;

@@ -30,7 +30,7 @@ final class CopyOperations {
             AdditionalSense.INSUFFICIENT_RESOURCES);
 
     private final Map<Long, CopyOperation> operations = new LinkedHashMap<>();
-    /** Those that go on without a command, and who works at them. */
+    /** Operations that go on without a command, each with its worker. */
     private final Map<CopyOperation, Worker> background = new HashMap<>();
     /** Of these, the ones that hang in a device, with fences around what they use. */
     private final Set<CopyOperation> leftBehind = ConcurrentHashMap.newKeySet();
@@ -53,7 +53,7 @@ final class CopyOperations {
         operations.put(identifier, operation);
     }
 
-    /** The operation goes on when its command has ended. */
+    /** Registers an operation that goes on when its command has ended. */
     synchronized void goesOn(CopyOperation operation, Worker worker) {
         background.put(operation, worker);
         var _ = operation.ended().thenRun(() -> forget(operation));
@@ -62,8 +62,8 @@ final class CopyOperations {
     private synchronized void forget(CopyOperation operation) { background.remove(operation); }
 
     /**
-     * Cancels those that go on without a command, which nobody could abort otherwise; ends when none of them can be
-     * seen to write any more.
+     * Cancels the operations that go on without a command, which could not be aborted otherwise; ends when none of them
+     * can be seen to write any more.
      */
     CompletableFuture<Void> cancel() {
         Map<CopyOperation, Worker> all;
@@ -75,7 +75,7 @@ final class CopyOperations {
                 .toArray(CompletableFuture[]::new));
     }
 
-    /** One that hangs in a device is left behind, with a fence around what it uses, as a command is. */
+    /** Cancels one. If it hangs in a device it is left behind, with a fence around what it uses, as a command is. */
     private CompletableFuture<Void> cancel(CopyOperation operation, Worker worker) {
         operation.cancel();
         if (leftBehind.contains(operation)) {

@@ -12,7 +12,7 @@ import lunar.scsi.ShortCopyStatus;
 import lunar.scsi.Status;
 import lunar.scsi.WriteUsingToken;
 
-/** What became of copy operations: RECEIVE COPY RESULTS and its kin (SPC-5 sections 6.20 to 6.26, SBC-4 5.25). */
+/** Reports on copy operations: RECEIVE COPY RESULTS and its kin (SPC-5 sections 6.20 to 6.26, SBC-4 5.25). */
 final class CopyResultCommands {
     private static final int LIST_IDENTIFIER_AT = 2;
     private static final int COUNTER_MASK = 0xffff;

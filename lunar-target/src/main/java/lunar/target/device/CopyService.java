@@ -12,13 +12,13 @@ import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
 
 /**
- * What all copies of a server share: memory, of which there is as much as copies may run at once, and the ROD tokens.
+ * The resources that all copies of a server share: memory for as many as may run at once, and the ROD tokens.
  * A token made at one target can be used at another. Thread-safe.
  */
 public final class CopyService {
     /** Copies that move data at once; others wait. */
     static final int MAX_RUNNING = 16;
-    /** Those of one initiator. */
+    /** Copies of one initiator that move data at once. */
     static final int MAX_OF_INITIATOR = MAX_RUNNING / 2;
     /** Memory of a copy. */
     static final int PIECE_BYTES = 1 << 20;
@@ -36,7 +36,7 @@ public final class CopyService {
 
     RodTokens tokens() { return tokens; }
 
-    /** Memory for one copy of an initiator. Blocks until there is some; whoever borrows gives back. */
+    /** Lends memory for a copy of an initiator. Blocks until there is some; the caller gives it back. */
     MemorySegment borrow(CopyOperation operation, String initiatorName)
             throws CopyException, InterruptedException {
         operation.requireGoingOn();

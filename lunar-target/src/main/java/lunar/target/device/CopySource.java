@@ -63,7 +63,7 @@ sealed interface CopySource {
             ranges = List.copyOf(ranges);
         }
 
-        /** One range, of any length. */
+        /** Returns the blocks of a range, of any length. */
         static Blocks of(LogicalUnit unit, long lba, long blockCount) {
             var ranges = new ArrayList<BlockRange>();
             for (long done = 0; done < blockCount;) {

@@ -12,7 +12,7 @@ final class CopyWork {
     private static final Sense INTERNAL_FAILURE = Sense.of(SenseKey.HARDWARE_ERROR,
             AdditionalSense.INTERNAL_TARGET_FAILURE);
 
-    /** What a copy does; blocks until done. */
+    /** The work of a copy; blocks until done. */
     @FunctionalInterface
     interface Body {
         void run() throws CopyException, InterruptedException;

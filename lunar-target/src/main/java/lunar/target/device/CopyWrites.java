@@ -50,7 +50,7 @@ final class CopyWrites {
                 chosen.stream().map(Writer::stop).toArray(CompletableFuture[]::new));
     }
 
-    /** One copy, as far as it writes to this unit. */
+    /** A copy, as far as it writes to this unit. */
     final class Writer implements AutoCloseable {
         private final Nexus nexus;
         private final CopyOperation operation;
@@ -66,7 +66,7 @@ final class CopyWrites {
 
         /** Changes the unit. Blocks. */
         void execute(BlockRequest request) throws StorageException, CopyException {
-            synchronized (this) { // who stops the copy sees the write, or the write sees that
+            synchronized (this) { // the stop sees this write, or this write sees the stop
                 operation.requireGoingOn();
                 underWay = request;
                 idle = new CompletableFuture<>();
@@ -115,7 +115,7 @@ final class CopyWrites {
             gone.complete(null);
         }
 
-        /** The copy writes nothing more. */
+        /** Ends the copy's writes. */
         @Override
         public void close() {
             synchronized (writers) {

@@ -9,12 +9,12 @@ public interface DeviceServer {
     void prepare(ScsiTask task);
 
     /**
-     * Executes an accepted command whose data have come. Ends the task exactly once, now or later, on its loop, which
-     * it must not block.
+     * Executes an accepted command once its data have come. Ends the task exactly once, now or later, on its loop,
+     * which it must not block.
      */
     void execute(ScsiTask task);
 
-    /** A task that was given to {@link #execute} has ended, and the device has let go of it. On the task's loop. */
+    /** Called when an executed task has ended, and the device has let go of it. On the task's loop. */
     default void ended(ScsiTask task) {}
 
     /** Whether sense data go out in descriptor format (D_SENSE of the Control mode page). */
@@ -22,9 +22,9 @@ public interface DeviceServer {
         return false;
     }
 
-    /** The medium has failed a request of this task: for who counts that. */
+    /** Called when the medium has failed a request of this task, to count that. */
     default void failed(ScsiTask task) {}
 
-    /** The device has told this task that acknowledged writes may be lost, also those of other nexuses. */
+    /** Called when the device has told this task that acknowledged writes, also of other nexuses, may be lost. */
     default void lostWrites(ScsiTask task) {}
 }

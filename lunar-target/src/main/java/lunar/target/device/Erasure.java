@@ -9,7 +9,7 @@ import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
 
 /**
- * What a SANITIZE or FORMAT UNIT has to do, in a form that can be saved: so it is known after a restart of the server
+ * The work of a SANITIZE or FORMAT UNIT, in a form that can be saved: so it is known after a restart of the server
  * that it was not done (SBC-4 section 4.11).
  *
  * <pre>
@@ -44,7 +44,7 @@ record Erasure(Kind kind, boolean unrestricted, boolean hasFailed,
         return new Erasure(Kind.OVERWRITE, unrestricted, false, Optional.of(list));
     }
 
-    /** The same after its failure. */
+    /** Returns this erasure as one that has failed. */
     Erasure failing() {
         return new Erasure(kind, unrestricted, true, overwrite);
     }
@@ -56,14 +56,14 @@ record Erasure(Kind kind, boolean unrestricted, boolean hasFailed,
         return !isFormat() && !unrestricted;
     }
 
-    /** What commands are told while it goes on. */
+    /** Returns what commands are told while it goes on. */
     AdditionalSense inProgress() {
         return isFormat()
                 ? AdditionalSense.FORMAT_IN_PROGRESS
                 : AdditionalSense.SANITIZE_IN_PROGRESS;
     }
 
-    /** What commands are told after it has failed, or a format was interrupted (SBC-4 section 4.10). */
+    /** Returns what commands are told after it has failed, or a format was interrupted (SBC-4 section 4.10). */
     Sense failure() {
         AdditionalSense why = !isFormat()
                 ? AdditionalSense.SANITIZE_COMMAND_FAILED

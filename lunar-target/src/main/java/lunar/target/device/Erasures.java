@@ -39,7 +39,7 @@ final class Erasures {
         this.store = store;
     }
 
-    /** The erasure after whose failure the unit cannot be used. */
+    /** Returns the erasure that did not succeed and leaves the unit unusable, if there is one. */
     synchronized Optional<Erasure> failed() {
         return Optional.ofNullable(failed);
     }
@@ -119,7 +119,7 @@ final class Erasures {
             store.save(STATE, new byte[0]);
             failed(null);
             return null;
-        } catch (DeviceGoneException e) { // closed, perhaps: who opens it next shall go on
+        } catch (DeviceGoneException e) { // closed, perhaps: it shall go on at the next opening
             LOG.log(System.Logger.Level.ERROR, "{0}: an erasure is interrupted: {1}", device,
                     e.getMessage());
             failed(ended);
@@ -143,7 +143,7 @@ final class Erasures {
     void exitFailure(ScsiTask task) throws InvalidCdbException {
         Erasure left = failed().filter(erasure -> !erasure.isFormat() && erasure.unrestricted())
                 .orElseThrow(() -> InvalidCdbException.field(1, 4));
-        if (!medium.begin(new LongOperation(left.inProgress()))) { // nobody else begins one meanwhile
+        if (!medium.begin(new LongOperation(left.inProgress()))) { // no other one begins meanwhile
             task.checkCondition(Sense.of(SenseKey.NOT_READY, left.inProgress()));
             return;
         }

@@ -40,7 +40,7 @@ final class ExtendedCopyCommands {
             var list = CopyParameterList.decode(task.dataOut(), command.longIdentifier(),
                     CopyLimits.DESCRIPTORS);
             if (list.immediate() && list.listIdUsage() == CopyParameterList.NO_IDENTIFIER) {
-                throw InvalidParameterListException.field(IMMED_AT, 0); // nobody could abort it, nor count it
+                throw InvalidParameterListException.field(IMMED_AT, 0); // it could be neither aborted nor counted
             }
             var operation = new CopyOperation(
                     command.longIdentifier() ? ExtendedCopy.LID4 : ExtendedCopy.LID1,

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A device with a fence around what aborted commands have left in it. A request that the device does not end cannot be
  * called back, and a write may land at any time until it ends. While its blocks are fenced, every other request that
- * touches them fails with {@link BusyException}: so nobody reads what may still change, and no later write is
+ * touches them fails with {@link BusyException}: so no read sees what may still change, and no later write is
  * overtaken by it. That makes it true to tell an initiator that its command is aborted (SAM-5 section 5.6).
  *
  * <p>One fence per device, however many logical units show it. Thread-safe; costs a volatile read while nothing is
@@ -26,10 +26,10 @@ import org.jspecify.annotations.Nullable;
 public final class FencedDevice extends ForwardingDevice {
     private static final System.Logger LOG = System.getLogger("lunar.target");
 
-    /** More than these left behind in one device, and no more are let go of. */
+    /** Most that may be left behind in one device; beyond it none is let go of. */
     static final int MAX_CONFINED = 1024;
 
-    /** Fences of the devices in use; weak, since a device has its fence as long as somebody uses it. */
+    /** Fences of the devices in use; weak, since a device has its fence only as long as it is used. */
     private static final Map<BlockDevice, WeakReference<FencedDevice>> FENCES = new WeakHashMap<>();
 
     private final List<Confined> confined = new ArrayList<>();
@@ -37,7 +37,7 @@ public final class FencedDevice extends ForwardingDevice {
 
     private FencedDevice(BlockDevice below) { super(below); }
 
-    /** The device with its fence, which is the same one for everybody. */
+    /** Returns the device with its fence, the same one for every caller. */
     public static FencedDevice over(BlockDevice device) {
         if (device instanceof FencedDevice fenced) {
             return fenced;
@@ -53,7 +53,7 @@ public final class FencedDevice extends ForwardingDevice {
         }
     }
 
-    /** What an aborted command has left in the device. */
+    /** A fence around what an aborted command has left in the device. */
     public final class Confined {
         private final BlockRequest.Operation operation;
         private final long lba;
@@ -71,7 +71,7 @@ public final class FencedDevice extends ForwardingDevice {
                     && lba < request.lba() + request.blockCount();
         }
 
-        /** The device has let go of it: its blocks are free again. */
+        /** Lifts the fence when the device has let go of it: its blocks are free again. */
         public void lift() {
             synchronized (confined) {
                 if (!confined.remove(this)) {

@@ -16,8 +16,8 @@ import lunar.scsi.Timestamp;
 import lunar.target.unit.StateStore;
 
 /**
- * What hosts note down in a logical unit: its identifying information, which is saved, and its clock, which is not
- * (SPC-5 sections 6.33, 6.44, 6.38 and 6.46).
+ * Commands for what hosts record in a logical unit: its identifying information, which is saved, and its clock, which
+ * is not (SPC-5 sections 6.33, 6.44, 6.38 and 6.46).
  */
 final class IdentityCommands {
     private static final String INFORMATION = "identifying-information";
@@ -37,7 +37,7 @@ final class IdentityCommands {
     private volatile Clock clock = new Clock(Timestamp.SET_BY_OTHER_MEANS, 0);
 
     /**
-     * With what was saved.
+     * Loads what was saved.
      *
      * @param clockMs milliseconds since 1970
      * @throws IOException when what was saved cannot be read

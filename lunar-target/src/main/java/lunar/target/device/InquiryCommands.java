@@ -32,7 +32,7 @@ import lunar.scsi.WriteVerifier;
 final class InquiryCommands {
     private static final int MANAGEMENT_NETWORK_ADDRESSES = 0x85;
     private static final int EXPLICIT_AND_IMPLICIT = 3;
-    /** What a turning disk claims; nothing depends on the number. */
+    /** Rotation rate that a turning disk claims; nothing depends on the number. */
     private static final int ROTATIONS_PER_MINUTE = 7200;
 
     private final LogicalUnit unit;

@@ -69,7 +69,7 @@ final class LbaStatusCommands {
             case GetLbaStatus.MAPPED -> provisioning == Provisioning.MAPPED;
             case GetLbaStatus.DEALLOCATED -> provisioning == Provisioning.DEALLOCATED;
             case GetLbaStatus.ANCHORED -> provisioning == Provisioning.ANCHORED;
-            default -> false; // every block can be read, as far as anybody knows
+            default -> false; // every block can be read, as far as is known
         };
     }
 }

@@ -3,7 +3,7 @@ package lunar.target.device;
 import java.util.concurrent.atomic.LongAdder;
 import lunar.block.BlockRequest;
 
-/** What the log pages of a logical unit count, since its start or the last LOG SELECT. Thread-safe. */
+/** Counts what the log pages of a logical unit report, since its start or the last LOG SELECT. Thread-safe. */
 final class LogCounters {
     /** Counters of one error counter page (SPC-5 section 7.3.7). */
     static final class Family {
@@ -29,7 +29,7 @@ final class LogCounters {
     final Family verifies = new Family();
     final LongAdder starts = new LongAdder();
 
-    /** A request goes to the device. */
+    /** Counts a request that goes to the device. */
     void count(BlockRequest request) {
         switch (request.operation()) {
             case READ -> reads.processed(request.blockCount());

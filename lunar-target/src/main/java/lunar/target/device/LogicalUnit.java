@@ -14,7 +14,7 @@ import lunar.block.StorageException;
 import lunar.scsi.AdditionalSense;
 import lunar.target.unit.UnitSpec;
 
-/** A logical unit: a device and who executes commands on it. Shared by all nexuses; thread-safe. */
+/** A logical unit: a device and the server that executes commands on it. Shared by all nexuses; thread-safe. */
 public final class LogicalUnit {
     private static final System.Logger LOG = System.getLogger("lunar.target");
 
@@ -40,9 +40,9 @@ public final class LogicalUnit {
     private final Set<ScsiTarget> targets = new CopyOnWriteArraySet<>();
 
     /**
-     * With the state that was saved.
+     * Creates a unit with the state that was saved.
      *
-     * @param target the first whose unit it is
+     * @param target the first target that has the unit
      * @param maxTransferBytes longest data of one command
      * @param abortTimeoutMs how long the device has to end what is aborted
      * @throws IOException when the saved state cannot be read, or is damaged
@@ -66,12 +66,12 @@ public final class LogicalUnit {
         erasures.resume(spec.readOnly() || device.readOnly());
     }
 
-    /** What it is made of. */
+    /** Returns the spec that it is made of. */
     public UnitSpec spec() { return spec; }
 
     /**
-     * Presents itself as a spec says from now on; its device and where its state is kept stay. All nexuses hear of what
-     * has changed by unit attentions.
+     * Changes what the unit presents to that of a spec; its device and where its state is kept stay. Unit attentions
+     * tell all nexuses what has changed.
      */
     public synchronized void present(UnitSpec wanted) {
         UnitSpec before = spec;
@@ -80,7 +80,7 @@ public final class LogicalUnit {
                 .withThick(wanted.thick());
         spec = after;
         presented.present(after.thick());
-        if (!after.removable()) { // nobody could put it in again
+        if (!after.removable()) { // it could not be put in again
             medium.allowRemoval();
             medium.eject(false);
         }
@@ -100,7 +100,7 @@ public final class LogicalUnit {
         nexuses().forEach(nexus -> nexus.establish(this, condition));
     }
 
-    /** It is a unit of this target too: several may share it, with its reservations and mode pages. */
+    /** Makes it a unit of this target too: several may share it, with its reservations and mode pages. */
     void join(ScsiTarget target) {
         synchronized (targets) {
             targets.add(target);
@@ -122,19 +122,19 @@ public final class LogicalUnit {
                 .map(ScsiTarget::ports).orElseGet(() -> List.of(nexus.port()));
     }
 
-    /** Ports of all targets whose unit it is. */
+    /** Returns the number of ports of all targets that have the unit. */
     int portCount() {
         return targets.stream().mapToInt(target -> target.ports().size()).sum();
     }
 
-    /** The nexuses of all targets whose unit it is. */
+    /** Returns the nexuses of all targets that have the unit. */
     public List<Nexus> nexuses() {
         return targets.stream().flatMap(target -> target.nexuses().stream()).toList();
     }
 
     /**
-     * Looks whether the medium has become larger or smaller, and tells the nexuses of a change (SBC-4 section 4.5). May
-     * block.
+     * Checks whether the medium has become larger or smaller, and tells the nexuses of a change (SBC-4 section 4.5).
+     * May block.
      *
      * @throws StorageException when the medium does not tell; the capacity is what it was
      */
@@ -176,7 +176,7 @@ public final class LogicalUnit {
     /** Its self-tests. */
     SelfTest selfTest() { return selfTest; }
 
-    /** What it tells of its last power on. */
+    /** Tells nexuses of its last power on. */
     PowerOn powerOn() { return powerOn; }
 
     /** SANITIZE and FORMAT UNIT. */
@@ -190,10 +190,10 @@ public final class LogicalUnit {
     /** The mode pages. */
     UnitModes modes() { return modes; }
 
-    /** What the log pages count. */
+    /** Counters of the log pages. */
     LogCounters counters() { return counters; }
 
-    /** Who has to hear yet that writes are lost. */
+    /** Notices of lost writes that are still owed. */
     LossNotices losses() { return losses; }
 
     /** Provisioning thresholds. */
@@ -205,18 +205,18 @@ public final class LogicalUnit {
     public DeviceServer server() { return server; }
 
     /**
-     * Puts a device server in front of the one that is there, for commands which that does not know; it leaves it all
-     * others. Before the first command.
+     * Puts a device server in front of the present one, for commands that the present one does not know; it passes all
+     * others on. Before the first command.
      */
     public void extend(UnaryOperator<DeviceServer> by) { server = by.apply(server); }
 
-    /** What its commands have of the server's memory. */
+    /** Returns its commands' share of the server's memory. */
     public Buffers.Share share() {
         return share;
     }
 
     /**
-     * A logical unit reset (SAM-5 section 6.3.3): what commands have set goes back to what it was. Its tasks are
+     * Resets the logical unit (SAM-5 section 6.3.3): what commands have set goes back to what it was. Its tasks are
      * aborted apart from this, and the unit attentions established. Any thread.
      *
      * @return ends when no copy writes any more, and what the write cache held is stable where this reset has switched
@@ -254,7 +254,7 @@ public final class LogicalUnit {
     }
 
     /**
-     * A nexus is lost or was reset (SAM-5 section 6.3.4): forgets what it held. Any thread.
+     * Forgets what a nexus held that is lost or was reset (SAM-5 section 6.3.4). Any thread.
      *
      * @return ends when its copies write no more that went on after their commands
      */

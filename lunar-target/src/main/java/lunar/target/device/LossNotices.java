@@ -6,12 +6,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Tells every initiator port of a unit that acknowledged writes may be lost. A device may say so once, to whoever
- * flushes first (a LUN of another target that was reset); the others wrote to the same cache, and their next flush or
- * write with FUA would succeed. Each port that has a session at the time owes one failure, also after it has logged in
- * again. A device that counts its losses ({@link lunar.block.BlockDevice#writeLosses}) may lose more while an earlier
- * loss is not accepted yet: a port that was told of fewer owes another failure. Thread-safe; costs a volatile read
- * while nothing is owed.
+ * Tells every initiator port of a unit that acknowledged writes may be lost. A device may say so once, to the port
+ * that flushes first (a LUN of another target that was reset); the others wrote to the same cache, and their next
+ * flush or write with FUA would succeed. Each port that has a session at the time is owed one failure, also after it
+ * has logged in again. A device that counts its losses ({@link lunar.block.BlockDevice#writeLosses}) may lose more
+ * while an earlier loss is not accepted yet: a port that was told of fewer is owed another failure. Thread-safe; costs
+ * a volatile read while nothing is owed.
  */
 final class LossNotices {
     /** Ports that went away and never came back are forgotten beyond this number, the oldest first. */

@@ -29,7 +29,7 @@ public final class LunMap {
 
     private final SortedMap<Integer, Entry> entries;
 
-    /** The same for every command: LUNs in ascending order, and what is at each. */
+    /** The entries for the lookup of every command: LUNs in ascending order, and what is at each. */
     private final int[] numbers;
     private final Entry[] found;
 

@@ -58,12 +58,12 @@ final class Medium {
         return changes;
     }
 
-    /** A command that needs the medium begins; before it asks for an {@link #obstacle}. */
+    /** Counts a command that needs the medium; called before it asks for an {@link #obstacle}. */
     void enter() {
         inUse.incrementAndGet();
     }
 
-    /** A command that has entered has ended. */
+    /** Ends the count of a command that has entered. */
     void leave() { inUse.decrementAndGet(); }
 
     /**
@@ -87,7 +87,7 @@ final class Medium {
     }
 
     /**
-     * The running operation has ended.
+     * Ends the running operation.
      *
      * @param why null where it succeeded; otherwise what every command is told until another operation succeeds
      */
@@ -104,7 +104,7 @@ final class Medium {
         }
     }
 
-    /** What every command is told since an operation has failed; empty where none has. */
+    /** Returns the sense of every command since an operation has failed; empty where none has. */
     synchronized Optional<Sense> failure() {
         return Optional.ofNullable(failure);
     }
@@ -123,6 +123,6 @@ final class Medium {
 
     boolean isRemovalPrevented() { return !preventing.isEmpty(); }
 
-    /** A reset of the unit: nobody prevents any more. */
+    /** Ends every prevention of removal, as a reset of the unit does. */
     void allowRemoval() { preventing.clear(); }
 }

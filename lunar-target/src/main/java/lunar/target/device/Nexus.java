@@ -23,7 +23,7 @@ public final class Nexus {
          */
         CompletableFuture<Integer> abort(LogicalUnit unit, IntConsumer marked);
 
-        /** The same because the unit is taken away, which their initiator is told. */
+        /** Like {@link #abort}, but because the unit is taken away, which their initiator is told. */
         CompletableFuture<Integer> withdraw(LogicalUnit unit);
     }
 
@@ -71,13 +71,13 @@ public final class Nexus {
         return registrant.initiatorPort();
     }
 
-    /** What it sees of the target. */
+    /** Returns the LUNs that it sees of the target. */
     public LunMap luns() { return luns; }
 
-    /** Lets it see this from now on. */
+    /** Sets the LUNs that it sees. */
     public void show(LunMap map) { luns = map; }
 
-    /** What reservations know it by. */
+    /** Returns the identity by which reservations know it. */
     Registrant registrant() { return registrant; }
 
     /** Name of the port of an initiator that has an ISID. */

@@ -7,7 +7,7 @@ import lunar.block.BlockDevice;
 import lunar.scsi.AdditionalSense;
 
 /**
- * What a logical unit tells of its last power on: a session of an initiator port that it has not seen since hears POWER
+ * Reports the last power on of a logical unit: a session of an initiator port that it has not seen since hears POWER
  * ON, RESET, OR BUS DEVICE RESET OCCURRED, later ones of this port hear I_T NEXUS LOSS OCCURRED (SAM-5 sections 6.2 and
  * 6.4). Thread-safe.
  */

@@ -16,9 +16,9 @@ import lunar.scsi.WriteSame;
 
 /** UNMAP and WRITE SAME (SBC-4 sections 5.35 and 5.49). */
 final class ProvisioningCommands {
-    /** What the Block Limits page promises. */
+    /** Most descriptors of an UNMAP, as the Block Limits page promises. */
     static final int MAX_UNMAP_DESCRIPTORS = 256;
-    /** So long at most, whatever the device could do: peers take more for a mistake (libiscsi's suite does). */
+    /** Most blocks of an UNMAP, whatever the device could do: peers take more for a mistake (libiscsi's suite). */
     private static final long MAX_UNMAP_BLOCKS = 1 << 20;
     private static final int PIECE_BYTES = 256 << 10;
 

@@ -55,8 +55,8 @@ import lunar.scsi.WriteSame;
 import lunar.scsi.WriteUsingToken;
 
 /**
- * What an initiator that may only read can do: whatever changes neither the data nor how others get at them. The switch
- * has no default, so that a command that is new must say which it is. docs/configuration.md has the same as a table.
+ * Decides what an initiator that may only read can do: commands that change neither the data nor how others get at
+ * them. The switch has no default, so that a new command must say which it is. docs/configuration.md has it as a table.
  */
 final class ReadOnlyRules {
     private static final Optional<Sense> ALLOWED = Optional.empty();
@@ -102,12 +102,12 @@ final class ReadOnlyRules {
         };
     }
 
-    /** The same of a plain READ or WRITE, for which no record is made. */
+    /** Like {@link #refusal}, but for a plain READ or WRITE, for which no record is made. */
     static Optional<Sense> refusalOfPlain(Access access) {
         return access == Access.WRITE ? PROTECTED : ALLOWED;
     }
 
-    /** A registration, which a reservation for registrants asks of readers too, takes nothing from anybody. */
+    /** Whether it registers: a reservation for registrants asks that of readers too; it takes nothing from others. */
     private static boolean registers(PersistentReserveOut reserve) {
         return reserve.serviceAction() == PersistentReserveOut.REGISTER
                 || reserve.serviceAction() == PersistentReserveOut.REGISTER_AND_IGNORE_EXISTING_KEY;

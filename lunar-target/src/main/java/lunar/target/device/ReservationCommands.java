@@ -198,7 +198,7 @@ final class ReservationCommands {
             throw InvalidParameterListException.field(20, 0); // PTPL_C is clear
         }
         boolean readOnly = nexus.luns().isReadOnly(unit);
-        if (readOnly && list.specifiesInitiators()) { // it speaks for nobody else
+        if (readOnly && list.specifiesInitiators()) { // it speaks for itself alone
             throw InvalidParameterListException.field(20, 3);
         }
         Registrant self = nexus.registrant();
@@ -243,7 +243,7 @@ final class ReservationCommands {
         return READER_REGISTRATIONS * unit.portCount();
     }
 
-    /** Whom a REGISTER is for: the sender and those it names, at this or at every port of its target. */
+    /** Returns the registrants of a REGISTER: the sender and those it names, at this or every port of its target. */
     private Set<Registrant> registrants(Nexus nexus, ReserveOutParameters list)
             throws InvalidParameterListException {
         var names = new LinkedHashSet<String>();

@@ -12,14 +12,14 @@ import lunar.scsi.AdditionalSense;
 import lunar.scsi.ReservationType;
 import lunar.target.device.ReservationState.Held;
 
-/** What PERSISTENT RESERVE OUT makes of a state (SPC-5 section 5.13): pure functions. */
+/** Applies PERSISTENT RESERVE OUT to a state (SPC-5 section 5.13): pure functions. */
 final class ReservationRules {
     /**
      * The outcome of a service action that succeeds.
      *
-     * @param state the state from now on
-     * @param attentions who hears of it
-     * @param aborted whose tasks are aborted
+     * @param state the new state
+     * @param attentions unit attentions by registrant that is told
+     * @param aborted registrants that have their tasks aborted
      */
     record Change(ReservationState state, Map<Registrant, AdditionalSense> attentions,
             Set<Registrant> aborted) {
@@ -113,9 +113,9 @@ final class ReservationRules {
     /**
      * PREEMPT and PREEMPT AND ABORT by a registrant (SPC-5 section 5.13.11.2.6).
      *
-     * @param key whose registrations end; 0 for everyone else's, where all registrants hold the reservation
+     * @param key key of the registrations that end; 0 for everyone else's, where all registrants hold the reservation
      * @param type of the reservation that takes the place of the preempted one
-     * @return empty where nobody has that key
+     * @return empty where no registrant has that key
      */
     static Optional<Change> preempt(ReservationState state, Registrant who, long key,
             ReservationType type) {

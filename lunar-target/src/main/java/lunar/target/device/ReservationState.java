@@ -9,8 +9,8 @@ import java.util.SequencedMap;
 import lunar.scsi.ReservationType;
 
 /**
- * Who is registered at a logical unit, and who has reserved it (SPC-5 section 5.13). Immutable; what follows what says
- * {@link ReservationRules}.
+ * The registrations at a logical unit and its reservation (SPC-5 section 5.13). Immutable; {@link ReservationRules}
+ * makes the next state.
  *
  * @param generation PRGENERATION: how often registrations have changed since the unit was made, modulo 2^32
  * @param keys registered keys, in the order of their registration
@@ -22,7 +22,7 @@ record ReservationState(long generation, SequencedMap<Registrant, Long> keys, Op
     /**
      * A reservation.
      *
-     * @param holder who made it; with types of all registrants everyone registered holds it
+     * @param holder the registrant that made it; with types of all registrants every registrant holds it
      * @param type TYPE
      */
     record Held(Registrant holder, ReservationType type) {}
@@ -38,12 +38,12 @@ record ReservationState(long generation, SequencedMap<Registrant, Long> keys, Op
 
     boolean isRegistered(Registrant who) { return keys.containsKey(who); }
 
-    /** Whether somebody is registered with exactly this key. */
+    /** Whether a registrant has registered exactly this key. */
     boolean hasKey(Registrant who, long key) {
         return Objects.equals(keys.get(who), key);
     }
 
-    /** Whether somebody holds the reservation. */
+    /** Whether a registrant holds the reservation. */
     boolean isHolder(Registrant who) {
         return held.isPresent() && (held.get().type().isAllRegistrants()
                 ? isRegistered(who)
@@ -61,7 +61,7 @@ record ReservationState(long generation, SequencedMap<Registrant, Long> keys, Op
         return !admitted;
     }
 
-    /** The same with other registrations, which counts as a new generation. */
+    /** Returns this state with other registrations, which counts as a new generation. */
     ReservationState registering(Map<Registrant, Long> changed) {
         return new ReservationState((generation + 1) % GENERATIONS, new LinkedHashMap<>(changed),
                 held, persistent);

@@ -11,11 +11,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The reservations of one logical unit, persistent ones and those of RESERVE (SPC-5 section 5.13, SPC-2 section 5.5.1).
- * A state that outlives a loss of power is on stable storage before anybody sees it. Thread-safe: commands read one
+ * A state that outlives a loss of power is on stable storage before any command sees it. Thread-safe: commands read one
  * immutable state; changes come one after another.
  */
 final class Reservations {
-    /** More than these have no room. */
+    /** Most registrations. */
     static final int MAX_REGISTRATIONS = 1024;
 
     private static final String NAME = "reservations";
@@ -32,12 +32,12 @@ final class Reservations {
     private final ReentrantLock changing = new ReentrantLock();
     private volatile ReservationState state;
 
-    /** Who has the unit by RESERVE(6) or (10). */
+    /** The nexus that has the unit by RESERVE(6) or (10). */
     private volatile @Nullable Nexus reservedBy;
 
     /**
-     * @param targetName of registrations that were saved without one
-     * @throws IOException when what was saved cannot be read, so that nobody writes past a reservation
+     * @param targetName target of registrations that were saved without one
+     * @throws IOException when the saved state cannot be read, so that no command writes past a reservation
      */
     Reservations(StateStore store, String targetName) throws IOException {
         this.store = store;
@@ -120,7 +120,7 @@ final class Reservations {
         }
     }
 
-    /** A reset of the unit ends what RESERVE began; persistent reservations stay. */
+    /** Resets the unit: ends what RESERVE began; persistent reservations stay. */
     synchronized void reset() {
         reservedBy = null;
     }

@@ -183,7 +183,7 @@ final class RodTokenCommands {
         }
     }
 
-    /** The first piece would revoke a token whose own blocks it writes. */
+    /** Requires that source and destination do not overlap: the first piece would revoke the token. */
     private void requireApart(CopySource.Blocks source, List<BlockRange> ranges)
             throws CopyException {
         for (BlockRange to : ranges) {
@@ -230,7 +230,7 @@ final class RodTokenCommands {
         }
     }
 
-    /** What let the command begin may have changed since: looked at for each piece. */
+    /** Checks, for each piece, that the command may still write: that may have changed since it began. */
     private void requireAccess(Nexus nexus) throws CopyException {
         if (unit.reservations().conflict(nexus, Access.WRITE)) {
             throw new CopyException(Status.RESERVATION_CONFLICT);

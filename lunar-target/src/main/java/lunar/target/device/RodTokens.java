@@ -16,8 +16,8 @@ import lunar.scsi.SenseKey;
 
 /**
  * The ROD tokens of a server (SPC-5 section 5.18.6). A token stands for the data as they were when it was made: the
- * first write to one of its blocks revokes it (point in time copy, change vulnerable). Whoever shows a token may read
- * its data, so nobody can guess one. Thread-safe.
+ * first write to one of its blocks revokes it (point in time copy, change vulnerable). An initiator that shows a token
+ * may read its data, so a token cannot be guessed. Thread-safe.
  */
 final class RodTokens {
     /** Tokens at once, and how many of them one initiator may have. */
@@ -25,7 +25,7 @@ final class RodTokens {
     static final int MAX_TOKENS_OF_INITIATOR = 512;
     static final int DEFAULT_INACTIVITY_SECONDS = 60;
     static final int MAX_INACTIVITY_SECONDS = 600;
-    /** However busy it is, a token ends after that. */
+    /** Longest life of a token, however busy it is. */
     static final int MAX_LIFETIME_SECONDS = 24 * 3600;
 
     private static final long SECOND = 1_000_000_000L;
@@ -35,13 +35,13 @@ final class RodTokens {
     private static final Sense NO_ROOM = Sense.of(SenseKey.ILLEGAL_REQUEST,
             AdditionalSense.INSUFFICIENT_RESOURCES_TO_CREATE_ROD_TOKEN);
 
-    /** Makes the bytes of a token around what nobody can guess. */
+    /** Makes the bytes of a token around a secret that cannot be guessed. */
     @FunctionalInterface
     interface Form {
         RodToken token(long identifier, Bytes secret);
     }
 
-    /** What a token stands for. Guarded by the lock of its tokens. */
+    /** The data that a token stands for. Guarded by the lock of its tokens. */
     static final class Rod {
         private final Bytes token;
         private final CopySource.Blocks source;
@@ -120,7 +120,7 @@ final class RodTokens {
         return rod;
     }
 
-    /** Drops what is long gone, and where there is little room all that is gone. */
+    /** Drops tokens that are long gone, and where there is little room all that are gone. */
     private void forget(long now) {
         boolean full = rods.size() >= MAX_TOKENS / 2;
         for (Iterator<Rod> all = rods.values().iterator(); all.hasNext();) {
@@ -132,7 +132,7 @@ final class RodTokens {
         any = !rods.isEmpty();
     }
 
-    /** Begins to use a token; whoever does gives it back. */
+    /** Begins to use a token; the caller gives it back. */
     synchronized Rod use(Bytes token) throws CopyException {
         if (!RodToken.hasValidLength(token)) {
             throw refusal(AdditionalSense.INVALID_TOKEN_LENGTH);
@@ -168,7 +168,7 @@ final class RodTokens {
     /** DEL_TKN. */
     synchronized void delete(Rod rod) { rod.gone = AdditionalSense.TOKEN_DELETED; }
 
-    /** Blocks are going to be written: tokens that stand for them end. Called before each write. */
+    /** Revokes the tokens that stand for blocks about to be written. Called before each write. */
     void written(BlockDevice store, long lba, long blockCount) {
         if (any) {
             revoke(store, lba, blockCount);

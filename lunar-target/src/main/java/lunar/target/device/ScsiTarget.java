@@ -33,7 +33,7 @@ public final class ScsiTarget {
         this.copies = copies;
     }
 
-    /** What its copies share with those of other targets. */
+    /** The copy service, which its copies share with those of other targets. */
     CopyService copies() { return copies; }
 
     /** Its ports: each a portal group, which is a target port group of its own. */
@@ -41,7 +41,7 @@ public final class ScsiTarget {
         return ports;
     }
 
-    /** Has these ports from now on. */
+    /** Sets the ports. */
     public void present(List<TargetPort> by) {
         ports = List.copyOf(by);
     }
@@ -60,7 +60,7 @@ public final class ScsiTarget {
         changeAccess(group, state, units);
     }
 
-    /** The same for some of its logical units. */
+    /** Like {@link #changeAccess(int, TargetPortGroups.State)}, but for some of its logical units. */
     public void changeAccess(int group, TargetPortGroups.State state,
             Collection<LogicalUnit> some) {
         TargetPort port = port(group);
@@ -73,7 +73,7 @@ public final class ScsiTarget {
         }
     }
 
-    /** Puts a group into its state for units that the target did not have before, whatever they were in. */
+    /** Puts a group into its state for units that are new to the target, whatever state they had. */
     public void beginAccess(int group, TargetPortGroups.State state,
             Collection<LogicalUnit> fresh) {
         TargetPort port = port(group);
@@ -95,7 +95,7 @@ public final class ScsiTarget {
         }
     }
 
-    /** Has these units from now on, by LUN. Nexuses see them by their own {@link LunMap}. */
+    /** Sets the units, by LUN. Nexuses see them by their own {@link LunMap}. */
     public void serve(Map<Integer, LogicalUnit> all) {
         Collection<LogicalUnit> before = units;
         units = Set.copyOf(all.values());
@@ -106,7 +106,7 @@ public final class ScsiTarget {
     /** All logical units. */
     public Collection<LogicalUnit> units() { return units; }
 
-    /** Who executes commands for a LUN of a nexus that sees this, be there a unit or not. */
+    /** Returns the server of a LUN for a nexus that sees these LUNs, be there a unit or not. */
     public DeviceServer server(LunMap luns, Lun lun) {
         if (lun.equals(Lun.REPORT_LUNS)) {
             return wellKnown;
@@ -115,16 +115,16 @@ public final class ScsiTarget {
         return unit == null ? absent : unit.server();
     }
 
-    /** The nexuses of now. */
+    /** Returns the present nexuses. */
     public Set<Nexus> nexuses() {
         return Collections.unmodifiableSet(nexuses);
     }
 
-    /** A nexus begins. */
+    /** Adds a nexus. */
     public void begin(Nexus nexus) { nexuses.add(nexus); }
 
     /**
-     * A nexus has no tasks any more; what goes on without one, such as copies in the background, is cancelled.
+     * Cancels what a nexus without tasks has left that goes on by itself, such as copies in the background.
      *
      * @return ends when nothing of that can be seen to write any more: then the nexus may {@link #end}
      */
@@ -133,6 +133,6 @@ public final class ScsiTarget {
                 .toArray(CompletableFuture[]::new));
     }
 
-    /** A nexus ends, after {@link #lose}. */
+    /** Removes a nexus, after {@link #lose}. */
     public void end(Nexus nexus) { nexuses.remove(nexus); }
 }

@@ -29,31 +29,31 @@ public interface ScsiTask {
         void ended(ScsiTask task, @Nullable StorageException failure);
     }
 
-    /** Who asks. */
+    /** The nexus that sent the command. */
     Nexus nexus();
 
     /** The LUN that the initiator named. */
     Lun lun();
 
-    /** Who executes the command. */
+    /** The server that executes the command. */
     DeviceServer server();
 
     /** The CDB as it came, additional bytes of an extended CDB included. */
     MemorySegment cdbBytes();
 
-    /** The command. Only after it was accepted. That of a plain one is made at each call. */
+    /** The command, once it is accepted; for a plain one a record is made at each call. */
     Cdb cdb();
 
-    /** Whether the command was accepted as a plain READ or WRITE, whose fields are read in {@link #cdbBytes}. */
+    /** Whether the command was accepted as a plain READ or WRITE: its fields are read in {@link #cdbBytes}. */
     boolean isPlain();
 
     /** Bytes that the initiator expects to send. */
     int expectedOutBytes();
 
-    /** Whether the initiator has said that there are data-out (the W bit), be they none. */
+    /** Whether the initiator has said that there are data-out (the W bit), even of no bytes. */
     boolean declaresDataOut();
 
-    /** Whether somebody has aborted the task: it must still be ended, but nobody will hear how. Any thread. */
+    /** Whether the task has been aborted: it must still be ended, but its outcome is not reported. Any thread. */
     boolean aborted();
 
     /** Runs something on the loop when the task is aborted, at once if it has been: to end what would last long. */
@@ -62,7 +62,7 @@ public interface ScsiTask {
     /** Accepts the command at its arrival: so many bytes of data-out will be needed to execute it. */
     void accept(Cdb decoded, long dataOutBytes);
 
-    /** The same for a READ or WRITE that is {@linkplain lunar.scsi.BlockCdb#isPlain plain}, without making a record. */
+    /** Like {@link #accept}, but for a {@linkplain lunar.scsi.BlockCdb#isPlain plain} READ or WRITE, and no record. */
     void acceptPlain(long dataOutBytes);
 
     /** Refuses the command at its arrival; it ends with this sense once its unsolicited data have come. */
@@ -83,10 +83,10 @@ public interface ScsiTask {
      */
     boolean transferDataIn(BlockDevice from, long offsetBytes);
 
-    /** Borrows memory besides the task's own; null where there is none. Whoever borrows gives back before the end. */
+    /** Borrows memory besides the task's own; null where there is none. The caller gives it back before the end. */
     Buffers.@Nullable Buffer borrow(int bytes);
 
-    /** Gives back what was borrowed. On the loop. */
+    /** Gives back borrowed memory. On the loop's thread. */
     void giveBack(Buffers.Buffer borrowed);
 
     /** Ends with GOOD and no data. */

@@ -28,7 +28,7 @@ final class SegmentCopy {
     private final CopyOperation operation;
     private final Map<LogicalUnit, CopyWrites.Writer> writers = new HashMap<>();
 
-    /** From now on it can be stopped by what ends commands of its destinations; {@link #run} must follow. */
+    /** Makes a copy that what ends commands of its destinations can stop at once; {@link #run} must follow. */
     SegmentCopy(ScsiTarget target, LogicalUnit unit, Nexus nexus, CopyParameterList list,
             CopyOperation operation) {
         this.target = target;

@@ -26,15 +26,15 @@ final class SelfTest {
     private static final int SHORT_PIECES = 16;
     private static final int EXTENDED_PIECES = 1024;
     private static final long NANOS_PER_S = 1_000_000_000L;
-    /** What the log page of results has room for (SPC-5 section 7.3.17). */
+    /** Most results that the log page has room for (SPC-5 section 7.3.17). */
     private static final int MAX_RESULTS = 20;
 
     /** How a self-test ended; the code is that of SELF-TEST RESULTS. */
     enum Outcome {
         PASSED(0),
-        /** By the SEND DIAGNOSTIC that is for it. */
+        /** Aborted by the SEND DIAGNOSTIC that is for it. */
         ABORTED(1),
-        /** By something else: a task management function, or a command that a test ends for. */
+        /** Aborted by something else: a task management function, or a command that a test ends for. */
         ABORTED_OTHERWISE(2),
         FAILED(7),
         /** It has not ended yet. */
@@ -70,7 +70,7 @@ final class SelfTest {
 
     SelfTest(BlockDevice device) { this.device = device; }
 
-    /** Begins a test; false where one is running. Whoever began it runs it. */
+    /** Begins a test, which the caller then runs; false where one is running. */
     synchronized boolean begin(int code, boolean background) {
         if (running != null) {
             return false;
@@ -106,7 +106,7 @@ final class SelfTest {
         }
     }
 
-    /** The test in the background, for who wants to know how far it is. */
+    /** Returns the test in the background, for a report of its progress. */
     synchronized Optional<LongOperation> inBackground() {
         return Optional.ofNullable(running).filter(test -> test.background)
                 .map(test -> test.operation);

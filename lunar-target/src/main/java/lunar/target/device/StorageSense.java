@@ -27,7 +27,7 @@ public final class StorageSense {
 
     private StorageSense() {}
 
-    /** Ends a task whose device has failed. */
+    /** Ends a task after its device has failed. */
     public static void end(ScsiTask task, StorageException failure) {
         switch (failure) {
             case BusyException _ -> task.end(Status.BUSY);

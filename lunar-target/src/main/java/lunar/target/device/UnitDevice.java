@@ -38,7 +38,7 @@ final class UnitDevice extends ForwardingDevice {
         this.thresholds = thresholds;
     }
 
-    /** Knows and makes no holes from now on, or does. */
+    /** Makes the device thick, so that it reports and makes no holes, or thin. */
     void present(boolean asThick) {
         thick = asThick;
     }

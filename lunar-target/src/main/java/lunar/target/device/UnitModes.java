@@ -100,7 +100,7 @@ final class UnitModes {
     }
 
     /**
-     * A logical unit reset: the saved values are the current ones again (SPC-5 section 7.5.3).
+     * Resets the unit: the saved values are the current ones again (SPC-5 section 7.5.3).
      *
      * @return whether that has switched the write cache off
      */
@@ -121,7 +121,7 @@ final class UnitModes {
         }
     }
 
-    /** The same for one that saves. Blocks. */
+    /** Like {@link #change}, but for a MODE SELECT that saves. Blocks. */
     synchronized boolean changeAndSave(ModeSelect command, MemorySegment data,
             ModeParameters.Blocks blocks) throws IllegalRequestException, IOException {
         while (true) {

@@ -9,8 +9,8 @@ import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Somebody who works at a command on threads of its own and uses devices there as the work goes. Once it is left
- * behind it gets at no device any more, and those that it has used are fenced as a whole. Thread-safe.
+ * Works at a command on threads of its own and uses devices there as the work goes. Once it is left behind it can use
+ * no device any more, and those that it has used are fenced as a whole. Thread-safe.
  */
 public final class Worker {
     private static final InheritableThreadLocal<Worker> CURRENT = new InheritableThreadLocal<>();
@@ -29,7 +29,7 @@ public final class Worker {
     }
 
     /**
-     * Goes on without the worker.
+     * Leaves the worker behind: goes on without it.
      *
      * @return what to lift when it has ended; null where that cannot be, because it is at something else than devices
      */
@@ -57,7 +57,7 @@ public final class Worker {
         used.add(device);
     }
 
-    /** This thread is about to use a device. */
+    /** Called when this thread is about to use a device; fails where its worker is left behind. */
     static void using(FencedDevice device) throws StorageException {
         Worker worker = CURRENT.get();
         if (worker != null) {

@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.zip.CRC32C;
 
 /**
- * One file for each name: the state, then its CRC32C in four bytes. A new state is written beside the old one, made
- * stable, and renamed over it.
+ * Keeps each name in a file: the state, then its CRC32C in four bytes. A new state is written to a file beside the old
+ * one, forced to stable storage, and renamed over it.
  */
 final class DirectoryStateStore implements StateStore {
     private static final int CHECKSUM_BYTES = 4;

@@ -12,15 +12,15 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 public interface StateStore {
     /**
-     * What was saved last under a name.
+     * Returns the state that was saved last under a name; empty where there is none.
      *
      * @throws IOException when it cannot be read
      */
     Optional<byte[]> load(String name) throws IOException;
 
     /**
-     * Saves state, in place of what was there; on stable storage when the call returns, and a crash during it leaves
-     * the old or the new state. Blocks.
+     * Replaces the state of a name. The new state is on stable storage when the call returns; a crash during the call
+     * leaves the old or the new state. Blocks.
      *
      * @param name lower-case letters, digits and hyphens
      * @throws IOException when it cannot be written
@@ -30,7 +30,7 @@ public interface StateStore {
     /** Whether what is saved outlives the process; if not, APTPL and SP are refused (SPC-5 sections 6.16 and 6.13). */
     boolean isPersistent();
 
-    /** State that is lost when the process ends. */
+    /** Returns a store in memory, which is lost when the process ends. */
     static StateStore inMemory() {
         Map<String, byte[]> states = new ConcurrentHashMap<>();
         return new StateStore() {
@@ -47,7 +47,7 @@ public interface StateStore {
         };
     }
 
-    /** State in the files of a directory, which is made where it is missing. One store per directory. */
+    /** Returns a store in the files of a directory, which is created if missing. Only one store per directory. */
     static StateStore inDirectory(Path directory) throws IOException {
         return new DirectoryStateStore(directory);
     }

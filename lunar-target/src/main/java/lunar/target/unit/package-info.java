@@ -1,4 +1,4 @@
-/** What a logical unit is made of: device, profile, and where its small state is kept. */
+/** Describes logical units: device, profile, and where the small state is kept. */
 @NullMarked
 package lunar.target.unit;
 
