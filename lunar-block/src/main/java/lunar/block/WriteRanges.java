@@ -47,7 +47,9 @@ final class WriteRanges {
         }
 
         /** Runs {@code whenHeld}; the caller does so where {@link WriteRanges#acquire} got all blocks at once. */
-        void held() { whenHeld.run(); }
+        void held() {
+            whenHeld.run();
+        }
     }
 
     private static final Comparator<Range> BY_TURN = Comparator

@@ -11,7 +11,9 @@ final class OpenDevices implements AutoCloseable {
     private final VolumeUris volumes;
 
     /** Devices of complete URIs, or volumes of the usual config file. */
-    OpenDevices() { this(VolumeUris.usual()); }
+    OpenDevices() {
+        this(VolumeUris.usual());
+    }
 
     /** Devices that may be volumes of a config file. */
     OpenDevices(VolumeUris volumes) {

@@ -31,7 +31,9 @@ final class BlockCommands {
     }
 
     /** Takes over traits of the LUN that have become known. */
-    void learn(LunTraits known) { traits = known; }
+    void learn(LunTraits known) {
+        traits = known;
+    }
 
     /** Prepares the command for a request. */
     void prepare(Command command, BlockRequest request, Command.Ending ended) {

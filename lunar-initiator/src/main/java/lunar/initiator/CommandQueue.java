@@ -49,7 +49,9 @@ final class CommandQueue {
     }
 
     /** Removes and returns all commands. */
-    List<Command> pollAll() { return pollLate(Long.MAX_VALUE); }
+    List<Command> pollAll() {
+        return pollLate(Long.MAX_VALUE);
+    }
 
     private void unlink(@Nullable Command before, Command command) {
         if (before == null) {

@@ -41,7 +41,9 @@ abstract class PendingRequest {
     boolean endsTasksOf(Lun lun) { return false; }
 
     /** Returns the CmdSN of the first command that it does not affect. */
-    int beforeCmdSn() { return 0; }
+    int beforeCmdSn() {
+        return 0;
+    }
 
     /** Called when no answer comes: the target was silent for too long, rejected the request, or is gone. */
     abstract void failed(IOException why);

@@ -66,10 +66,14 @@ final class ResetWatch {
     }
 
     /** Like {@link #refused}, but for all units, after {@link #askedForAll}. */
-    void refusedForAll() { asked.clear(); }
+    void refusedForAll() {
+        asked.clear();
+    }
 
     /** Like {@link #asked}, but for all units that are open. */
-    void askedForAll() { asked.addAll(open.keySet()); }
+    void askedForAll() {
+        asked.addAll(open.keySet());
+    }
 
     /** Returns what a unit has reported so far by this session. */
     ResetTold told(Lun lun) {

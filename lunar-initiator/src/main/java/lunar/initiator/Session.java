@@ -245,9 +245,7 @@ public final class Session implements AutoCloseable {
     public LoginResult loginResult() { return result; }
 
     /** Returns the options of the session. */
-    public SessionOptions options() {
-        return options;
-    }
+    public SessionOptions options() { return options; }
 
     /** Whether the session takes commands: neither closed nor lost. */
     public boolean isOpen() {

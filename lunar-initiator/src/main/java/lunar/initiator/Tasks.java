@@ -13,7 +13,6 @@ import lunar.block.StorageException;
 import lunar.iscsi.BurstRules;
 import lunar.iscsi.CommandNumbering;
 import lunar.iscsi.OperationalParameters;
-import lunar.iscsi.SerialNumbers;
 import lunar.iscsi.spi.EventLoop;
 import lunar.scsi.Lun;
 import org.jspecify.annotations.Nullable;
@@ -41,7 +40,6 @@ final class Tasks {
     private int turn;
     /** Event loop's thread only. */
     private boolean inBatch;
-
     private final Slots slots;
     private final Allegiance allegiance = new Allegiance(this);
     private final CommandQueue waiting = new CommandQueue();
@@ -79,13 +77,17 @@ final class Tasks {
     boolean isLocked() { return lock.isHeldByCurrentThread(); }
 
     /** Returns the dispatcher of command completions. */
-    CompletionDispatcher dispatcher() { return dispatcher; }
+    CompletionDispatcher dispatcher() {
+        return dispatcher;
+    }
 
     /** Returns the watch that sees all unit attentions. */
     ResetWatch resets() { return resets; }
 
     /** Returns what handles commands that get no answer. */
-    Allegiance allegiance() { return allegiance; }
+    Allegiance allegiance() {
+        return allegiance;
+    }
 
     /** Returns the commands at the target; with the lock held. */
     Slots slots() { return slots; }

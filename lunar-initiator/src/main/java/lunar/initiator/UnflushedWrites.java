@@ -47,7 +47,9 @@ public final class UnflushedWrites {
     private Optional<UUID> verifier = Optional.empty();
 
     /** Creates the state of a unit that nothing has been written to. */
-    public UnflushedWrites() { this(false); }
+    public UnflushedWrites() {
+        this(false);
+    }
 
     /** @param survives whether the unit's cache is known to survive resets and power failures, whatever it reports */
     public UnflushedWrites(boolean survives) {
@@ -75,7 +77,9 @@ public final class UnflushedWrites {
     }
 
     /** Returns the number of a flush that is being submitted. */
-    long beginFlush() { return flushes.incrementAndGet(); }
+    long beginFlush() {
+        return flushes.incrementAndGet();
+    }
 
     /**
      * Returns the latest loss that a flush has reported, to be passed to {@link #endFlush} or {@link #requireNoLoss};

@@ -54,5 +54,7 @@ public enum DataOutResult {
     }
 
     /** Returns the description of this result, with the section of the RFC. */
-    public String rule() { return rule; }
+    public String rule() {
+        return rule;
+    }
 }

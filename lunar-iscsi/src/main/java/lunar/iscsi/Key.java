@@ -165,7 +165,9 @@ public enum Key {
     public Use use() { return use; }
 
     /** Returns the ends that may send this key on their own initiative. */
-    public Sender sender() { return sender; }
+    public Sender sender() {
+        return sender;
+    }
 
     /** The value where nothing is negotiated; empty where there is none. */
     public String defaultValue() {

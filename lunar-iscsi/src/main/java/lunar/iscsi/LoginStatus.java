@@ -82,5 +82,7 @@ public enum LoginStatus {
     public int detail() { return detail; }
 
     /** Returns the meaning of this status, for users and logs. */
-    public String text() { return text; }
+    public String text() {
+        return text;
+    }
 }

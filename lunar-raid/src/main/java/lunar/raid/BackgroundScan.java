@@ -29,7 +29,9 @@ public abstract sealed class BackgroundScan permits StripeScan, Reshape {
     // --- progress ---
 
     /** Returns the stripe up to which the scan is done. */
-    public final long checkpoint() { return checkpoint; }
+    public final long checkpoint() {
+        return checkpoint;
+    }
 
     /** All stripes of the volume. */
     public long stripes() { return layout.stripes(); }

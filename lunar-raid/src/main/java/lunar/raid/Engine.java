@@ -139,7 +139,9 @@ final class Engine {
     }
 
     /** Returns the check that decides about members that lost writes. */
-    LossCheck lossCheck() { return lossCheck; }
+    LossCheck lossCheck() {
+        return lossCheck;
+    }
 
     /** Fails a member, if there is any redundancy; returns false if the volume cannot do without it. */
     boolean fail(Member member, StorageException cause) {

@@ -188,7 +188,9 @@ final class MemberIo implements BlockRequest.Completion, Runnable {
     }
 
     /** Whether the request belongs to an owner. */
-    boolean isOf(Owner other) { return owner.equals(other); }
+    boolean isOf(Owner other) {
+        return owner.equals(other);
+    }
 
     /** Returns why the request failed; null if it did not. */
     @Nullable

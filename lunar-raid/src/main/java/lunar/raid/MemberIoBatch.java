@@ -21,7 +21,9 @@ final class MemberIoBatch implements MemberIo.Owner {
     }
 
     /** Begins a batch: calls of {@link #start} follow, and then {@link #started}. */
-    void begin() { begin(false); }
+    void begin() {
+        begin(false);
+    }
 
     /** Like {@link #begin()}, but sets whether reads are verified against checksums, where there are any. */
     void begin(boolean checked) {

@@ -42,9 +42,7 @@ final class Migration {
      * Returns the number of rows in place; changed only by a reshape, which has exclusive use of the blocks that it
      * moves.
      */
-    long rows() {
-        return rows;
-    }
+    long rows() { return rows; }
 
     void moved(long end) { rows = end; }
 

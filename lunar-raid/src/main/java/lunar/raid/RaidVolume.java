@@ -69,14 +69,14 @@ public final class RaidVolume implements BlockDevice {
     public Layout layout() { return body.layout(); }
 
     /** Returns the current state of the volume. */
-    public VolumeState state() { return engine().slots().view(); }
+    public VolumeState state() {
+        return engine().slots().view();
+    }
 
     /**
      * Whether every block is available, whichever layout it is in, while the members of these slots, as bits, are lost.
      */
-    public boolean survives(long lostSlots) {
-        return engine().membership.survives(lostSlots);
-    }
+    public boolean survives(long lostSlots) { return engine().membership.survives(lostSlots); }
 
     /** Returns how many ranges were repaired on the member of a slot since it came there. */
     public long repairs(int slot) {

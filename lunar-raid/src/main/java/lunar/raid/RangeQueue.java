@@ -32,7 +32,9 @@ final class RangeQueue {
     long from() { return bounds[2 * head]; }
 
     /** Returns the block after the last one of the first range. */
-    long end() { return bounds[2 * head + 1]; }
+    long end() {
+        return bounds[2 * head + 1];
+    }
 
     /** Moves the start of the first range; removes the range if that is its end. */
     void advance(long to) {

@@ -30,7 +30,9 @@ public final class Rebuild extends StripeScan {
     }
 
     /** Counts more data that are lost, and listed. */
-    void lost(long blocks) { lostBlocks.addAndGet(blocks); }
+    void lost(long blocks) {
+        lostBlocks.addAndGet(blocks);
+    }
 
     /** Ends work on a stripe that could not even be recovered in part. */
     void failed(StorageException cause) {

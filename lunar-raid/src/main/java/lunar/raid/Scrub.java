@@ -28,7 +28,9 @@ public final class Scrub extends StripeScan {
     }
 
     /** Returns the number of stripes so far that could not be compared. */
-    public long skipped() { return skipped.get(); }
+    public long skipped() {
+        return skipped.get();
+    }
 
     @Override
     long next(long from) {

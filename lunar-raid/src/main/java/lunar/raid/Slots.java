@@ -94,7 +94,9 @@ final class Slots {
     boolean isServing() { return serving; }
 
     /** Returns the slots that do not have everything. */
-    long incomplete() { return failed | rebuilding; }
+    long incomplete() {
+        return failed | rebuilding;
+    }
 
     /** Whether every unit of every stripe is available and consistent. */
     boolean isWhole() {

@@ -112,9 +112,7 @@ final class FullFeature implements PduReceiver {
     }
 
     /** Whether PDUs that arrive are ignored. */
-    boolean isStopped() {
-        return stopped;
-    }
+    boolean isStopped() { return stopped; }
 
     /** Returns when the peer was last heard. */
     long heardMs() { return keepAlive.heardMs(); }
@@ -132,7 +130,9 @@ final class FullFeature implements PduReceiver {
     CommandIntake commands() { return commands; }
 
     /** Returns the negotiated rules for the data of commands. */
-    BurstRules rules() { return rules; }
+    BurstRules rules() {
+        return rules;
+    }
 
     /** Returns the task of a tag that has its allegiance to this connection, or null. */
     @Nullable

@@ -33,7 +33,9 @@ final class LoggedInConnections {
     }
 
     /** Returns how many connections an origin may have. */
-    int mostOfOrigin() { return mostOfOrigin; }
+    int mostOfOrigin() {
+        return mostOfOrigin;
+    }
 
     /** Adds a connection that has begun or joined a normal session. */
     synchronized void add(Connection connection) {

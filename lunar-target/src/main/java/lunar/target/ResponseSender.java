@@ -173,7 +173,9 @@ final class ResponseSender {
     }
 
     /** Releases all PDUs that are kept; nothing is sent again on this connection. */
-    void forget() { unacknowledged.clear(); }
+    void forget() {
+        unacknowledged.clear();
+    }
 
     // --- sending again ---
 

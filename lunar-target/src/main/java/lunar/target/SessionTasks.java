@@ -56,7 +56,9 @@ final class SessionTasks {
     MissingCommands missing() { return missing; }
 
     /** Returns all tasks of the session that have not ended. */
-    List<Task> all() { return tasks.all(); }
+    List<Task> all() {
+        return tasks.all();
+    }
 
     @Nullable
     Task find(int itt) { return tasks.find(itt); }

@@ -60,7 +60,9 @@ final class Sessions {
     }
 
     /** Releases the TSIH of a session that has ended. */
-    void releaseTsih(int tsih) { tsihs.release(tsih); }
+    void releaseTsih(int tsih) {
+        tsihs.release(tsih);
+    }
 
     /** Returns the session of a TSIH that connections may join, or null. */
     @Nullable

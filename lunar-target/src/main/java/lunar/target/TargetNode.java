@@ -80,7 +80,9 @@ final class TargetNode {
     }
 
     /** Returns the tags of its portal groups. */
-    SortedSet<Integer> groups() { return groups(spec); }
+    SortedSet<Integer> groups() {
+        return groups(spec);
+    }
 
     private SortedSet<Integer> groups(TargetSpec of) {
         return of.groups().isEmpty() ? portals.groups() : new TreeSet<>(of.groups());

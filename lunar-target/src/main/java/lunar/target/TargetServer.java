@@ -287,7 +287,9 @@ public final class TargetServer implements AutoCloseable {
     }
 
     /** Returns the number of normal sessions. */
-    public int sessionCount() { return sessions.count(); }
+    public int sessionCount() {
+        return sessions.count();
+    }
 
     /** Returns the number of open connections, in any phase. */
     public int connectionCount() {
@@ -371,7 +373,9 @@ public final class TargetServer implements AutoCloseable {
     }
 
     /** Returns the connections of normal sessions. */
-    LoggedInConnections loggedIn() { return loggedIn; }
+    LoggedInConnections loggedIn() {
+        return loggedIn;
+    }
 
     /** Moves a connection from the pending ones to those of normal sessions. */
     void loggedIn(Connection connection) {

@@ -453,7 +453,9 @@ final class Task implements ScsiTask, Transport.Release {
     }
 
     /** Notes that its unit is taken away, for which it is aborted. */
-    void withdraw() { withdrawn = true; }
+    void withdraw() {
+        withdrawn = true;
+    }
 
     /**
      * Whether the task was aborted because its unit was taken away, and has not been answered. Then that becomes its
@@ -503,7 +505,9 @@ final class Task implements ScsiTask, Transport.Release {
     }
 
     /** Returns the bytes of data-in that the command has to send. */
-    int dataInBytes() { return dataInBytes; }
+    int dataInBytes() {
+        return dataInBytes;
+    }
 
     /** Hands one Data-In PDU with a part of the data to the transport, which uses them until {@link #release}. */
     void sendDataIn(MemorySegment header, int offset, int length) {

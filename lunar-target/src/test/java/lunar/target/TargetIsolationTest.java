@@ -142,8 +142,8 @@ class TargetIsolationTest {
             for (int i = 1; i < ServerLimits.DEFAULT.commandsPerSession(); i++) {
                 dead.send(RawInitiator.readCdb(0, bytes / 512), bytes);
             }
-            TargetFixture.await("answers pile up", () -> target.server.bufferBytesInUse() > 0);
-            assertThat(target.server.bufferBytesInUse())
+            TargetFixture.await("answers pile up", () -> target.server.answerBytesInUse() > 0);
+            assertThat(target.server.bufferBytesInUse() + target.server.answerBytesInUse())
                     .isLessThanOrEqualTo(ServerLimits.DEFAULT.maxBufferBytesPerSession());
             try (var other = target.ready(2)) {
                 other.write(0, blocks(1, 1));
@@ -152,7 +152,8 @@ class TargetIsolationTest {
             }
 
             TargetFixture.await("the peer is dropped", () -> target.server.sessionCount() == 0);
-            TargetFixture.await("memory comes back", () -> target.server.bufferBytesInUse() == 0);
+            TargetFixture.await("memory comes back", () -> target.server.bufferBytesInUse() == 0
+                    && target.server.answerBytesInUse() == 0);
         }
     }
 

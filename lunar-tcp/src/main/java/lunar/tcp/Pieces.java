@@ -42,7 +42,9 @@ final class Pieces {
     }
 
     /** Ends a chunk: no part of it follows. */
-    void end(Chunks.Chunk chunk) { put(chunk, 0, 0, chunk); }
+    void end(Chunks.Chunk chunk) {
+        put(chunk, 0, 0, chunk);
+    }
 
     /** Adds data where they lie: all of the buffer; its position and limit count only during a write. */
     void add(ByteBuffer data, Release release) {

@@ -260,7 +260,9 @@ public final class MultipathDevice implements BlockDevice {
     }
 
     /** Returns the writes that wait for the end of earlier ones. */
-    HeldWrites heldWrites() { return held; }
+    HeldWrites heldWrites() {
+        return held;
+    }
 
     /** Returns the sessions of usable paths, except one. */
     List<PathSession> sessionsBeside(@Nullable PathAgent path) {

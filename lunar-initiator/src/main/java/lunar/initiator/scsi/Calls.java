@@ -3,7 +3,6 @@ package lunar.initiator.scsi;
 import java.lang.foreign.MemorySegment;
 import java.util.function.IntFunction;
 import lunar.block.AbortedException;
-import lunar.block.BusyException;
 import lunar.block.InvalidRequestException;
 import lunar.block.MediumException;
 import lunar.block.StorageException;

@@ -103,7 +103,9 @@ public final class ScsiUnit {
     }
 
     /** Block commands other than plain reads and writes. */
-    public Blocks blocks() { return blocks; }
+    public Blocks blocks() {
+        return blocks;
+    }
 
     /** SANITIZE and FORMAT UNIT. */
     public Erasures erasures() { return new Erasures(calls); }
@@ -117,7 +119,9 @@ public final class ScsiUnit {
     public PortGroups portGroups() { return new PortGroups(calls); }
 
     /** Supported commands and task management functions. */
-    public Commands commands() { return new Commands(calls); }
+    public Commands commands() {
+        return new Commands(calls);
+    }
 
     /** Self-tests, clock, labels, start and stop. */
     public Maintenance maintenance() {

@@ -38,7 +38,9 @@ public record Relayout(Layout before, Layout after) {
     }
 
     /** Returns the number of rows of each member. */
-    public long rows() { return after.shape().chunks(0); }
+    public long rows() {
+        return after.shape().chunks(0);
+    }
 
     /** Returns the number of rows after which a stripe of the new layout ends with a row. */
     public int step() {

@@ -101,7 +101,9 @@ public record Shape(Level level, int blockSize, int chunkBlocks, List<Long> memb
     }
 
     /** Returns the number of members, missing ones included. */
-    public int members() { return memberBlocks.size(); }
+    public int members() {
+        return memberBlocks.size();
+    }
 
     /** Bytes of a chunk. */
     public int chunkBytes() { return chunkBlocks * blockSize; }

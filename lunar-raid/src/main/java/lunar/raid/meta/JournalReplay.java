@@ -92,7 +92,9 @@ public final class JournalReplay {
     }
 
     /** Returns how many entries had their data written in place. */
-    public int replayed() { return replayed; }
+    public int replayed() {
+        return replayed;
+    }
 
     /** Whether a member had no space for a part of an entry: the redundancy of its stripe, no more, may be wrong. */
     boolean lacksSpace() {

@@ -32,7 +32,9 @@ final class Page {
     private final ByteBuffer bytes = segment.asByteBuffer();
 
     /** Returns the memory that is written to a device and read from it. */
-    MemorySegment segment() { return segment; }
+    MemorySegment segment() {
+        return segment;
+    }
 
     /** Returns the same bytes, big-endian; their position and limit have no meaning. */
     ByteBuffer bytes() {

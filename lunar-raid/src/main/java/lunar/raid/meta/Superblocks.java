@@ -111,7 +111,9 @@ public final class Superblocks {
     }
 
     /** Returns the UUID of the member in a place. */
-    synchronized UUID at(int place) { return who[place]; }
+    synchronized UUID at(int place) {
+        return who[place];
+    }
 
     /** Whether a member gets the superblocks. */
     synchronized boolean has(UUID member) {

@@ -89,7 +89,9 @@ final class SparePool {
     }
 
     /** Sets the metadata after the volume has grown. */
-    void grown(VolumeMetadata other) { metadata = other; }
+    void grown(VolumeMetadata other) {
+        metadata = other;
+    }
 
     synchronized boolean isEmpty() { return spares.isEmpty(); }
 

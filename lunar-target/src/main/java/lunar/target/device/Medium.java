@@ -124,5 +124,7 @@ final class Medium {
     boolean isRemovalPrevented() { return !preventing.isEmpty(); }
 
     /** Ends every prevention of removal, as a reset of the unit does. */
-    void allowRemoval() { preventing.clear(); }
+    void allowRemoval() {
+        preventing.clear();
+    }
 }

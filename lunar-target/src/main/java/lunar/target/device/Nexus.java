@@ -78,7 +78,9 @@ public final class Nexus {
     public void show(LunMap map) { luns = map; }
 
     /** Returns the identity by which reservations know it. */
-    Registrant registrant() { return registrant; }
+    Registrant registrant() {
+        return registrant;
+    }
 
     /** Name of the port of an initiator that has an ISID. */
     static String portName(String initiatorName, long isid) {

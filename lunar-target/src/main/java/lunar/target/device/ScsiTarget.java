@@ -34,7 +34,9 @@ public final class ScsiTarget {
     }
 
     /** The copy service, which its copies share with those of other targets. */
-    CopyService copies() { return copies; }
+    CopyService copies() {
+        return copies;
+    }
 
     /** Its ports: each a portal group, which is a target port group of its own. */
     List<TargetPort> ports() {
@@ -42,9 +44,7 @@ public final class ScsiTarget {
     }
 
     /** Sets the ports. */
-    public void present(List<TargetPort> by) {
-        ports = List.copyOf(by);
-    }
+    public void present(List<TargetPort> by) { ports = List.copyOf(by); }
 
     /** iSCSI name. */
     public String name() { return name; }
@@ -134,5 +134,7 @@ public final class ScsiTarget {
     }
 
     /** Removes a nexus, after {@link #lose}. */
-    public void end(Nexus nexus) { nexuses.remove(nexus); }
+    public void end(Nexus nexus) {
+        nexuses.remove(nexus);
+    }
 }
