@@ -10,7 +10,8 @@ import java.util.concurrent.Executors;
 
 /** Many steps, several at a time: logins and logouts. */
 final class InParallel {
-    private static final int THREADS = 16;
+    /** Steps at a time. */
+    static final int THREADS = 16;
 
     private InParallel() {}
 

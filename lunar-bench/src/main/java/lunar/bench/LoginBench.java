@@ -45,6 +45,12 @@ public final class LoginBench {
             var given = Arguments.parse(Map.of("rounds", "7", "seconds", "2", "threads", "4",
                     "before", "", "before-name", "before", "lunar", "./lunar", "dir",
                     "lunar-bench/target/bench", "commit", "unknown"), all);
+            if (given.number("rounds") < 1 || given.number("seconds") < 1
+                    || given.number("threads") < 1
+                    || given.number("threads") > InParallel.THREADS) {
+                throw new BenchException("rounds and seconds are above 0, threads 1 to "
+                        + InParallel.THREADS);
+            }
             new LoginBench(given).run(out);
         });
     }

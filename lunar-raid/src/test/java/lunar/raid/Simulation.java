@@ -19,6 +19,8 @@ import lunar.raid.meta.VolumeMetadata;
  */
 final class Simulation {
     private static final int STEPS = 1500;
+    /** Steps until nothing is under way; thousands are usual. More than this, and something goes round in a circle. */
+    private static final int MAX_DRAIN_STEPS = 2_000_000;
     /** How often each level is played where the seed chooses: by its share of the ways to go wrong. */
     private static final Level[] LEVELS = {Level.LINEAR, Level.RAID0, Level.RAID1, Level.RAID1,
             Level.RAID10, Level.RAID10, Level.RAID5, Level.RAID5, Level.RAID5, Level.RAID6,
@@ -192,7 +194,9 @@ final class Simulation {
 
     /** Until nothing is under way. */
     private void drain() {
+        int steps = 0;
         for (int quiet = 0; quiet < 4 * SimVolume.STALL_TICKS;) {
+            world.require(steps++ < MAX_DRAIN_STEPS, "the volume does not come to rest");
             if (world.isIdle()) {
                 sim.volume().tick();
                 quiet++;

@@ -40,9 +40,12 @@ final class JournalFlush {
         told.run();
     }
 
-    /** Whether one of the journal's own can begin; where one is under way, all are told when it has ended. */
+    /**
+     * Whether one of the journal's own can begin; where one is under way, all are told when it has ended. In a volume
+     * that has failed none can: it would end at once, and be asked for again.
+     */
     boolean canStart() {
-        return !isUnderWay.get() && members.active() != 0;
+        return !isUnderWay.get() && members.active() != 0 && !members.isAbandoned();
     }
 
     /** Begins one of the journal's own, unless one is under way. */

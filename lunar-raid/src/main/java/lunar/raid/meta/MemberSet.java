@@ -30,6 +30,7 @@ public final class MemberSet {
     private final Faults faults;
     private final List<Broadcast> broadcasts = new CopyOnWriteArrayList<>();
     private final List<IntConsumer> leaving = new CopyOnWriteArrayList<>();
+    private final List<Runnable> changed = new CopyOnWriteArrayList<>();
     /** Losses of each device with which the volume goes on, or from before it came. */
     private final long[] acceptedLosses;
     /** Slots, as bits. */
@@ -94,20 +95,19 @@ public final class MemberSet {
         for (Broadcast broadcast : broadcasts) {
             broadcast.drop(slot, device);
         }
+        changed.forEach(Runnable::run);
     }
 
     /** Returns the slot of the member with the blocking request that ended with this; -1 where it was none of them. */
     int slotOf(StorageException failure) {
         for (int slot = 0; slot < devices.length; slot++) {
-            RetryingDevice device = at(slot);
+            RetryingDevice device = device(slot);
             if (device != null && device.hasFailedWith(failure)) {
                 return slot;
             }
         }
         return -1;
     }
-
-    private synchronized @Nullable RetryingDevice at(int slot) { return devices[slot]; }
 
     /** The slots that are written to, as bits. */
     public synchronized long active() {
@@ -120,13 +120,14 @@ public final class MemberSet {
     }
 
     /** The member of a slot, which is asked again where that may help; null where there has been none. */
-    @Nullable
-    BlockDevice device(int slot) { return at(slot); }
+    synchronized @Nullable RetryingDevice device(int slot) {
+        return devices[slot];
+    }
 
     /** The member of a slot as it was given. */
     @Nullable
     BlockDevice given(int slot) {
-        RetryingDevice device = at(slot);
+        RetryingDevice device = device(slot);
         return device == null ? null : device.device();
     }
 
@@ -137,6 +138,7 @@ public final class MemberSet {
     void abandon(StorageException why) {
         end = why;
         broadcasts.forEach(Broadcast::abandon);
+        changed.forEach(Runnable::run);
     }
 
     boolean isAbandoned() { return end != null; }
@@ -173,6 +175,12 @@ public final class MemberSet {
     void onDrop(IntConsumer told) {
         leaving.add(told);
     }
+
+    /**
+     * Registers a listener that is called after a slot was dropped or the volume has ended: what waits without a
+     * broadcast under way may wait for nothing now. Called without a lock.
+     */
+    void onChange(Runnable told) { changed.add(told); }
 
     /** Sends again what failed because a member lost writes: the volume goes on with that member. */
     void sendLostAgain() {

@@ -115,6 +115,7 @@ final class StripeJournal {
         page = new PageWriter(this, holders, () -> this.copies, place(volume, section), false,
                 new Tail());
         holders.onDrop(this::dropped);
+        holders.onChange(this::advance);
     }
 
     private void dropped(int slot) {

@@ -476,4 +476,27 @@ class StripeJournalTest {
         disks.get(1).content().asSlice(RING_AT, 8192).copyFrom(MemorySegment.ofArray(good));
         assertThat(reopened().replayed()).isZero();
     }
+
+    /** Members end before a journal device of its own does: it must not ask them for flush after flush meanwhile. */
+    @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void shouldFlushNoMembersOfFailedVolume() throws StorageException {
+        var own = new SteppedDevice((DATA_AT >> 9) + 4096);
+        var holders = new MemberSet(1, (slot, _) -> failed.add(slot));
+        holders.add(0, own);
+        SectionReading.create(VOLUME, 0, own);
+        VolumeJournal apart = JournalReplay
+                .of(VOLUME, holders, 1, members, 0b111, JournalReplay.ANY).begin(1);
+        JournalEntry entry = data(0, 1);
+        apart.append(entry);
+        own.endAll();
+        apart.written(entry, false);
+        var drained = new ArrayList<String>();
+        apart.drain(() -> drained.add("yes"));
+        assertThat(disks).as("flushes").allMatch(disk -> disk.pending().size() == 1);
+        members.abandon(new DeviceGoneException("too many members are gone"));
+        assertThat(drained).isEmpty();
+        holders.abandon(new DeviceGoneException("too many members are gone"));
+        assertThat(drained).containsExactly("yes");
+    }
 }

@@ -10,6 +10,7 @@ import java.util.Collection;
 import java.util.List;
 import lunar.block.BlockRequest;
 import lunar.block.BlockRequest.Operation;
+import lunar.block.DeviceGoneException;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
 import lunar.raid.layout.Level;
@@ -224,6 +225,31 @@ class VolumeJournalTest {
         assertThat(drained).isEmpty();
         journal.written(second, false);
         endAll();
+        assertThat(drained).containsExactly("yes");
+    }
+
+    /** An entry that is not in place, of a write that has failed, would keep the caller waiting for ever. */
+    @Test
+    void shouldEndDrainWhenVolumeFails() {
+        JournalEntry _ = appended(0, 1);
+        endAll();
+        var drained = new ArrayList<String>();
+        journal.drain(() -> drained.add("yes"));
+        endAll();
+        assertThat(drained).isEmpty();
+        members.abandon(new DeviceGoneException("too many members are gone"));
+        assertThat(drained).containsExactly("yes");
+    }
+
+    @Test
+    void shouldEndDrainWhenNoMemberWithSectionIsLeft() {
+        JournalEntry _ = appended(0, 1);
+        endAll();
+        var drained = new ArrayList<String>();
+        journal.drain(() -> drained.add("yes"));
+        members.drop(0);
+        assertThat(drained).isEmpty();
+        members.drop(1);
         assertThat(drained).containsExactly("yes");
     }
 

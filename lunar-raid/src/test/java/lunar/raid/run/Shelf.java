@@ -101,6 +101,8 @@ final class Shelf implements MemberOpener {
 
         boolean isPulled() { return isPulled; }
 
+        private boolean isGone() { return isPulled || !isPowered.get(); }
+
         /** It can be read, and no more. */
         void wear() { isWorn = true; }
 
@@ -167,10 +169,10 @@ final class Shelf implements MemberOpener {
         }
 
         private void requireThere(BlockRequest request) throws StorageException {
-            if (!disk.isPulled) {
+            if (!disk.isGone()) {
                 disk.count(request);
             }
-            if (isClosed || disk.isPulled || !disk.isPowered.get()) {
+            if (isClosed || disk.isGone()) {
                 throw new DeviceGoneException(request + ": gone");
             }
             if (disk.isWorn && request.operation() == Operation.WRITE) {
@@ -259,7 +261,7 @@ final class Shelf implements MemberOpener {
     @Override
     public Handle open(String uri) throws StorageException {
         Disk disk = disks.get(uri);
-        if (disk == null || disk.isPulled) {
+        if (disk == null || disk.isGone()) {
             throw new DeviceGoneException(uri + ": nobody answers");
         }
         synchronized (disk) {
