@@ -340,4 +340,7 @@ final class Simulation {
         host.readAll();
         drain();
     }
+
+    @Override
+    public String toString() { return world.toString(); }
 }

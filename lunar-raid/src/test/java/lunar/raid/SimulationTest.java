@@ -1,7 +1,9 @@
 package lunar.raid;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
+import java.time.Duration;
 import java.util.Random;
 import lunar.raid.layout.Level;
 import lunar.testkit.Seed;
@@ -11,6 +13,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Volumes on faulty members; {@code make simulate} plays more than a build does. */
 class SimulationTest {
     private static final int RUNS = 30;
+    /** A simulation takes milliseconds: one that goes round in a circle fails, with its seed and its stack. */
+    private static final Duration HANGS = Duration.ofMinutes(5);
 
     private static Simulation simulation(Level level, long seed, boolean crashes,
             boolean metadata) {
@@ -21,8 +25,12 @@ class SimulationTest {
     private static void play(Level level, boolean crashes, boolean metadata) {
         var seeds = new Random(Seed.next());
         for (int run = 0; run < RUNS; run++) {
-            simulation(level, seeds.nextLong(), crashes, metadata).run();
+            play(simulation(level, seeds.nextLong(), crashes, metadata));
         }
+    }
+
+    private static String play(Simulation simulation) {
+        return assertTimeoutPreemptively(HANGS, () -> simulation.run(), simulation::toString);
     }
 
     @ParameterizedTest
@@ -42,8 +50,8 @@ class SimulationTest {
     void shouldFindOutWhichSideIsWrongByChecksums(Level level) {
         var seeds = new Random(Seed.next());
         for (int run = 0; run < RUNS; run++) {
-            new Simulation(level, seeds.nextLong(), new Faults(true, run % 3 > 0, true, true),
-                    Rules.RIGHT).run();
+            play(new Simulation(level, seeds.nextLong(),
+                    new Faults(true, run % 3 > 0, true, true), Rules.RIGHT));
         }
     }
 
@@ -52,9 +60,8 @@ class SimulationTest {
     void shouldKeepEverythingThoughMembersLoseTheirCachesAndAreCutOff(Level level) {
         var seeds = new Random(Seed.next());
         for (int run = 0; run < RUNS; run++) {
-            new Simulation(level, seeds.nextLong(),
-                    new Faults(true, run % 3 > 0, run % 2 > 0).withCaches(true), Rules.RIGHT)
-                    .run();
+            play(new Simulation(level, seeds.nextLong(),
+                    new Faults(true, run % 3 > 0, run % 2 > 0).withCaches(true), Rules.RIGHT));
         }
     }
 
@@ -63,7 +70,7 @@ class SimulationTest {
     void shouldKeepEverythingWhileBlocksMoveToMoreMembers(Level level) {
         var seeds = new Random(Seed.next());
         for (int run = 0; run < RUNS; run++) {
-            Simulation.growing(level, seeds.nextLong(), Rules.RIGHT).run();
+            play(Simulation.growing(level, seeds.nextLong(), Rules.RIGHT));
         }
     }
 
@@ -72,8 +79,8 @@ class SimulationTest {
     void shouldFailReadsOfWhatIsLostAndNoOthers(Level level) {
         var seeds = new Random(Seed.next());
         for (int run = 0; run < RUNS; run++) {
-            new Simulation(level, seeds.nextLong(),
-                    new Faults(true, run % 3 > 0, true).withExcess(), Rules.RIGHT).run();
+            play(new Simulation(level, seeds.nextLong(),
+                    new Faults(true, run % 3 > 0, true).withExcess(), Rules.RIGHT));
         }
     }
 
@@ -83,7 +90,7 @@ class SimulationTest {
         long seed = Seed.next();
         Simulation first = simulation(level, seed, true, true);
         Simulation again = simulation(level, seed, true, true);
-        assertThat(first.run()).as("seed %d", seed).isEqualTo(again.run())
+        assertThat(play(first)).as("seed %d", seed).isEqualTo(play(again))
                 .hasSizeGreaterThan(50);
         assertThat(first.tally().all()).as("seed %d", seed).isEqualTo(again.tally().all());
     }
