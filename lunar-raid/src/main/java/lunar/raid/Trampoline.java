@@ -18,15 +18,9 @@ final class Trampoline {
     /** Runs work now, or after the work that this thread is running has returned. */
     static void run(Runnable work) {
         Trampoline own = OF_THREAD.get();
-        if (own.running) {
-            own.later.add(work);
-            return;
-        }
-        own.running = true;
-        try {
-            work.run();
-        } finally {
-            own.runTheRest();
+        own.later.add(work);
+        if (!own.running) {
+            own.runAll();
         }
     }
 
@@ -38,16 +32,23 @@ final class Trampoline {
         }
     }
 
-    /** Runs all deferred work, even if some of it throws. */
-    private void runTheRest() {
-        try {
-            runLater();
-        } finally {
-            if (later.isEmpty()) {
-                running = false;
-            } else {
-                runTheRest();
+    /** Runs all work, even if some of it throws: the first failure is thrown when all has run. */
+    private void runAll() {
+        running = true;
+        Throwable failure = null;
+        while (!later.isEmpty()) {
+            try {
+                runLater();
+            } catch (RuntimeException | Error e) {
+                failure = failure == null ? e : failure;
             }
+        }
+        running = false;
+        switch (failure) {
+            case null -> {}
+            case RuntimeException e -> throw e;
+            case Error e -> throw e;
+            default -> throw new AssertionError(failure);
         }
     }
 
