@@ -45,7 +45,8 @@ final class Trampoline {
         }
         running = false;
         switch (failure) {
-            case null -> {}
+            case null -> {
+            }
             case RuntimeException e -> throw e;
             case Error e -> throw e;
             default -> throw new AssertionError(failure);

@@ -3,7 +3,6 @@ package lunar.raid.run;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,9 +12,7 @@ import java.util.UUID;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.BiConsumer;
 import java.util.function.Consumer;
-import java.util.function.LongPredicate;
 import lunar.block.BlockDevice;
 import lunar.block.BusyException;
 import lunar.block.DeviceGoneException;
@@ -25,8 +22,6 @@ import lunar.block.OwnershipLostException;
 import lunar.block.ReservationConflictException;
 import lunar.block.StorageException;
 import lunar.raid.RaidVolume;
-import lunar.raid.SlotState;
-import lunar.raid.VolumeState;
 import lunar.raid.meta.OwnerPlace;
 import lunar.raid.meta.OwnerRecord;
 import org.jspecify.annotations.Nullable;
@@ -35,10 +30,10 @@ import org.jspecify.annotations.Nullable;
  * Keeps a volume to one owner: docs/adr/011-one-owner-per-volume.md.
  *
  * <p>{@link #acquire} writes an owner record to the members, unless another process certainly or possibly runs the
- * volume, and reserves the members that support persistent reservations. From then on each member has a thread that
- * increments its record at regular intervals, in place of the record that it wrote before. The {@link Lease} lasts as
- * long as enough members to run the volume have been confirmed recently; members are used through {@link #guard}. If a
- * record turns out to be another owner's, the lease is lost for good.
+ * volume, and reserves the members that support persistent reservations. From then on {@link Heartbeats} confirm that
+ * the records are still ours. The {@link Lease} lasts as long as enough members to run the volume have been confirmed
+ * recently; members are used through {@link #guard}. If a record turns out to be another owner's, the lease is lost for
+ * good.
  */
 final class Ownership {
     private static final System.Logger LOG = System.getLogger("lunar.raid");
@@ -49,29 +44,38 @@ final class Ownership {
 
     private final String title;
     private final OwnershipOptions options;
-    private final Executor workers;
     private final UUID token = UUID.randomUUID();
     private final long key = OwnedMember.key(ThreadLocalRandom.current().nextLong());
     private final AtomicLong beats = new AtomicLong();
     private final Lease lease;
     private volatile Consumer<StorageException> whenLost = _ -> {};
-    private volatile BiConsumer<Integer, StorageException> unfit = (_, _) -> {};
     private volatile @Nullable OwnerRecord mine;
-    /** By slot. Guarded by this, as are the next three. */
-    private final Map<Integer, OwnedMember> members = new HashMap<>();
+    private final Heartbeats heartbeats;
+    /** Devices without a record that are reserved. Guarded by this. */
     private final List<OwnedMember> others = new ArrayList<>();
-    private LongPredicate suffices = _ -> false;
-    private long kicks;
 
     /** @param workers runs a thread for each member until {@link #end} */
     Ownership(String title, OwnershipOptions options, Executor workers) {
         this.title = title;
         this.options = options;
-        this.workers = workers;
         lease = new Lease(options.lease().toNanos(), this::kick);
+        heartbeats = new Heartbeats(title, options, lease, workers, this::nextRecord, this::lose);
     }
 
     Lease lease() { return lease; }
+
+    private void kick() { heartbeats.kick(); }
+
+    /** Returns the record of the next beat; null before the first. */
+    private @Nullable OwnerRecord nextRecord() {
+        OwnerRecord now = mine;
+        return now == null ? null : next(now);
+    }
+
+    private OwnerRecord next(OwnerRecord now) {
+        return new OwnerRecord(now.volume(), now.epoch(), now.token(), beats.incrementAndGet(),
+                false, now.leaseMs(), now.key(), now.process(), now.contact());
+    }
 
     /** Sets the listener for a takeover by another owner, called at once if that has happened; must not block. */
     void onLost(Consumer<StorageException> listener) {
@@ -100,7 +104,7 @@ final class Ownership {
         var fresh = new ArrayList<OwnedMember>();
         for (int slot = 0; slot < devices.size(); slot++) {
             BlockDevice device = devices.get(slot);
-            if (device != null && !owns(slot, LeasedDevice.bare(device))) {
+            if (device != null && !heartbeats.has(slot, LeasedDevice.bare(device))) {
                 fresh.add(new OwnedMember(slot, LeasedDevice.bare(device), options.reserves()));
             }
         }
@@ -124,24 +128,19 @@ final class Ownership {
                 giveBack(taken, record, before);
             }
         }
-        taken.forEach(this::begin);
+        taken.forEach(heartbeats::begin);
         return failed;
     }
 
     /** Whether all these members are owned. */
-    synchronized boolean ownsAll(List<? extends @Nullable BlockDevice> devices) {
+    boolean ownsAll(List<? extends @Nullable BlockDevice> devices) {
         for (int slot = 0; slot < devices.size(); slot++) {
             BlockDevice device = devices.get(slot);
-            if (device != null && !owns(slot, LeasedDevice.bare(device))) {
+            if (device != null && !heartbeats.has(slot, LeasedDevice.bare(device))) {
                 return false;
             }
         }
         return true;
-    }
-
-    private synchronized boolean owns(int slot, BlockDevice device) {
-        OwnedMember there = members.get(slot);
-        return there != null && there.device.equals(device);
     }
 
     private OwnerRecord record(UUID volume, @Nullable OwnerRecord before, String contact) {
@@ -365,16 +364,8 @@ final class Ownership {
     }
 
     /** Forgets a device that is not a member any more. */
-    synchronized void forget(@Nullable BlockDevice device) {
-        BlockDevice bare = device == null ? null : LeasedDevice.bare(device);
-        members.values().removeIf(one -> {
-            boolean isMeant = one.device.equals(bare);
-            if (isMeant) {
-                one.stop();
-            }
-            return isMeant;
-        });
-        notifyAll();
+    void forget(@Nullable BlockDevice device) {
+        heartbeats.forget(device);
     }
 
     private void rejoin(BlockDevice device) throws StorageException {
@@ -389,159 +380,17 @@ final class Ownership {
         }
     }
 
-    /** Sets the members to confirm from now on: those that are in the slots of a volume. */
+    /** Sets the members to confirm from now on; see {@link Heartbeats#follow}. */
     void follow(RaidVolume volume) {
-        VolumeState state = volume.state();
-        var devices = new ArrayList<@Nullable BlockDevice>();
-        long active = 0;
-        for (int slot = 0; slot < state.slots().size(); slot++) {
-            SlotState is = state.slots().get(slot);
-            devices.add(is == SlotState.FAILED ? null : volume.member(slot));
-            active |= is == SlotState.ACTIVE ? 1L << slot : 0;
-        }
-        long whole = active;
-        unfit = (slot, why) -> {
-            boolean _ = volume.fail(slot, why);
-        };
-        List<OwnedMember> begun;
-        synchronized (this) {
-            suffices = slots -> volume
-                    .survives(~(slots & whole) & (-1L >>> -state.slots().size()));
-            begun = changed(devices);
-        }
-        begun.forEach(this::begin);
-        confirm();
-    }
-
-    /** Returns members that are new; stops those that are gone. Guarded by this. */
-    private List<OwnedMember> changed(List<@Nullable BlockDevice> devices) {
-        var begun = new ArrayList<OwnedMember>();
-        for (int slot = 0; slot < devices.size(); slot++) {
-            BlockDevice device = devices.get(slot);
-            BlockDevice bare = device == null ? null : LeasedDevice.bare(device);
-            OwnedMember there = members.get(slot);
-            if (there != null && !there.device.equals(bare)) {
-                there.stop();
-                members.remove(slot);
-                there = null;
-            }
-            if (bare != null && there == null && lease.lost() == null) {
-                begun.add(new OwnedMember(slot, bare, options.reserves()));
-            }
-        }
-        return begun;
-    }
-
-    private void begin(OwnedMember member) {
-        OwnedMember before;
-        synchronized (this) {
-            before = members.put(member.slot, member);
-        }
-        if (before != null) {
-            before.stop();
-        }
-        workers.execute(() -> beat(member));
-    }
-
-    private void beat(OwnedMember member) {
-        while (!member.isStopped) {
-            long seen;
-            synchronized (this) {
-                seen = kicks;
-            }
-            beatOnce(member);
-            confirm();
-            await(seen, member);
-        }
-    }
-
-    private synchronized void await(long seen, OwnedMember member) {
-        long untilNs = System.nanoTime() + options.beat().toNanos();
-        try {
-            while (kicks == seen && !member.isStopped) {
-                long leftMs = (untilNs - System.nanoTime()) / 1_000_000;
-                if (leftMs <= 0) {
-                    return;
-                }
-                wait(leftMs);
-            }
-        } catch (InterruptedException _) {
-            member.stop();
-        }
-    }
-
-    /** Has all members confirmed soon, since requests wait for it. */
-    private synchronized void kick() {
-        kicks++;
-        notifyAll();
-    }
-
-    private void beatOnce(OwnedMember member) {
-        OwnerRecord now = mine;
-        if (now == null) {
-            return;
-        }
-        try {
-            Optional<OwnerRecord> other = member.beat(new OwnerRecord(now.volume(), now.epoch(),
-                    now.token(), beats.incrementAndGet(), false, now.leaseMs(), now.key(),
-                    now.process(), now.contact()));
-            if (other.isPresent()) {
-                lose(title + " was taken over by " + other.get().title()
-                        + ": this process serves it no more");
-            }
-        } catch (OwnedMember.NotAMemberException e) {
-            member.stop();
-            unfit.accept(member.slot, new DeviceGoneException(String.valueOf(e.getMessage()), e));
-        } catch (ReservationConflictException e) {
-            lose(title + " was taken over by another host, which has reserved its members ("
-                    + e.getMessage() + "): this process serves it no more");
-        } catch (StorageException e) {
-            LOG.log(System.Logger.Level.DEBUG, "{0}: {1} does not confirm its owner: {2}", title,
-                    member.device, e.getMessage());
-        }
+        heartbeats.follow(volume);
     }
 
     private void lose(String why) {
         var failure = new OwnershipLostException(why);
         if (lease.lose(failure)) {
-            stopAll();
+            var _ = heartbeats.stopAll();
             whenLost.accept(failure);
         }
-    }
-
-    private synchronized Collection<OwnedMember> stopAll() {
-        members.values().forEach(OwnedMember::stop);
-        notifyAll();
-        return List.copyOf(members.values());
-    }
-
-    private void confirm() {
-        long atNs = 0;
-        boolean isEnough = false;
-        long nowNs = System.nanoTime();
-        synchronized (this) {
-            List<OwnedMember> latestFirst = members.values().stream()
-                    .filter(one -> one.isConfirmed)
-                    .sorted(Comparator.comparingLong((OwnedMember one) -> nowNs
-                            - one.confirmedNs))
-                    .toList();
-            long slots = 0;
-            for (OwnedMember one : latestFirst) {
-                slots |= 1L << one.slot;
-                atNs = one.confirmedNs;
-                if (slots == all() || suffices.test(slots)) {
-                    isEnough = true;
-                    break;
-                }
-            }
-        }
-        if (isEnough) {
-            lease.confirm(atNs);
-        }
-    }
-
-    private long all() {
-        return members.keySet().stream().mapToLong(slot -> 1L << slot).reduce(0, (a, b) -> a | b);
     }
 
     // --- the end ---
@@ -550,7 +399,7 @@ final class Ownership {
     void release() {
         OwnerRecord now = mine;
         if (now != null && lease.lost() == null) {
-            release(stopAll(), now);
+            release(heartbeats.stopAll(), now);
             leaveOthers();
         }
     }
@@ -571,9 +420,7 @@ final class Ownership {
     }
 
     private void release(Collection<OwnedMember> taken, OwnerRecord record) {
-        var last = new OwnerRecord(record.volume(), record.epoch(), record.token(),
-                beats.incrementAndGet(), false, record.leaseMs(), record.key(), record.process(),
-                record.contact());
+        OwnerRecord last = next(record);
         for (OwnedMember one : taken) {
             try {
                 one.release(last);
@@ -589,7 +436,7 @@ final class Ownership {
 
     /** Ends the ownership: nothing is read or written any more. */
     void end() {
-        stopAll();
+        var _ = heartbeats.stopAll();
         boolean _ = lease.lose(new DeviceGoneException(title + " is closed"));
         ThisProcess.ends(token);
     }

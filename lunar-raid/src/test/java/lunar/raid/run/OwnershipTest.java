@@ -16,6 +16,7 @@ import lunar.block.StorageException;
 import lunar.raid.layout.Level;
 import lunar.raid.meta.OwnerPlace;
 import lunar.raid.meta.OwnerRecord;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -272,6 +273,32 @@ class OwnershipTest {
                 Thread.sleep(1);
             }
             assertThat(last).isInstanceOf(OwnershipLostException.class);
+        }
+    }
+
+    /** Its members have failed for their reservation, and the volume with them, before a beat told why. */
+    @RepeatedTest(5)
+    void shouldGoOnAskingForOwnerOnceVolumeHasFailed() throws Exception {
+        var disks = new SharedDisks(true);
+        RunTiming daily = RunTiming.DEFAULT;
+        VolumeSpec spec = disks.create(Level.RAID1, 4,
+                OPTIONS.withTiming(new RunTiming(Duration.ofMillis(1), daily.metadataTicks(),
+                        daily.firstRetry(), daily.lastRetry(), daily.spareAfter(), daily.open(),
+                        daily.stop())));
+        SharedDisks.Gateway gateway = disks.new Gateway();
+        var events = new EventLog();
+        try (RunningVolume volume = RunningVolume.open(spec, gateway, List.of(), events)) {
+            volume.write(7, block(1));
+            gateway.silence(true);
+            gateway.preempt(77);
+            var write = volume.submitWrite(7, block(2));
+            Thread.sleep(50); // some ticks
+            gateway.silence(false);
+            VolumeEvent.VolumeFailed _ = events.await(VolumeEvent.VolumeFailed.class,
+                    failed -> failed.why().contains("was taken over"));
+            assertThatThrownBy(write::get).hasCauseInstanceOf(StorageException.class);
+            assertThatThrownBy(() -> volume.write(7, block(3)))
+                    .isInstanceOf(OwnershipLostException.class);
         }
     }
 }

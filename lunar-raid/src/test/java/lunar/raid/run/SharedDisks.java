@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.Capability;
+import lunar.block.DeadlineException;
 import lunar.block.Devices;
 import lunar.block.Fencing;
 import lunar.block.ForwardingDevice;
@@ -17,6 +18,7 @@ import lunar.block.ReservationConflictException;
 import lunar.block.StorageException;
 import lunar.raid.layout.Level;
 import lunar.raid.meta.Creation;
+import lunar.raid.meta.OwnerPlace;
 import lunar.raid.meta.VolumeRecord;
 
 /** Disks in memory that any number of gateways may have open at once, as LUNs of an array. */
@@ -57,6 +59,7 @@ final class SharedDisks {
     final class Gateway implements MemberOpener {
         private volatile boolean isCut;
         private volatile boolean isPreempted;
+        private volatile boolean isSilent;
 
         /** Nothing that it asks for is answered from now on. */
         void cut() { isCut = true; }
@@ -65,6 +68,11 @@ final class SharedDisks {
         void preempt(long other) {
             isPreempted = true;
             holders.values().forEach(holder -> holder.set(other));
+        }
+
+        /** Whether requests for owner records time out. */
+        void silence(boolean silent) {
+            isSilent = silent;
         }
 
         @Override
@@ -89,6 +97,9 @@ final class SharedDisks {
 
             @Override
             public void execute(BlockRequest request) throws StorageException {
+                if (isSilent && request.lba() == OwnerPlace.AT_BYTES / blockSize()) {
+                    throw new DeadlineException(request + ": late");
+                }
                 require(request);
                 below().execute(request);
             }
