@@ -231,6 +231,9 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
         Slots slots = engine.slots();
         unwritable = layout.units(stripe, slots.lost(stripe));
         unreadable = slots.unreadable(layout, stripe) | hopeless;
+        if (kind == StripeWork.FORGET && layout.code().isParity()) { // members may have failed since: more is lost
+            hopeless |= unreadable & ~wanted & Layout.all(layout.dataUnits());
+        }
         blocks = rangeEnd - from;
         if (kind == StripeWork.WRITE && layout.code().isParity() && !isFullStripe()) {
             blocks = Math.min(blocks, engine.changeBlocks());

@@ -59,14 +59,14 @@ class FailedVolumeTest {
         test.volume.submit(new BlockRequest().asFlush()
                 .onCompletion((_, failure) -> ended.add(failure)));
         for (int steps = test.random.nextInt(3 * (run + 1)); steps > 0; steps--) {
-            step(test);
+            test.step();
         }
         int before = ended.size();
         var slots = new ArrayList<>(List.of(0, 1, 2, 3));
         while (!slots.isEmpty()) {
             test.disks.get(slots.remove(test.random.nextInt(slots.size()))).breakDown();
             for (int steps = test.random.nextInt(20); steps > 0; steps--) {
-                step(test);
+                test.step();
             }
         }
         test.settle();
@@ -88,13 +88,6 @@ class FailedVolumeTest {
         test.checkRedundancy();
         test.close();
         return ended.size() - before;
-    }
-
-    private static void step(TestVolume test) {
-        var busy = test.disks.stream().filter(disk -> disk.pending() > 0).toList();
-        if (!busy.isEmpty()) {
-            busy.get(test.random.nextInt(busy.size())).step(test.random);
-        }
     }
 
     /** Nobody is told of members that fail once the volume is closed. */

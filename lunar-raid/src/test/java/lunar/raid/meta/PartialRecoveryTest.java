@@ -19,6 +19,8 @@ import lunar.raid.ScanOptions;
 import lunar.raid.layout.Layout;
 import lunar.raid.layout.Level;
 import lunar.testkit.Seed;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -47,7 +49,16 @@ class PartialRecoveryTest {
                 single.andNot(blocks);
                 spoil(test, 3, single);
             }
-            Layout layout = test.layout();
+            find(test.layout(), bad);
+        }
+
+        /** Adds what else may be lost where another slot fails. */
+        Set<Integer> lostWithout(Layout layout, int slot) {
+            find(layout, slot);
+            return lost;
+        }
+
+        private void find(Layout layout, int... bad) {
             for (long stripe = 0; stripe < layout.stripes(); stripe++) {
                 for (int at = 0; at < layout.chunkBlocks(); at++) {
                     find(layout, stripe, at, bad);
@@ -178,6 +189,36 @@ class PartialRecoveryTest {
             }
         }
         assertThat(cuts).isGreaterThan(20);
+    }
+
+    /** What was found to be lost is zeroed, for which others are read: one of these members fails in that moment. */
+    @Test
+    @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void shouldEndThoughAnotherMemberFailsMeanwhile() throws StorageException {
+        int more = 0;
+        for (int after = 0; after < 400; after += 1 + random.nextInt(4)) {
+            TestVolume test = failed(Level.RAID6, " disk 3 fails after " + after);
+            Set<Integer> most = new Damage(test, Level.RAID6).lostWithout(test.layout(), 3);
+            Rebuild rebuild = test.volume.replace(1, test.metadata.takeSpare(1).orElseThrow(),
+                    test.metadata.dataOffset(), ScanOptions.DEFAULT);
+            for (int i = 0; i < after; i++) {
+                test.step();
+            }
+            more += rebuild.hasEnded() ? 0 : 1;
+            test.disks.get(3).breakDown();
+            test.settle();
+            assertThat(rebuild.hasEnded()).as(test.title()).isTrue();
+            for (int block = 0; block < test.volume.blockCount(); block++) {
+                MemorySegment data = MemorySegment.ofArray(new byte[TestVolume.BLOCK]);
+                if (!most.contains(block)) {
+                    assertThat(test.does(new BlockRequest().asRead(block, 1, data)))
+                            .as(test.title() + " block " + block).isNull();
+                    test.checkBlock(block, data);
+                }
+            }
+            test.close();
+        }
+        assertThat(more).as("rebuilds that were under way").isGreaterThan(20);
     }
 
     private static void checkAllBut(TestVolume test, Set<Integer> lost) {

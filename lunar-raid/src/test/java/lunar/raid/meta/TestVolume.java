@@ -138,13 +138,18 @@ final class TestVolume {
 
     /** Does what waits, and what comes of it, unless the power is cut in the middle. */
     void settle() {
-        while (!isCut()) {
-            var busy = disks.stream().filter(disk -> disk.pending() > 0).toList();
-            if (busy.isEmpty()) {
-                return;
-            }
+        while (!isCut() && step()) {
+            // goes on
+        }
+    }
+
+    /** One request that waits is done; false where none does. */
+    boolean step() {
+        var busy = disks.stream().filter(disk -> disk.pending() > 0).toList();
+        if (!busy.isEmpty()) {
             busy.get(random.nextInt(busy.size())).step(random);
         }
+        return !busy.isEmpty();
     }
 
     /** The power is cut, if it has not been, and is there again. */
