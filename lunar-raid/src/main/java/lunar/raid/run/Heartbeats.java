@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Increments the owner records of a volume's members, and confirms the lease when enough of them were still ours. Each
- * member has a thread that writes its record at regular intervals, in place of the record that it wrote before; a member
- * that does not answer holds up no other. For any thread.
+ * member has a thread that writes its record at regular intervals, in place of the record that it wrote before; so a
+ * member that does not answer holds up no other. For any thread.
  */
 final class Heartbeats {
     private static final System.Logger LOG = System.getLogger("lunar.raid");
