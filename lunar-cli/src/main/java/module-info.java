@@ -7,6 +7,7 @@ module lunar.cli {
     requires lunar.isns;
     requires lunar.raid;
     requires lunar.scsi;
+    requires lunar.server;
     requires lunar.store;
     requires lunar.target;
     requires tools.jackson.core;

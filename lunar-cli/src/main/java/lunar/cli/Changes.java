@@ -8,36 +8,37 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import lunar.block.DeviceUri;
 import lunar.block.Size;
+import lunar.server.ServedUnit;
+import lunar.server.ServerChange;
 
 /** Tells what a server serves, and what has changed in it, in lines for people. */
 final class Changes {
     private Changes() {}
 
-    static String serving(RunningServer.Served lun, List<InetSocketAddress> portals) {
+    static String serving(ServedUnit lun, List<InetSocketAddress> portals) {
         return "serving " + name(lun) + " " + size(lun) + " on "
                 + portals.stream().map(Portal::text).collect(Collectors.joining(","));
     }
 
-    /** Describes the changes from before to after, a line each. */
-    static List<String> lines(List<RunningServer.Served> before, List<RunningServer.Served> after,
-            List<InetSocketAddress> portalsBefore, List<InetSocketAddress> portalsAfter) {
+    /** Describes a change, in several lines. */
+    static List<String> lines(ServerChange change) {
         var lines = new ArrayList<String>();
-        missing(portalsBefore, portalsAfter)
+        missing(change.portalsBefore(), change.portals())
                 .forEach(portal -> lines.add("no longer listening on " + Portal.text(portal)));
-        missing(portalsAfter, portalsBefore)
+        missing(change.portals(), change.portalsBefore())
                 .forEach(portal -> lines.add("listening on " + Portal.text(portal)));
-        Map<String, RunningServer.Served> old = byPlace(before);
-        Map<String, RunningServer.Served> now = byPlace(after);
+        Map<String, ServedUnit> old = byPlace(change.unitsBefore());
+        Map<String, ServedUnit> now = byPlace(change.units());
         old.forEach((place, lun) -> {
-            RunningServer.Served then = now.get(place);
-            if (then == null || !isSameDevice(lun, then)) {
+            ServedUnit then = now.get(place);
+            if (then == null || !lun.isSameDevice(then)) {
                 lines.add("no longer serving " + name(lun));
             }
         });
         now.forEach((place, lun) -> {
-            RunningServer.Served then = old.get(place);
-            if (then == null || !isSameDevice(lun, then)) {
-                lines.add(serving(lun, portalsAfter));
+            ServedUnit then = old.get(place);
+            if (then == null || !lun.isSameDevice(then)) {
+                lines.add(serving(lun, change.portals()));
             } else if (then.sizeBytes() != lun.sizeBytes()) {
                 lines.add("resized " + name(lun) + " from " + size(then) + " to " + size(lun));
             }
@@ -50,22 +51,17 @@ final class Changes {
         return of.stream().filter(each -> !in.contains(each)).toList();
     }
 
-    private static boolean isSameDevice(RunningServer.Served one, RunningServer.Served other) {
-        return DeviceKey.of(one.iqn(), one.lun(), one.uri())
-                .isSameDevice(DeviceKey.of(other.iqn(), other.lun(), other.uri()));
-    }
-
-    private static Map<String, RunningServer.Served> byPlace(List<RunningServer.Served> luns) {
-        var places = new LinkedHashMap<String, RunningServer.Served>();
+    private static Map<String, ServedUnit> byPlace(List<ServedUnit> luns) {
+        var places = new LinkedHashMap<String, ServedUnit>();
         luns.forEach(lun -> places.put(lun.iqn() + " " + lun.lun(), lun));
         return places;
     }
 
-    private static String name(RunningServer.Served lun) {
+    private static String name(ServedUnit lun) {
         return lun.iqn() + " lun " + lun.lun() + " " + DeviceUri.withoutSecret(lun.uri());
     }
 
-    private static String size(RunningServer.Served lun) {
+    private static String size(ServedUnit lun) {
         return Size.format(lun.sizeBytes()).replace(" ", "");
     }
 }

@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.Set;
 import lunar.iscsi.ChapAlgorithm;
 import lunar.isns.IsnsServer;
+import lunar.server.ServerPlan;
 import lunar.target.SessionLimits;
 
 /**
@@ -54,14 +55,14 @@ import lunar.target.SessionLimits;
  * @param limits how many sessions and connections there may be
  * @param announceResets whether a unit tells a new session first that it was reset
  */
-record ConfigFile(List<ServePlan.Listen> portals, List<ServePlan.Target> targets,
+record ConfigFile(List<ServerPlan.Listen> portals, List<ServerPlan.Target> targets,
         boolean allowAnonymous, Optional<Digest> headerDigest, Optional<Digest> dataDigest,
         Optional<Path> state, Optional<IsnsServer> isns, Optional<String> discoveryChap,
-        List<ChapAlgorithm> chapAlgorithms, ServePlan.Limits limits, boolean announceResets) {
+        List<ChapAlgorithm> chapAlgorithms, ServerPlan.Limits limits, boolean announceResets) {
     /** Settings without a file. */
     static final ConfigFile NONE = new ConfigFile(List.of(), List.of(), false, Optional.empty(),
             Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(),
-            ChapAlgorithm.DEFAULT_ORDER, ServePlan.Limits.DEFAULT, true);
+            ChapAlgorithm.DEFAULT_ORDER, ServerPlan.Limits.DEFAULT, true);
 
     private static final Set<String> KEYS = Set.of("portals", "portal-group", "iqn", "luns", "chap",
             "mutual-chap", "discovery-chap", TargetTables.CHAP_ALGORITHMS, "allow-anonymous",
@@ -81,9 +82,9 @@ record ConfigFile(List<ServePlan.Listen> portals, List<ServePlan.Target> targets
 
     static ConfigFile read(Path path) throws Failure {
         TomlTable root = TomlTable.read(path).requireKnown(KEYS, "");
-        List<ServePlan.Listen> portals = PortalTables.read(root);
+        List<ServerPlan.Listen> portals = PortalTables.read(root);
         var groups = new HashSet<Integer>();
-        groups.add(ServePlan.DEFAULT_GROUP);
+        groups.add(ServerPlan.DEFAULT_GROUP);
         portals.forEach(portal -> groups.add(portal.group()));
         List<ChapAlgorithm> algorithms = TargetTables.chapAlgorithms(root)
                 .orElse(ChapAlgorithm.DEFAULT_ORDER);
@@ -97,11 +98,11 @@ record ConfigFile(List<ServePlan.Listen> portals, List<ServePlan.Target> targets
                 !root.has("announce-resets") || root.flag("announce-resets"));
     }
 
-    private static List<ServePlan.Target> targets(TomlTable root, List<ChapAlgorithm> algorithms,
+    private static List<ServerPlan.Target> targets(TomlTable root, List<ChapAlgorithm> algorithms,
             Set<Integer> groups) throws Failure {
         var reader = new TargetTables(root.text("chap"), root.text("mutual-chap"), algorithms,
                 groups);
-        var targets = new ArrayList<ServePlan.Target>();
+        var targets = new ArrayList<ServerPlan.Target>();
         if (root.has("luns")) {
             targets.add(reader.atTop(root));
         } else if (root.has("iqn")) {
@@ -110,7 +111,7 @@ record ConfigFile(List<ServePlan.Listen> portals, List<ServePlan.Target> targets
         var names = new HashSet<String>();
         targets.forEach(target -> names.add(target.iqn()));
         for (TomlTable table : root.tables("target")) {
-            ServePlan.Target target = reader.read(table);
+            ServerPlan.Target target = reader.read(table);
             if (!names.add(target.iqn())) {
                 throw root.wrong("target " + target.iqn() + " is given twice");
             }
@@ -119,8 +120,8 @@ record ConfigFile(List<ServePlan.Listen> portals, List<ServePlan.Target> targets
         return targets;
     }
 
-    private static ServePlan.Limits limits(TomlTable root) throws Failure {
-        ServePlan.Limits usual = ServePlan.Limits.DEFAULT;
+    private static ServerPlan.Limits limits(TomlTable root) throws Failure {
+        ServerPlan.Limits usual = ServerPlan.Limits.DEFAULT;
         Optional<TomlTable> table = root.table("limits");
         if (table.isEmpty()) {
             return usual;
@@ -128,7 +129,7 @@ record ConfigFile(List<ServePlan.Listen> portals, List<ServePlan.Target> targets
         TomlTable limits = table.get().requireKnown(LIMIT_KEYS, " of 'limits'").named("limits");
         int connections = limits.number("connections", 1, MAX_CONNECTIONS)
                 .orElse(usual.connections());
-        return new ServePlan.Limits(sessionLimits(limits, usual.sessions()), connections,
+        return new ServerPlan.Limits(sessionLimits(limits, usual.sessions()), connections,
                 limits.number("connections-per-address", 1, MAX_CONNECTIONS)
                         .orElse(SessionLimits.share(connections)),
                 limits.number("connections-per-session", 1, MAX_SESSION_CONNECTIONS)

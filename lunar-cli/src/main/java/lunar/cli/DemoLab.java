@@ -11,7 +11,8 @@ import java.util.List;
 import java.util.Optional;
 import lunar.block.StorageException;
 import lunar.initiator.Initiator;
-import lunar.iscsi.ChapAlgorithm;
+import lunar.server.ServerPlan;
+import lunar.server.StorageServer;
 
 /** Shared parts of the demo's steps: a folder, a secret, a server with two targets, an initiator. */
 final class DemoLab implements AutoCloseable {
@@ -23,6 +24,9 @@ final class DemoLab implements AutoCloseable {
     /** Size of each member of the volume. */
     static final String MEMBER_SIZE = "32MiB";
 
+    private static final List<ServerPlan.Listen> LOOPBACK = List
+            .of(ServerPlan.Listen.on("127.0.0.1", 0));
+
     private static final int SECRET_BYTES = 12;
 
     private final Path folder;
@@ -30,7 +34,7 @@ final class DemoLab implements AutoCloseable {
     private final Initiator initiator = Initiator.create("iqn.2026-11.org.lunar:demo.host");
     private final String secret;
     private final Thread atSignal = new Thread(this::removeFiles, "lunar-demo-cleaner");
-    private Optional<RunningServer> server = Optional.empty();
+    private Optional<StorageServer> server = Optional.empty();
 
     DemoLab(Console console) throws IOException {
         this.console = console;
@@ -48,35 +52,29 @@ final class DemoLab implements AutoCloseable {
     /** A file in the demo's own folder. */
     Path file(String name) { return folder.resolve(name); }
 
-    RunningServer start() throws IOException, Failure {
+    StorageServer start() throws IOException, Failure {
         Path secretFile = Files.createFile(file("secret.txt"), PosixFilePermissions
                 .asFileAttribute(PosixFilePermissions.fromString("rw-------")));
         Files.writeString(secretFile, secret + "\n");
-        var open = ServePlan.Target.of(OPEN, List.of("ram:256MiB", "ram:64MiB?block-size=4k",
+        var open = ServerPlan.Target.of(OPEN, List.of("ram:256MiB", "ram:64MiB?block-size=4k",
                 "file:" + file("lun2.img") + "?size=64MiB")).withAlias("open to all");
-        var guarded = ServePlan.Target.of(GUARDED, List.of("ram:16MiB"))
+        var guarded = ServerPlan.Target.of(GUARDED, List.of("ram:16MiB"))
                 .withAlias("with a secret")
                 .withChap(Optional.of(USER + ":@" + secretFile), Optional.empty());
-        var plan = new ServePlan(List.of(ServePlan.Listen.on(new Portal("127.0.0.1", 0))),
-                List.of(open, guarded), false, Digest.ALLOW, Digest.ALLOW, Optional.empty(),
-                Optional.empty(), Optional.empty(), ChapAlgorithm.DEFAULT_ORDER,
-                ServePlan.Limits.DEFAULT);
-        var started = RunningServer.start(plan, console);
+        var plan = ServerPlan.of(LOOPBACK, List.of(open, guarded));
+        var started = Serving.start(plan, console);
         server = Optional.of(started);
         return started;
     }
 
     /** A target of its own for a member of a volume. */
-    RunningServer member(int number) throws IOException, Failure {
-        var target = ServePlan.Target.of("iqn.2026-11.org.lunar:demo.member" + number,
+    StorageServer member(int number) throws IOException, Failure {
+        var target = ServerPlan.Target.of("iqn.2026-11.org.lunar:demo.member" + number,
                 List.of("ram:" + MEMBER_SIZE));
-        return RunningServer.start(new ServePlan(
-                List.of(ServePlan.Listen.on(new Portal("127.0.0.1", 0))), List.of(target), false,
-                Digest.ALLOW, Digest.ALLOW, Optional.empty(), Optional.empty(), Optional.empty(),
-                ChapAlgorithm.DEFAULT_ORDER, ServePlan.Limits.DEFAULT), console);
+        return Serving.start(ServerPlan.of(LOOPBACK, List.of(target)), console);
     }
 
-    RunningServer server() { return server.orElseThrow(); }
+    StorageServer server() { return server.orElseThrow(); }
 
     /** HOST:PORT of the server. */
     String portal() {

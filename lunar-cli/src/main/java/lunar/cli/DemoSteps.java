@@ -18,6 +18,7 @@ import lunar.iscsi.DigestChoice;
 import lunar.iscsi.LoginException;
 import lunar.iscsi.Secret;
 import lunar.scsi.Lun;
+import lunar.server.StorageServer;
 
 /** Steps of the demo, in order. Each step throws unless what it shows holds. */
 final class DemoSteps {
@@ -79,8 +80,8 @@ final class DemoSteps {
     List<Figures> measured() { return List.copyOf(measured); }
 
     private String serve() throws IOException, Failure {
-        RunningServer server = lab.start();
-        return server.luns().size() + " LUNs on " + lab.portal();
+        StorageServer server = lab.start();
+        return server.units().size() + " LUNs on " + lab.portal();
     }
 
     private String discover() throws IOException, Failure {
@@ -189,7 +190,7 @@ final class DemoSteps {
 
     private String end() throws IOException, Failure {
         lab.initiator().close();
-        RunningServer server = lab.server();
+        StorageServer server = lab.server();
         server.close();
         require(server.sessionCount() == 0, server.sessionCount() + " sessions are left");
         require(server.bufferBytesInUse() == 0, server.bufferBytesInUse()

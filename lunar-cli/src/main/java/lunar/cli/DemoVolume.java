@@ -17,6 +17,7 @@ import lunar.raid.run.RunningVolume;
 import lunar.raid.run.ScrubResult;
 import lunar.raid.run.VolumeHealth;
 import lunar.raid.run.VolumeSpec;
+import lunar.server.StorageServer;
 import org.jspecify.annotations.Nullable;
 
 /** The steps of the demo with a volume of four targets, one of which goes away under load and is replaced. */
@@ -32,7 +33,7 @@ final class DemoVolume {
     private static final long LOOK_MS = 10;
 
     private final DemoLab lab;
-    private final List<RunningServer> servers = new ArrayList<>();
+    private final List<StorageServer> servers = new ArrayList<>();
     private @Nullable RunningVolume volume;
     private @Nullable PatternCheck check;
 
@@ -71,10 +72,10 @@ final class DemoVolume {
 
     /** Serves another target and returns the URI of its LUN, which fails as soon as the target is gone. */
     private String serve() throws IOException, Failure {
-        RunningServer server = lab.member(servers.size());
+        StorageServer server = lab.member(servers.size());
         servers.add(server);
         return "iscsi://" + Portal.text(server.portals().getFirst()) + "/"
-                + server.luns().getFirst().iqn() + "/0?no-path-retry=fail";
+                + server.units().getFirst().iqn() + "/0?no-path-retry=fail";
     }
 
     private RunningVolume volume() throws Failure {
@@ -102,7 +103,7 @@ final class DemoVolume {
 
     private String lose() throws IOException, Failure, InterruptedException {
         long requests;
-        RunningServer server = servers.get(LOST);
+        StorageServer server = servers.get(LOST);
         var end = Thread.ofPlatform().unstarted(() -> close(server));
         end.start();
         try {
@@ -115,7 +116,7 @@ final class DemoVolume {
         return told(requests) + ", slot " + LOST + " failed";
     }
 
-    private static void close(RunningServer server) {
+    private static void close(StorageServer server) {
         try {
             server.close();
         } catch (IOException e) {

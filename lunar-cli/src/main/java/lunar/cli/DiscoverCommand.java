@@ -16,6 +16,8 @@ import lunar.iscsi.TargetAddress;
 import lunar.isns.IsnsDiscovery;
 import lunar.isns.IsnsServer;
 import lunar.isns.IsnsTiming;
+import lunar.server.CredentialFiles;
+import lunar.server.InvalidPlanException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
@@ -115,7 +117,7 @@ final class DiscoverCommand extends DeviceCommand {
             }
             return Optional.empty();
         }
-        var credentials = new Credentials(console());
+        var credentials = new CredentialFiles(Serving.listener(console()));
         try {
             ChapOptions options = ChapOptions.of(credentials.read("--chap", chap));
             if (mutualChap != null) {
@@ -124,8 +126,8 @@ final class DiscoverCommand extends DeviceCommand {
             return Optional.of(chapAlgorithms == null
                     ? options
                     : options.withAlgorithms(
-                            Credentials.algorithms("--chap-algorithms", chapAlgorithms)));
-        } catch (IllegalArgumentException e) {
+                            ChapOption.algorithms(chapAlgorithms)));
+        } catch (IllegalArgumentException | InvalidPlanException e) {
             throw new Failure(String.valueOf(e.getMessage()), e);
         }
     }

@@ -36,11 +36,19 @@ final class OpenDevices implements AutoCloseable {
         }
     }
 
-    /** Closes all, even when one fails; the first failure is thrown. */
+    /** Closes all, even when one fails; the first failure is thrown, with the others suppressed. */
     @Override
     public void close() throws StorageException {
         List<BlockDevice> open = List.copyOf(devices);
         devices.clear();
-        ClosingAll.inReverse(open, BlockDevice::close);
+        close(open);
+    }
+
+    private static void close(List<BlockDevice> open) throws StorageException {
+        if (!open.isEmpty()) {
+            try (BlockDevice _ = open.getFirst()) {
+                close(open.subList(1, open.size()));
+            }
+        }
     }
 }

@@ -6,6 +6,7 @@ import java.net.UnknownHostException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import lunar.iscsi.TargetAddress;
+import lunar.server.ServerPlan;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
@@ -48,6 +49,11 @@ record Portal(String host, int port) {
         } catch (UnknownHostException e) {
             throw new Failure("no host '" + host + "' is known; check the name", e);
         }
+    }
+
+    /** A portal of the default group that listens there. */
+    ServerPlan.Listen listen() {
+        return ServerPlan.Listen.on(host, port);
     }
 
     /** An address as text that {@link #parse} takes. */

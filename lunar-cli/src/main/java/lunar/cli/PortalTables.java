@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import lunar.iscsi.TargetAddress;
+import lunar.server.ServerPlan;
 import lunar.target.Absence;
 
 /** Reads where a config file says to listen: {@code portals} at the top, and each {@code [[portal-group]]}. */
@@ -19,12 +20,12 @@ final class PortalTables {
 
     private PortalTables() {}
 
-    static List<ServePlan.Listen> read(TomlTable root) throws Failure {
-        List<ServePlan.Listen> portals = new ArrayList<>(
-                portals(root, ServePlan.DEFAULT_GROUP, Optional.empty()));
+    static List<ServerPlan.Listen> read(TomlTable root) throws Failure {
+        List<ServerPlan.Listen> portals = new ArrayList<>(
+                portals(root, ServerPlan.DEFAULT_GROUP, Optional.empty()));
         var tags = new HashSet<Integer>();
         if (!portals.isEmpty()) {
-            tags.add(ServePlan.DEFAULT_GROUP);
+            tags.add(ServerPlan.DEFAULT_GROUP);
         }
         for (TomlTable table : root.tables("portal-group")) {
             table.requireKnown(GROUP_KEYS, " of a portal group");
@@ -34,11 +35,11 @@ final class PortalTables {
             }
             TomlTable group = table.named("portal group " + tag.getAsInt());
             if (!tags.add(tag.getAsInt())) {
-                throw group.wrong("it is given twice" + (tag.getAsInt() == ServePlan.DEFAULT_GROUP
+                throw group.wrong("it is given twice" + (tag.getAsInt() == ServerPlan.DEFAULT_GROUP
                         ? "; the 'portals' at the top are group 1"
                         : ""));
             }
-            List<ServePlan.Listen> own = portals(group, tag.getAsInt(), moved(group));
+            List<ServerPlan.Listen> own = portals(group, tag.getAsInt(), moved(group));
             if (own.isEmpty()) {
                 throw group.wrong("it has no 'portals'; say where to listen");
             }
@@ -48,10 +49,10 @@ final class PortalTables {
         return portals;
     }
 
-    private static List<ServePlan.Listen> portals(TomlTable table, int group,
+    private static List<ServerPlan.Listen> portals(TomlTable table, int group,
             Optional<Absence.Moved> moved) throws Failure {
         return table.list("portals", EXAMPLE,
-                text -> new ServePlan.Listen(table.parse("portals", text, Portal::parse), group,
+                text -> listen(table.parse("portals", text, Portal::parse), group,
                         Optional.empty(), moved),
                 portal -> {
                     portal.requireKnown(PORTAL_KEYS, " of a portal");
@@ -61,18 +62,25 @@ final class PortalTables {
                                 .wrong("a portal has no 'listen'; write for example { listen = \""
                                         + EXAMPLE + "\", advertise = \"san.example.org:3260\" }");
                     }
-                    return new ServePlan.Listen(listen.get(), group,
+                    return listen(listen.get(), group,
                             portal.parsed("advertise", PortalTables::address), moved);
                 });
     }
 
+    private static ServerPlan.Listen listen(Portal at, int group,
+            Optional<TargetAddress> advertised,
+            Optional<Absence.Moved> moved) {
+        return new ServerPlan.Listen(at.host(), at.port(), group, advertised, moved);
+    }
+
     /** Port 0 is another free one each time. */
-    private static void requireDifferent(TomlTable root, List<ServePlan.Listen> portals)
+    private static void requireDifferent(TomlTable root, List<ServerPlan.Listen> portals)
             throws Failure {
         var seen = new HashSet<Portal>();
-        for (ServePlan.Listen each : portals) {
-            if (each.portal().port() != 0 && !seen.add(each.portal())) {
-                throw root.wrong("portal " + each.portal() + " is given twice");
+        for (ServerPlan.Listen each : portals) {
+            var portal = new Portal(each.host(), each.port());
+            if (portal.port() != 0 && !seen.add(portal)) {
+                throw root.wrong("portal " + portal + " is given twice");
             }
         }
     }

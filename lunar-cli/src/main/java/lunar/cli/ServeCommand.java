@@ -7,7 +7,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import lunar.iscsi.ChapAlgorithm;
+import lunar.iscsi.DigestChoice;
 import lunar.isns.IsnsServer;
+import lunar.server.ServerPlan;
+import lunar.server.StorageServer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -51,7 +54,7 @@ final class ServeCommand extends DeviceCommand {
             description = "How the target proves itself to initiators that ask.")
     private @Nullable String mutualChap;
 
-    @Option(names = "--chap-algorithms", paramLabel = "LIST",
+    @Option(names = ChapOption.ALGORITHMS, paramLabel = "LIST",
             description = "What CHAP may be done with, such as sha3-256,sha-256. Default: these, "
                     + "sha-1 and md5.")
     private @Nullable String chapAlgorithms;
@@ -98,8 +101,8 @@ final class ServeCommand extends DeviceCommand {
 
     @Override
     int execute() throws Exception {
-        ServePlan plan = plan();
-        try (var running = RunningServer.start(plan, console())) {
+        ServerPlan plan = plan();
+        try (var running = Serving.start(plan, console())) {
             var end = EndSignal.closing(console(), running);
             announce(running);
             Optional<SighupHandler> sighupHandler = config == null
@@ -110,7 +113,7 @@ final class ServeCommand extends DeviceCommand {
                         + " is read at the start only");
             }
             if (iqn == null && !uris.isEmpty()) {
-                console().remark("the target's name is " + RunningServer.DEFAULT_IQN
+                console().remark("the target's name is " + Serving.DEFAULT_IQN
                         + "; --iqn gives it another");
             }
             end.await();
@@ -120,9 +123,9 @@ final class ServeCommand extends DeviceCommand {
     }
 
     /** Reads the file again and serves what it says now; what is wrong changes nothing, and is told in one line. */
-    private synchronized void reload(RunningServer running) {
+    private synchronized void reload(StorageServer running) {
         try {
-            List<String> changes = running.reload(plan());
+            List<String> changes = Serving.reload(running, plan());
             changes.forEach(console().out()::println);
             console().out().println("reloaded " + config);
         } catch (ParameterException e) {
@@ -137,7 +140,7 @@ final class ServeCommand extends DeviceCommand {
     }
 
     /** The command line goes first, then the config file, then the defaults. */
-    private ServePlan plan() throws Failure {
+    private ServerPlan plan() throws Failure {
         if (loops != null && (loops < 1 || loops > ConfigFile.MAX_LOOPS)) {
             throw wrongUsage("--loops must be a number from 1 to " + ConfigFile.MAX_LOOPS);
         }
@@ -149,11 +152,11 @@ final class ServeCommand extends DeviceCommand {
                 : ConfigFile.read(config);
         Optional<List<ChapAlgorithm>> algorithms = chapAlgorithms == null
                 ? Optional.empty()
-                : Optional.of(Credentials.algorithms("--chap-algorithms", chapAlgorithms));
-        var targets = new ArrayList<ServePlan.Target>();
+                : Optional.of(ChapOption.algorithms(chapAlgorithms));
+        var targets = new ArrayList<ServerPlan.Target>();
         if (!uris.isEmpty()) {
-            targets.add(ServePlan.Target
-                    .of(iqn == null ? RunningServer.DEFAULT_IQN : iqn, uris)
+            targets.add(ServerPlan.Target
+                    .of(iqn == null ? Serving.DEFAULT_IQN : iqn, uris)
                     .withChap(Optional.ofNullable(chap), Optional.ofNullable(mutualChap))
                     .withChapAlgorithms(file.chapAlgorithms())
                     .withInitiators(initiators));
@@ -165,7 +168,7 @@ final class ServeCommand extends DeviceCommand {
             throw wrongUsage("--iqn names the target of the devices on the command line,"
                     + " and there are none; name one, or write the iqn into the config file");
         }
-        for (ServePlan.Target target : file.targets()) {
+        for (ServerPlan.Target target : file.targets()) {
             targets.add(chap == null
                     ? target
                     : target.withChap(Optional.of(chap), Optional.ofNullable(mutualChap)));
@@ -176,31 +179,33 @@ final class ServeCommand extends DeviceCommand {
         }
         algorithms.ifPresent(accepted -> targets
                 .replaceAll(target -> target.withChapAlgorithms(accepted)));
-        return new ServePlan(listenOn(file), targets, allowAnonymous || file.allowAnonymous(),
-                headerDigest == null ? file.headerDigest().orElse(Digest.ALLOW) : headerDigest,
-                dataDigest == null ? file.dataDigest().orElse(Digest.ALLOW) : dataDigest,
+        return new ServerPlan(listenOn(file), targets, allowAnonymous || file.allowAnonymous(),
+                digest(headerDigest, file.headerDigest()), digest(dataDigest, file.dataDigest()),
                 Optional.ofNullable(state).or(file::state),
                 Optional.ofNullable(isns).or(file::isns), file.discoveryChap(),
                 algorithms.orElse(file.chapAlgorithms()),
                 loops == null ? file.limits() : file.limits().withLoops(loops),
-                new VolumeUris(config))
-                .withAnnounceResets(
-                        announceResets == null ? file.announceResets() : announceResets);
+                new VolumeUris(config).opener(),
+                announceResets == null ? file.announceResets() : announceResets);
+    }
+
+    private static DigestChoice digest(@Nullable Digest given, Optional<Digest> ofFile) {
+        return (given == null ? ofFile.orElse(Digest.ALLOW) : given).choice();
     }
 
     /** Portals of the command line are in the place of those at the top of the file; other groups stay. */
-    private List<ServePlan.Listen> listenOn(ConfigFile file) {
-        List<ServePlan.Listen> wanted = new ArrayList<>(
-                portals.stream().map(ServePlan.Listen::on).toList());
+    private List<ServerPlan.Listen> listenOn(ConfigFile file) {
+        List<ServerPlan.Listen> wanted = new ArrayList<>(
+                portals.stream().map(Portal::listen).toList());
         file.portals().stream()
-                .filter(portal -> portals.isEmpty() || portal.group() != ServePlan.DEFAULT_GROUP)
+                .filter(portal -> portals.isEmpty() || portal.group() != ServerPlan.DEFAULT_GROUP)
                 .forEach(wanted::add);
-        return wanted.isEmpty() ? List.of(ServePlan.Listen.on(Portal.DEFAULT)) : wanted;
+        return wanted.isEmpty() ? List.of(Portal.DEFAULT.listen()) : wanted;
     }
 
-    private void announce(RunningServer running) {
+    private void announce(StorageServer running) {
         List<InetSocketAddress> portals = running.portals();
-        running.luns().forEach(lun -> console().out().println(Changes.serving(lun, portals)));
+        running.units().forEach(lun -> console().out().println(Changes.serving(lun, portals)));
         console().out().flush();
     }
 }

@@ -11,6 +11,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import lunar.iscsi.ChapAlgorithm;
 import lunar.scsi.TargetPortGroups.State;
+import lunar.server.ServerPlan;
 import lunar.target.Absence;
 
 /** Reads the targets of a config file: each {@code [[target]]} with its {@code [[target.initiator]]}s. */
@@ -49,24 +50,24 @@ final class TargetTables {
     }
 
     /** The target of the {@code luns} at the top. */
-    ServePlan.Target atTop(TomlTable root) throws Failure {
-        return ServePlan.Target
-                .of(root.text("iqn").orElse(RunningServer.DEFAULT_IQN), luns(root))
+    ServerPlan.Target atTop(TomlTable root) throws Failure {
+        return ServerPlan.Target
+                .of(root.text("iqn").orElse(Serving.DEFAULT_IQN), luns(root))
                 .withChap(chap, mutualChap).withChapAlgorithms(chapAlgorithms);
     }
 
-    ServePlan.Target read(TomlTable table) throws Failure {
+    ServerPlan.Target read(TomlTable table) throws Failure {
         table.requireKnown(TARGET_KEYS, " of a target");
         String iqn = table.text("iqn")
                 .orElseThrow(() -> table.wrong("a target has no 'iqn'; give it a name"));
         TomlTable target = table.named("target " + iqn);
-        SortedMap<Integer, ServePlan.Lun> luns = luns(target);
+        SortedMap<Integer, ServerPlan.Lun> luns = luns(target);
         Optional<Absence> absence = absence(target);
         if (luns.isEmpty() && absence.isEmpty()) {
             throw target.wrong("it has no 'luns'; name its devices");
         }
         Optional<String> own = target.text("chap");
-        return new ServePlan.Target(iqn, target.text("alias").orElse(""), luns, own.or(() -> chap),
+        return new ServerPlan.Target(iqn, target.text("alias").orElse(""), luns, own.or(() -> chap),
                 target.text("mutual-chap")
                         .or(() -> own.isPresent() ? Optional.empty() : mutualChap),
                 chapAlgorithms(target).orElse(chapAlgorithms), groups(target),
@@ -88,10 +89,10 @@ final class TargetTables {
 
     // --- logical units ---
 
-    private static SortedMap<Integer, ServePlan.Lun> luns(TomlTable table) throws Failure {
-        var luns = new TreeMap<Integer, ServePlan.Lun>();
+    private static SortedMap<Integer, ServerPlan.Lun> luns(TomlTable table) throws Failure {
+        var luns = new TreeMap<Integer, ServerPlan.Lun>();
         List<Numbered> all = table.list("luns", "ram:1GiB", uri -> new Numbered(
-                Optional.empty(), ServePlan.Lun.of(uri)), TargetTables::lun);
+                Optional.empty(), ServerPlan.Lun.of(uri)), TargetTables::lun);
         int next = 0;
         for (Numbered each : all) {
             int number = each.number().orElse(next);
@@ -107,7 +108,7 @@ final class TargetTables {
     }
 
     /** A logical unit and its number, if it has one of its own; else it follows the one before. */
-    private record Numbered(Optional<Integer> number, ServePlan.Lun lun) {}
+    private record Numbered(Optional<Integer> number, ServerPlan.Lun lun) {}
 
     private static Numbered lun(TomlTable table) throws Failure {
         table.requireKnown(LUN_KEYS, " of a LUN");
@@ -115,7 +116,7 @@ final class TargetTables {
         String uri = table.text("uri")
                 .orElseThrow(() -> table.wrong("a LUN has no 'uri'; name its device"));
         return new Numbered(number.isPresent() ? Optional.of(number.getAsInt()) : Optional.empty(),
-                new ServePlan.Lun(uri, table.flag("removable"), table.flag("rotational"),
+                new ServerPlan.Lun(uri, table.flag("removable"), table.flag("rotational"),
                         table.flag("read-only"), table.flag("thick")));
     }
 
@@ -178,9 +179,9 @@ final class TargetTables {
 
     // --- initiators ---
 
-    private static List<ServePlan.Initiator> initiators(TomlTable target, Set<Integer> luns)
+    private static List<ServerPlan.Initiator> initiators(TomlTable target, Set<Integer> luns)
             throws Failure {
-        var initiators = new ArrayList<ServePlan.Initiator>();
+        var initiators = new ArrayList<ServerPlan.Initiator>();
         var names = new HashSet<String>();
         for (TomlTable table : target.tables("initiator")) {
             table.requireKnown(INITIATOR_KEYS, " of an initiator");
@@ -189,7 +190,7 @@ final class TargetTables {
             if (!names.add(name.toLowerCase(Locale.ROOT))) {
                 throw table.wrong("initiator " + name + " is given twice");
             }
-            initiators.add(new ServePlan.Initiator(name, table.text("chap"),
+            initiators.add(new ServerPlan.Initiator(name, table.text("chap"),
                     table.text("mutual-chap"), map(table, name, luns), table.flag("read-only")));
         }
         return initiators;

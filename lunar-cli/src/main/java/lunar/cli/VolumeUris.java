@@ -19,6 +19,8 @@ import lunar.cli.raid.VolumeControl;
 import lunar.raid.layout.Level;
 import lunar.raid.run.RunOptions;
 import lunar.raid.run.VolumeSpec;
+import lunar.server.DeviceOpener;
+import lunar.server.InvalidPlanException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -73,6 +75,17 @@ final class VolumeUris {
             requireStopped(Devices.withoutFilters(whole));
             throw e;
         }
+    }
+
+    /** Returns the opener of a server's devices. */
+    DeviceOpener opener() {
+        return (uri, records) -> {
+            try {
+                return open(uri, records);
+            } catch (Failure e) {
+                throw new InvalidPlanException(String.valueOf(e.getMessage()), e);
+            }
+        };
     }
 
     /** Members of a volume that runs are in use, and say no more than that. */

@@ -37,7 +37,7 @@ final class WarmUpCommand extends DeviceCommand {
         }
         String portal = portal(said);
         if (!portal.isEmpty()) {
-            String uri = "iscsi://" + portal + "/" + RunningServer.DEFAULT_IQN + "/0";
+            String uri = "iscsi://" + portal + "/" + Serving.DEFAULT_IQN + "/0";
             run(nowhere, "discover", portal);
             run(nowhere, "info", uri);
             run(nowhere, "copy", "ram:1MiB", uri, "--verify");

@@ -16,6 +16,7 @@ import lunar.iscsi.ChapAlgorithm;
 import lunar.iscsi.TargetAddress;
 import lunar.isns.IsnsServer;
 import lunar.scsi.TargetPortGroups.State;
+import lunar.server.ServerPlan;
 import lunar.target.Absence;
 import lunar.target.SessionLimits;
 import org.junit.jupiter.api.Test;
@@ -58,8 +59,8 @@ class ConfigFileTest {
                         chap-algorithms = ["md5"]
                         """));
         assertThat(config.portals()).containsExactly(
-                ServePlan.Listen.on(new Portal("127.0.0.1", 3261)),
-                ServePlan.Listen.on(new Portal("::1", 3260)));
+                ServerPlan.Listen.on("127.0.0.1", 3261),
+                ServerPlan.Listen.on("::1", 3260));
         assertThat(config.allowAnonymous()).isTrue();
         assertThat(config.headerDigest()).contains(Digest.PREFER);
         assertThat(config.dataDigest()).contains(Digest.REQUIRE);
@@ -69,17 +70,17 @@ class ConfigFileTest {
         var strong = List.of(ChapAlgorithm.SHA3_256, ChapAlgorithm.SHA256);
         assertThat(config.chapAlgorithms()).isEqualTo(strong);
         assertThat(config.targets()).containsExactly(
-                ServePlan.Target.of("iqn.2026-11.org.example:first", List.of("ram:1MiB"))
+                ServerPlan.Target.of("iqn.2026-11.org.example:first", List.of("ram:1MiB"))
                         .withChap(me, mutual).withChapAlgorithms(strong),
-                ServePlan.Target
+                ServerPlan.Target
                         .of("iqn.2026-11.org.example:second",
-                                new TreeMap<>(Map.of(0, ServePlan.Lun.of("ram:2MiB"), 1,
-                                        new ServePlan.Lun("ram:3MiB", true, true, true, true))))
+                                new TreeMap<>(Map.of(0, ServerPlan.Lun.of("ram:2MiB"), 1,
+                                        new ServerPlan.Lun("ram:3MiB", true, true, true, true))))
                         .withAlias("two disks").withChap(me, mutual).withChapAlgorithms(strong),
-                ServePlan.Target.of("iqn.2026-11.org.example:third", List.of("ram:4MiB"))
+                ServerPlan.Target.of("iqn.2026-11.org.example:third", List.of("ram:4MiB"))
                         .withChap(Optional.of("you:@secret"), Optional.empty())
                         .withChapAlgorithms(List.of(ChapAlgorithm.MD5)));
-        assertThat(config.limits()).isEqualTo(ServePlan.Limits.DEFAULT);
+        assertThat(config.limits()).isEqualTo(ServerPlan.Limits.DEFAULT);
         assertThat(config.announceResets()).isTrue();
     }
 
@@ -142,29 +143,29 @@ class ConfigFileTest {
                         maintenance = true
                         """));
         assertThat(config.limits())
-                .isEqualTo(new ServePlan.Limits(new SessionLimits(100, 0xffff, 2, 50, 3, 0), 300,
+                .isEqualTo(new ServerPlan.Limits(new SessionLimits(100, 0xffff, 2, 50, 3, 0), 300,
                         90, 1, 3));
         assertThat(config.discoveryChap()).contains("who:@secret");
         assertThat(config.announceResets()).isFalse();
         Optional<TargetAddress> none = Optional.empty();
         assertThat(config.portals()).containsExactly(
-                ServePlan.Listen.on(new Portal("127.0.0.1", 3260)),
-                new ServePlan.Listen(new Portal("fd00::5", 860), 7, none, Optional.empty()),
-                new ServePlan.Listen(new Portal("0.0.0.0", 3261), 7,
+                ServerPlan.Listen.on("127.0.0.1", 3260),
+                new ServerPlan.Listen("fd00::5", 860, 7, none, Optional.empty()),
+                new ServerPlan.Listen("0.0.0.0", 3261, 7,
                         Optional.of(address("fd00::6", 3262)), Optional.empty()),
-                new ServePlan.Listen(new Portal("127.0.0.2", 3260), 9, none,
+                new ServerPlan.Listen("127.0.0.2", 3260, 9, none,
                         Optional.of(new Absence.Moved(address("192.0.2.1", 3260), false))));
-        ServePlan.Target target = config.targets().getFirst();
+        ServerPlan.Target target = config.targets().getFirst();
         assertThat(target.groups()).containsExactlyInAnyOrder(1, 7);
         assertThat(target.access()).containsExactlyInAnyOrderEntriesOf(
                 Map.of(1, State.ACTIVE_OPTIMIZED, 7, State.STANDBY));
-        assertThat(target.luns()).containsExactly(entry(0, ServePlan.Lun.of("ram:1MiB")),
-                entry(5, ServePlan.Lun.of("ram:2MiB")), entry(6, ServePlan.Lun.of("ram:3MiB")));
+        assertThat(target.luns()).containsExactly(entry(0, ServerPlan.Lun.of("ram:1MiB")),
+                entry(5, ServerPlan.Lun.of("ram:2MiB")), entry(6, ServerPlan.Lun.of("ram:3MiB")));
         assertThat(target.initiators()).containsExactly(
-                new ServePlan.Initiator("iqn.2026-11.org.example:one", Optional.of("one:@secret"),
+                new ServerPlan.Initiator("iqn.2026-11.org.example:one", Optional.of("one:@secret"),
                         Optional.of("a:@other"), Optional.of(new TreeMap<>(Map.of(0, 5, 12, 0))),
                         false),
-                new ServePlan.Initiator("*", Optional.empty(), Optional.empty(),
+                new ServerPlan.Initiator("*", Optional.empty(), Optional.empty(),
                         Optional.of(new TreeMap<>(Map.of(6, 6))), true));
         assertThat(config.targets().get(1).absence())
                 .contains(new Absence.Moved(address("san.example.org", 3260), true));

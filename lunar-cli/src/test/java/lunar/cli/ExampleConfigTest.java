@@ -14,6 +14,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import lunar.initiator.Initiator;
 import lunar.scsi.Lun;
+import lunar.server.ServerPlan;
+import lunar.server.StorageServer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -45,7 +47,7 @@ class ExampleConfigTest {
     }
 
     /** The example with its files in a folder of the test, and with free ports of this machine. */
-    private RunningServer serve(Path example) throws Exception {
+    private StorageServer serve(Path example) throws Exception {
         String text = Files.readString(example);
         for (Matcher secret = SECRET.matcher(text); secret.find();) {
             Path file = Files.writeString(folder.resolve(secret.group(1) + ".secret"),
@@ -59,10 +61,11 @@ class ExampleConfigTest {
         ConfigFile config = ConfigFile.read(Files.writeString(folder.resolve("lunar.toml"),
                 LISTEN.matcher(text).replaceAll("\"127.0.0.1:0\"")));
         var remarks = new StringWriter();
-        var running = RunningServer.start(
-                new ServePlan(config.portals(), config.targets(), config.allowAnonymous(),
-                        Digest.ALLOW, Digest.ALLOW, config.state(), config.isns(),
-                        config.discoveryChap(), config.chapAlgorithms(), config.limits()),
+        var running = Serving.start(
+                new ServerPlan(config.portals(), config.targets(), config.allowAnonymous(),
+                        Digest.ALLOW.choice(), Digest.ALLOW.choice(), config.state(),
+                        config.isns(), config.discoveryChap(), config.chapAlgorithms(),
+                        config.limits(), VolumeUris.usual().opener(), true),
                 new Console(new PrintWriter(remarks, true), new PrintWriter(remarks, true),
                         false));
         assertThat(remarks.toString()).isEmpty();
@@ -72,14 +75,14 @@ class ExampleConfigTest {
     @ParameterizedTest
     @MethodSource("files")
     void shouldStartAServerFromEveryExample(Path example) throws Exception {
-        try (RunningServer running = serve(example)) {
-            assertThat(running.luns()).isNotEmpty();
+        try (StorageServer running = serve(example)) {
+            assertThat(running.units()).isNotEmpty();
         }
     }
 
     @Test
     void shouldGiveTheHostsOfTheSharedExampleTheirDisks() throws Exception {
-        try (RunningServer running = serve(EXAMPLES.resolve("shared.toml"))) {
+        try (StorageServer running = serve(EXAMPLES.resolve("shared.toml"))) {
             String url = Portal.text(running.portals().getFirst())
                     + "/iqn.2026-11.org.example:boot?secret-file=" + folder.resolve("boot.secret");
             for (String host : List.of("web1", "web2", "other")) {

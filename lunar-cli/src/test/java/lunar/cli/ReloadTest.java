@@ -19,6 +19,9 @@ import lunar.block.DeviceGoneException;
 import lunar.initiator.Initiator;
 import lunar.iscsi.LoginException;
 import lunar.scsi.Lun;
+import lunar.server.ServedUnit;
+import lunar.server.ServerPlan;
+import lunar.server.StorageServer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,7 +39,7 @@ class ReloadTest {
     private final Console console = new Console(new PrintWriter(new StringWriter()),
             new PrintWriter(remarks, true), false);
     private final Initiator initiator = Initiator.create(HOST);
-    private RunningServer server;
+    private StorageServer server;
 
     @AfterEach
     void close() throws IOException {
@@ -46,22 +49,25 @@ class ReloadTest {
         }
     }
 
-    private ServePlan plan(String text) throws Exception {
+    private ServerPlan plan(String text) throws Exception {
         Path file = Files.writeString(folder.resolve("lunar.toml"), text.replace("FOLDER",
                 folder.toString()));
         ConfigFile config = ConfigFile.read(file);
-        return new ServePlan(config.portals().isEmpty()
-                ? List.of(ServePlan.Listen.on(new Portal("127.0.0.1", 0)))
-                : config.portals(), config.targets(), config.allowAnonymous(), Digest.ALLOW,
-                Digest.ALLOW, config.state(), config.isns(), config.discoveryChap(),
-                config.chapAlgorithms(), config.limits());
+        return new ServerPlan(config.portals().isEmpty()
+                ? List.of(ServerPlan.Listen.on("127.0.0.1", 0))
+                : config.portals(), config.targets(), config.allowAnonymous(),
+                Digest.ALLOW.choice(), Digest.ALLOW.choice(), config.state(), config.isns(),
+                config.discoveryChap(), config.chapAlgorithms(), config.limits(),
+                VolumeUris.usual().opener(), true);
     }
 
     private void start(String text) throws Exception {
-        server = RunningServer.start(plan(text), console);
+        server = Serving.start(plan(text), console);
     }
 
-    private List<String> reload(String text) throws Exception { return server.reload(plan(text)); }
+    private List<String> reload(String text) throws Exception {
+        return Serving.reload(server, plan(text));
+    }
 
     private String portal(int index) { return Portal.text(server.portals().get(index)); }
 
@@ -132,7 +138,7 @@ class ReloadTest {
                         .isInstanceOfAny(Failure.class, IllegalArgumentException.class);
             }
         }
-        assertThat(server.luns()).extracting(RunningServer.Served::uri)
+        assertThat(server.units()).extracting(ServedUnit::uri)
                 .containsExactly("ram:1MiB");
         assertThat(read(device)).isEqualTo(3);
         // What had been opened in vain was let go of.

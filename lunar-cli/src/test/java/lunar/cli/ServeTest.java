@@ -4,9 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Stream;
 import lunar.cli.CommandRun.Serving;
@@ -288,5 +292,21 @@ class ServeTest {
     void shouldSayWhatIsNoTargetName() {
         CommandRun.of("serve", "ram:1MiB", "--portal", "127.0.0.1:0", "--iqn", "disk").fails(1,
                 "disk", "iqn.");
+    }
+
+    @Test
+    void shouldRegisterWhereTheCommandLineSaysAndServeThoughNobodyAnswers() throws Exception {
+        try (var nameServer = new ServerSocket(0, 0, InetAddress.getLoopbackAddress());
+                var serving = new CommandRun.Serving(1, "serve", "ram:1MiB", "--portal",
+                        "127.0.0.1:0", "--isns", "127.0.0.1:" + nameServer.getLocalPort());
+                Socket asked = nameServer.accept()) {
+            // Version 1, DevAttrReg (RFC 4171 section 5.1).
+            assertThat(HexFormat.of().formatHex(asked.getInputStream().readNBytes(4)))
+                    .isEqualTo("00010001");
+            CommandRun.of("info", serving.uri(0)).succeeds();
+            nameServer.close();
+            asked.close();
+            assertThat(serving.end()).isZero();
+        }
     }
 }

@@ -37,6 +37,7 @@ class ArchitectureTest {
             Map.entry("initiator", new Rule(List.of("block", "scsi", "iscsi"))),
             Map.entry("lucene", new Rule(List.of("block"), "org.apache.lucene..")),
             Map.entry("target", new Rule(List.of("block", "scsi", "iscsi"))),
+            Map.entry("server", new Rule(List.of("block", "scsi", "iscsi", "isns", "target"))),
             Map.entry("testkit", new Rule(List.of("block", "scsi", "iscsi"),
                     "org.junit.jupiter.api..", "org.assertj.core..")));
     private static final String[] PROGRAMS = {"lunar.cli..", "lunar.bench..", "lunar.it..",
@@ -57,7 +58,7 @@ class ArchitectureTest {
         assertThat(lunar).extracting(one -> one.getPackageName()).contains("lunar.block",
                 "lunar.scsi", "lunar.iscsi", "lunar.iscsi.spi", "lunar.tcp", "lunar.isns",
                 "lunar.fs", "lunar.raid", "lunar.raid.layout", "lunar.raid.run",
-                "lunar.store", "lunar.target",
+                "lunar.store", "lunar.target", "lunar.server",
                 "lunar.testkit", "lunar.lucene");
     }
 

@@ -102,7 +102,9 @@ class RecipesTest {
         if (recipe.text().contains("file:disk.img")) {
             image(folder.resolve("disk.img"));
         }
-        return recipe.replacing(".portal(\"127.0.0.1\", 3260)", ".portal(\"127.0.0.1\", 0)")
+        return recipe
+                .replacing("Listen.on(\"127.0.0.1\", 3260)", "Listen.on(\"127.0.0.1\", 0)")
+                .replacing(".portal(\"127.0.0.1\", 3260)", ".portal(\"127.0.0.1\", 0)")
                 .replacing("\"127.0.0.1\", 3260", "\"127.0.0.1\", " + port)
                 .replacing("127.0.0.1:3260", "127.0.0.1:" + port)
                 .replacing("/etc/lunar/", folder + "/")

@@ -1,4 +1,4 @@
-package lunar.cli;
+package lunar.server;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -65,7 +65,12 @@ public final class IsnsEntry implements IsnsRegistrar.Source {
         }
         return host + ":" + (portal.getAddress().isAnyLocalAddress()
                 ? Integer.toString(portal.getPort())
-                : Portal.text(portal));
+                : text(portal));
+    }
+
+    private static String text(InetSocketAddress address) {
+        String host = address.getAddress().getHostAddress();
+        return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + address.getPort();
     }
 
     @Override

@@ -1,5 +1,8 @@
-package lunar.cli;
+package lunar.server;
 
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.List;
@@ -9,6 +12,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import lunar.iscsi.ChapAlgorithm;
+import lunar.iscsi.DigestChoice;
 import lunar.iscsi.TargetAddress;
 import lunar.isns.IsnsServer;
 import lunar.scsi.TargetPortGroups;
@@ -19,7 +23,7 @@ import lunar.target.SessionLimits;
 import lunar.target.TargetServer;
 
 /**
- * Plan of {@code serve}, from the command line or from a config file. Immutable.
+ * Describes what a {@link StorageServer} serves, to whom, and where it listens. Immutable.
  *
  * @param portals where to listen
  * @param targets what to serve
@@ -29,18 +33,18 @@ import lunar.target.TargetServer;
  * @param state directory where reservations and saved mode pages are kept
  * @param isns iSNS server where the targets are registered
  * @param discoveryChap {@code USER:@FILE} of discovery; empty for every user that may log in to a target
- * @param chapAlgorithms what discovery accepts
+ * @param chapAlgorithms algorithms that discovery accepts
  * @param limits how many sessions and connections there may be
- * @param volumes knows volumes by their short URIs
+ * @param opener opens the devices
  * @param announceResets whether a unit tells a new session first that it was reset
  */
-record ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonymous,
-        Digest headerDigest, Digest dataDigest, Optional<Path> state,
+public record ServerPlan(List<Listen> portals, List<Target> targets, boolean allowAnonymous,
+        DigestChoice headerDigest, DigestChoice dataDigest, Optional<Path> state,
         Optional<IsnsServer> isns, Optional<String> discoveryChap,
-        List<ChapAlgorithm> chapAlgorithms, Limits limits, VolumeUris volumes,
+        List<ChapAlgorithm> chapAlgorithms, Limits limits, DeviceOpener opener,
         boolean announceResets) {
     /** The portal group of portals that are given none. */
-    static final int DEFAULT_GROUP = PortalSpec.DEFAULT_GROUP;
+    public static final int DEFAULT_GROUP = PortalSpec.DEFAULT_GROUP;
 
     /**
      * How much of the server there is for how many.
@@ -51,14 +55,16 @@ record ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonym
      * @param connectionsPerSession connections that a session may have
      * @param loops threads that serve connections, each its share of them
      */
-    record Limits(SessionLimits sessions, int connections, int connectionsPerAddress,
+    public record Limits(SessionLimits sessions, int connections, int connectionsPerAddress,
             int connectionsPerSession, int loops) {
-        static final Limits DEFAULT = new Limits(SessionLimits.DEFAULT,
+        /** The limits of a server that is given none. */
+        public static final Limits DEFAULT = new Limits(SessionLimits.DEFAULT,
                 ServerLimits.DEFAULT.maxConnections(),
                 ServerLimits.DEFAULT.maxConnectionsPerAddress(),
                 TargetServer.DEFAULT_OFFER.maxConnections(), TargetServer.DEFAULT_LOOPS);
 
-        Limits withLoops(int count) {
+        /** Returns a copy with another number of loops. */
+        public Limits withLoops(int count) {
             return new Limits(sessions, connections, connectionsPerAddress, connectionsPerSession,
                     count);
         }
@@ -67,16 +73,26 @@ record ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonym
     /**
      * A portal.
      *
-     * @param portal where to listen
+     * @param host name or address to listen on, resolved when the server starts
+     * @param port TCP port; 0 for a free one
      * @param group tag of its portal group
      * @param advertised where initiators reach it, if not where it listens
      * @param moved where it sends initiators
      */
-    record Listen(Portal portal, int group, Optional<TargetAddress> advertised,
+    public record Listen(String host, int port, int group, Optional<TargetAddress> advertised,
             Optional<Absence.Moved> moved) {
         /** A portal of the default group. */
-        static Listen on(Portal portal) {
-            return new Listen(portal, DEFAULT_GROUP, Optional.empty(), Optional.empty());
+        public static Listen on(String host, int port) {
+            return new Listen(host, port, DEFAULT_GROUP, Optional.empty(), Optional.empty());
+        }
+
+        InetSocketAddress resolve() throws InvalidPlanException {
+            try {
+                return new InetSocketAddress(InetAddress.getByName(host), port);
+            } catch (UnknownHostException e) {
+                throw new InvalidPlanException(
+                        "no host '" + host + "' is known; check the name", e);
+            }
         }
     }
 
@@ -89,10 +105,10 @@ record ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonym
      * @param readOnly whether initiators may not write
      * @param thick whether it hides that blocks can be deallocated
      */
-    record Lun(String uri, boolean removable, boolean rotational, boolean readOnly,
+    public record Lun(String uri, boolean removable, boolean rotational, boolean readOnly,
             boolean thick) {
         /** A fixed solid-state disk. */
-        static Lun of(String uri) {
+        public static Lun of(String uri) {
             return new Lun(uri, false, false, false, false);
         }
     }
@@ -106,7 +122,7 @@ record ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonym
      * @param luns the target's LUN for each of its own; empty for all as they are
      * @param readOnly whether it may not write
      */
-    record Initiator(String name, Optional<String> chap, Optional<String> mutualChap,
+    public record Initiator(String name, Optional<String> chap, Optional<String> mutualChap,
             Optional<SortedMap<Integer, Integer>> luns, boolean readOnly) {}
 
     /**
@@ -123,11 +139,13 @@ record ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonym
      * @param absence why no initiator can log in
      * @param access asymmetric access states of its portal groups
      */
-    record Target(String iqn, String alias, SortedMap<Integer, Lun> luns, Optional<String> chap,
+    public record Target(String iqn, String alias, SortedMap<Integer, Lun> luns,
+            Optional<String> chap,
             Optional<String> mutualChap, List<ChapAlgorithm> chapAlgorithms, Set<Integer> groups,
             List<Initiator> initiators, Optional<Absence> absence,
             Map<Integer, TargetPortGroups.State> access) {
-        Target {
+        /** Makes the collections unmodifiable. */
+        public Target {
             luns = Collections.unmodifiableSortedMap(new TreeMap<>(luns));
             chapAlgorithms = List.copyOf(chapAlgorithms);
             groups = Set.copyOf(groups);
@@ -136,38 +154,41 @@ record ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonym
         }
 
         /** A target on all portals, open to everybody. */
-        static Target of(String iqn, SortedMap<Integer, Lun> luns) {
+        public static Target of(String iqn, SortedMap<Integer, Lun> luns) {
             return new Target(iqn, "", luns, Optional.empty(), Optional.empty(),
                     ChapAlgorithm.DEFAULT_ORDER, Set.of(), List.of(), Optional.empty(),
                     Map.of());
         }
 
         /** A target with these devices as LUN 0, 1, and so on. */
-        static Target of(String iqn, List<String> uris) {
+        public static Target of(String iqn, List<String> uris) {
             var luns = new TreeMap<Integer, Lun>();
             uris.forEach(uri -> luns.put(luns.size(), Lun.of(uri)));
             return of(iqn, luns);
         }
 
-        Target withChap(Optional<String> user, Optional<String> mutual) {
+        /** Returns a copy with other credentials, {@code USER:@FILE}, for all initiators. */
+        public Target withChap(Optional<String> user, Optional<String> mutual) {
             return new Target(iqn, alias, luns, user, mutual, chapAlgorithms, groups, initiators,
                     absence, access);
         }
 
-        Target withChapAlgorithms(List<ChapAlgorithm> accepted) {
+        /** Returns a copy that accepts these algorithms. */
+        public Target withChapAlgorithms(List<ChapAlgorithm> accepted) {
             return new Target(iqn, alias, luns, chap, mutualChap, accepted, groups, initiators,
                     absence, access);
         }
 
         /** Returns a copy that only these initiator names may use; an empty list admits all. */
-        Target withInitiators(List<String> names) {
+        public Target withInitiators(List<String> names) {
             return new Target(iqn, alias, luns, chap, mutualChap, chapAlgorithms, groups,
                     names.stream().map(name -> new Initiator(name, Optional.empty(),
                             Optional.empty(), Optional.empty(), false)).toList(),
                     absence, access);
         }
 
-        Target withAlias(String text) {
+        /** Returns a copy with another name for people. */
+        public Target withAlias(String text) {
             return new Target(iqn, text, luns, chap, mutualChap, chapAlgorithms, groups,
                     initiators, absence, access);
         }
@@ -179,33 +200,30 @@ record ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonym
         }
     }
 
-    /** A plan with units that tell new sessions of a reset. */
-    ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonymous,
-            Digest headerDigest, Digest dataDigest, Optional<Path> state,
-            Optional<IsnsServer> isns, Optional<String> discoveryChap,
-            List<ChapAlgorithm> chapAlgorithms, Limits limits, VolumeUris volumes) {
-        this(portals, targets, allowAnonymous, headerDigest, dataDigest, state, isns,
-                discoveryChap, chapAlgorithms, limits, volumes, true);
-    }
-
-    /** A plan with the volumes of this directory. */
-    ServePlan(List<Listen> portals, List<Target> targets, boolean allowAnonymous,
-            Digest headerDigest, Digest dataDigest, Optional<Path> state,
-            Optional<IsnsServer> isns, Optional<String> discoveryChap,
-            List<ChapAlgorithm> chapAlgorithms, Limits limits) {
-        this(portals, targets, allowAnonymous, headerDigest, dataDigest, state, isns,
-                discoveryChap, chapAlgorithms, limits, VolumeUris.usual());
-    }
-
-    /** Returns this plan, with units that tell new sessions of a reset, or do not. */
-    ServePlan withAnnounceResets(boolean value) {
-        return new ServePlan(portals, targets, allowAnonymous, headerDigest, dataDigest, state,
-                isns, discoveryChap, chapAlgorithms, limits, volumes, value);
-    }
-
-    ServePlan {
+    /** Makes the lists unmodifiable. */
+    public ServerPlan {
         portals = List.copyOf(portals);
         targets = List.copyOf(targets);
         chapAlgorithms = List.copyOf(chapAlgorithms);
+    }
+
+    /** A plan with defaults for all else: digests if the initiator asks for them, and no state kept. */
+    public static ServerPlan of(List<Listen> portals, List<Target> targets) {
+        return new ServerPlan(portals, targets, false, DigestChoice.PREFER_NONE,
+                DigestChoice.PREFER_NONE, Optional.empty(), Optional.empty(), Optional.empty(),
+                ChapAlgorithm.DEFAULT_ORDER, Limits.DEFAULT, DeviceOpener.DEVICES, true);
+    }
+
+    /** Returns a copy with other targets. */
+    public ServerPlan withTargets(List<Target> other) {
+        return new ServerPlan(portals, other, allowAnonymous, headerDigest, dataDigest, state,
+                isns, discoveryChap, chapAlgorithms, limits, opener, announceResets);
+    }
+
+    /** Returns a copy that keeps reservations and saved mode pages in a directory. */
+    public ServerPlan withState(Path directory) {
+        return new ServerPlan(portals, targets, allowAnonymous, headerDigest, dataDigest,
+                Optional.of(directory), isns, discoveryChap, chapAlgorithms, limits, opener,
+                announceResets);
     }
 }

@@ -1,4 +1,4 @@
-package lunar.cli;
+package lunar.server;
 
 import java.util.Map;
 import java.util.Optional;

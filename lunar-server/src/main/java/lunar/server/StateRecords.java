@@ -1,4 +1,4 @@
-package lunar.cli;
+package lunar.server;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

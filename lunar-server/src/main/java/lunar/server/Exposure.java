@@ -1,4 +1,4 @@
-package lunar.cli;
+package lunar.server;
 
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -11,31 +11,30 @@ final class Exposure {
     private Exposure() {}
 
     /** The portals of a plan, with their names resolved. */
-    static List<PortalSpec> portals(ServePlan plan) throws Failure {
+    static List<PortalSpec> portals(ServerPlan plan) throws InvalidPlanException {
         var portals = new ArrayList<PortalSpec>();
-        for (ServePlan.Listen each : plan.portals()) {
-            portals.add(new PortalSpec(each.portal().resolve(), each.group(), each.advertised(),
+        for (ServerPlan.Listen each : plan.portals()) {
+            portals.add(new PortalSpec(each.resolve(), each.group(), each.advertised(),
                     each.moved()));
         }
         return portals;
     }
 
     /** Refuses a target that everybody may use where other machines can reach it, unless that is allowed. */
-    static void requireAuthentication(ServePlan plan, List<PortalSpec> portals) throws Failure {
+    static void requireAuthentication(ServerPlan plan, List<PortalSpec> portals)
+            throws InvalidPlanException {
         if (plan.allowAnonymous()) {
             return;
         }
-        Optional<ServePlan.Target> open = plan.targets().stream().filter(ServePlan.Target::isOpen)
+        Optional<ServerPlan.Target> open = plan.targets().stream().filter(ServerPlan.Target::isOpen)
                 .filter(target -> isExposed(target, portals)).findFirst();
         if (open.isPresent()) {
-            throw new Failure("other machines can reach this portal of " + open.get().iqn()
-                    + ": ask for a secret with --chap USER:@FILE, or let everybody in with"
-                    + " --allow-anonymous");
+            throw new OpenTargetException(open.get().iqn());
         }
     }
 
     /** Whether other machines can reach a target. */
-    static boolean isExposed(ServePlan.Target target, List<PortalSpec> portals) {
+    static boolean isExposed(ServerPlan.Target target, List<PortalSpec> portals) {
         return !isLoopback(portals.stream().filter(portal -> target.groups().isEmpty()
                 || target.groups().contains(portal.group())).toList());
     }

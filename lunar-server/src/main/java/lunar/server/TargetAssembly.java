@@ -1,4 +1,4 @@
-package lunar.cli;
+package lunar.server;
 
 import java.io.IOException;
 import java.util.ArrayList;
@@ -24,22 +24,23 @@ final class TargetAssembly {
     record Placed(String iqn, int lun, String uri, BlockDevice device) {}
 
     private final ServedDevices.Round devices;
-    private final Credentials credentials;
+    private final CredentialFiles credentials;
     private final Map<String, Secret> users = new LinkedHashMap<>();
     private final SortedSet<String> twoSecrets = new TreeSet<>();
-    private final Map<BlockDevice, ServePlan.Lun> described = new HashMap<>();
+    private final Map<BlockDevice, ServerPlan.Lun> described = new HashMap<>();
     private final List<Placed> placed = new ArrayList<>();
 
-    TargetAssembly(ServedDevices.Round devices, Console console) {
+    TargetAssembly(ServedDevices.Round devices, ServerListener listener) {
         this.devices = devices;
-        credentials = new Credentials(console);
+        credentials = new CredentialFiles(listener);
     }
 
     /** All LUNs so far. */
     List<Placed> placed() { return placed; }
 
     /** @param exposed whether other machines can reach the target */
-    TargetSpec spec(ServePlan.Target target, boolean exposed) throws IOException, Failure {
+    TargetSpec spec(ServerPlan.Target target, boolean exposed)
+            throws IOException, InvalidPlanException {
         String what = "target " + target.iqn();
         TargetSpec spec = TargetSpec.of(target.iqn()).withAlias(target.alias())
                 .withGroups(target.groups());
@@ -51,7 +52,7 @@ final class TargetAssembly {
         for (var lun : target.luns().entrySet()) {
             spec = spec.withLun(lun.getKey(), unit(target.iqn(), lun.getKey(), lun.getValue()));
         }
-        for (ServePlan.Initiator initiator : target.initiators()) {
+        for (ServerPlan.Initiator initiator : target.initiators()) {
             spec = spec.withInitiator(initiator(what, initiator, target.chapAlgorithms(),
                     exposed));
         }
@@ -64,20 +65,22 @@ final class TargetAssembly {
         return spec;
     }
 
-    private UnitSpec unit(String iqn, int number, ServePlan.Lun lun) throws IOException, Failure {
+    private UnitSpec unit(String iqn, int number, ServerPlan.Lun lun)
+            throws IOException, InvalidPlanException {
         ServedDevices.Open open = devices.device(iqn, number, lun.uri());
-        ServePlan.Lun first = described.putIfAbsent(open.device(), lun);
+        ServerPlan.Lun first = described.putIfAbsent(open.device(), lun);
         if (first != null && !first.equals(lun)) {
-            throw new Failure(open.name() + " is one unit at several LUNs, and must be described"
-                    + " the same way at each: LUN " + number + " of " + iqn + " differs");
+            throw new InvalidPlanException(
+                    open.name() + " is one unit at several LUNs, and must be described"
+                            + " the same way at each: LUN " + number + " of " + iqn + " differs");
         }
         placed.add(new Placed(iqn, number, lun.uri(), open.device()));
         return new UnitSpec(open.device(), lun.removable(), lun.rotational(), lun.readOnly(),
                 lun.thick(), open.state());
     }
 
-    private InitiatorSpec initiator(String target, ServePlan.Initiator planned,
-            List<ChapAlgorithm> algorithms, boolean exposed) throws Failure {
+    private InitiatorSpec initiator(String target, ServerPlan.Initiator planned,
+            List<ChapAlgorithm> algorithms, boolean exposed) throws InvalidPlanException {
         InitiatorSpec spec = InitiatorSpec.of(planned.name()).withReadOnly(planned.readOnly());
         if (planned.luns().isPresent()) {
             spec = spec.withLuns(planned.luns().get());
@@ -89,11 +92,12 @@ final class TargetAssembly {
 
     private Optional<ChapPolicy> policy(String whose, Optional<String> chap,
             Optional<String> mutual, List<ChapAlgorithm> algorithms, boolean exposed)
-            throws Failure {
+            throws InvalidPlanException {
         if (chap.isEmpty()) {
             if (mutual.isPresent()) {
-                throw new Failure(whose + " has mutual-chap without chap: the initiator proves"
-                        + " itself first; add chap");
+                throw new InvalidPlanException(
+                        whose + " has mutual-chap without chap: the initiator proves"
+                                + " itself first; add chap");
             }
             return Optional.empty();
         }
@@ -107,7 +111,8 @@ final class TargetAssembly {
             own = Optional.of(credentials.read("mutual-chap of " + whose, mutual.get(),
                     exposed));
             if (own.get().secret().equals(user.secret())) {
-                throw new Failure("chap and mutual-chap of " + whose + " have the same secret,"
+                throw new InvalidPlanException("chap and mutual-chap of " + whose
+                        + " have the same secret,"
                         + " which RFC 7143 forbids; write another one into one of the files");
             }
         }
@@ -116,11 +121,13 @@ final class TargetAssembly {
     }
 
     private static void requireAvailable(String whose, List<ChapAlgorithm> algorithms)
-            throws Failure {
+            throws InvalidPlanException {
         if (algorithms.stream().noneMatch(ChapAlgorithm::isAvailable)) {
-            throw new Failure(whose + " accepts only CHAP algorithms that this Java is without: "
-                    + String.join(", ", algorithms.stream().map(ChapAlgorithm::text).toList())
-                    + "; name others in " + TargetTables.CHAP_ALGORITHMS);
+            throw new InvalidPlanException(
+                    whose + " accepts only CHAP algorithms that this Java is without: "
+                            + String.join(", ",
+                                    algorithms.stream().map(ChapAlgorithm::text).toList())
+                            + "; name others in chap-algorithms");
         }
     }
 
@@ -132,7 +139,7 @@ final class TargetAssembly {
      *        target asks for a secret, it asks for none
      */
     Optional<ChapPolicy> discoveryChap(Optional<String> own, List<ChapAlgorithm> algorithms,
-            boolean exposed) throws Failure {
+            boolean exposed) throws InvalidPlanException {
         if (own.isPresent()) {
             return policy("discovery", own, Optional.empty(), algorithms, exposed);
         }
@@ -140,9 +147,10 @@ final class TargetAssembly {
             return Optional.empty();
         }
         if (!twoSecrets.isEmpty()) {
-            throw new Failure("CHAP user " + twoSecrets.first() + " has several secrets, and"
-                    + " discovery cannot tell whose it is; give users different names, or"
-                    + " discovery a secret of its own with discovery-chap");
+            throw new InvalidPlanException(
+                    "CHAP user " + twoSecrets.first() + " has several secrets, and"
+                            + " discovery cannot tell whose it is; give users different names, or"
+                            + " discovery a secret of its own with discovery-chap");
         }
         requireAvailable("discovery", algorithms);
         var enough = new LinkedHashMap<>(users); // short ones are of targets on the loopback

@@ -1,4 +1,4 @@
-package lunar.cli;
+package lunar.server;
 
 import java.util.Optional;
 import lunar.isns.IsnsRegistrar;

@@ -1,13 +1,10 @@
-package lunar.cli;
+package lunar.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
@@ -114,22 +111,6 @@ class IsnsEntryTest {
             });
             server.remove(name("b"));
             assertThat(entry.registration(LOOPBACK).nodes()).isEmpty();
-        }
-    }
-
-    @Test
-    void shouldRegisterWhereTheCommandLineSaysAndServeThoughNobodyAnswers() throws Exception {
-        try (var nameServer = new ServerSocket(0, 0, LOOPBACK);
-                var serving = new CommandRun.Serving(1, "serve", "ram:1MiB", "--portal",
-                        "127.0.0.1:0", "--isns", "127.0.0.1:" + nameServer.getLocalPort());
-                Socket asked = nameServer.accept()) {
-            // Version 1, DevAttrReg (RFC 4171 section 5.1).
-            assertThat(HexFormat.of().formatHex(asked.getInputStream().readNBytes(4)))
-                    .isEqualTo("00010001");
-            CommandRun.of("info", serving.uri(0)).succeeds();
-            nameServer.close();
-            asked.close();
-            assertThat(serving.end()).isZero();
         }
     }
 }

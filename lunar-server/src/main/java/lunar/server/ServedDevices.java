@@ -1,4 +1,4 @@
-package lunar.cli;
+package lunar.server;
 
 import java.io.IOException;
 import java.nio.file.Path;
@@ -34,8 +34,11 @@ final class ServedDevices implements AutoCloseable {
      *
      * @param state where the state of its unit is kept
      */
-    record Open(DeviceKey key, String uri, BlockDevice device, StateStore state) {
-        void close() throws StorageException {
+    record Open(DeviceKey key, String uri, BlockDevice device, StateStore state)
+            implements
+            AutoCloseable {
+        @Override
+        public void close() throws StorageException {
             try (device) {
                 if (!device.readOnly()) {
                     device.flush();
@@ -48,7 +51,7 @@ final class ServedDevices implements AutoCloseable {
     }
 
     private final StateRecords records;
-    private final Console console;
+    private final ServerListener listener;
     private Map<DeviceKey, Open> devices = new LinkedHashMap<>();
     private final Map<DeviceKey, CompletableFuture<Void>> closing = new ConcurrentHashMap<>();
 
@@ -56,30 +59,37 @@ final class ServedDevices implements AutoCloseable {
      * @param states directory of the state of all units; it follows a device to another LUN, by its identity
      * @throws IOException when the directory cannot be made
      */
-    ServedDevices(Optional<Path> states, Console console) throws IOException {
+    ServedDevices(Optional<Path> states, ServerListener listener) throws IOException {
         records = new StateRecords(states);
-        this.console = console;
+        this.listener = listener;
     }
 
     /**
      * Begins to find the devices of a plan; ends with {@link Round#keep} or {@link Round#cancel}.
      *
-     * @param volumes knows volumes by their short URIs
+     * @param opener opens devices that are not open yet
      */
-    Round round(VolumeUris volumes) { return new Round(volumes); }
+    Round round(DeviceOpener opener) { return new Round(opener); }
 
     /** Devices that a plan names, by its LUNs. New ones are open; nothing else has happened. */
     final class Round {
         private final Map<DeviceKey, Open> named = new LinkedHashMap<>();
         private final List<Open> fresh = new ArrayList<>();
         private final Map<Open, Long> growing = new HashMap<>();
-        private final VolumeUris volumes;
+        private final DeviceOpener opener;
 
-        private Round(VolumeUris volumes) { this.volumes = volumes; }
+        private Round(DeviceOpener opener) { this.opener = opener; }
 
         /** The device of a LUN. */
-        Open device(String iqn, int lun, String uri) throws IOException, Failure {
-            DeviceKey key = DeviceKey.of(iqn, lun, uri);
+        Open device(String iqn, int lun, String uri) throws IOException, InvalidPlanException {
+            try {
+                return device(DeviceKey.of(iqn, lun, uri), uri);
+            } catch (IllegalArgumentException e) { // no device has this URI
+                throw new InvalidPlanException(String.valueOf(e.getMessage()), e);
+            }
+        }
+
+        private Open device(DeviceKey key, String uri) throws IOException, InvalidPlanException {
             Open open = named.get(key.withoutSize());
             if (open == null) {
                 Open known = devices.get(key.withoutSize());
@@ -88,20 +98,22 @@ final class ServedDevices implements AutoCloseable {
                 named.put(key.withoutSize(), open);
             } else if (!open.key().equals(key) && open.key().sizeBytes().isPresent()
                     && key.sizeBytes().isPresent()) {
-                throw new Failure(open.name() + " is served with two sizes; write one of them");
+                throw new InvalidPlanException(
+                        open.name() + " is served with two sizes; write one of them");
             }
             return open;
         }
 
-        private Open opened(DeviceKey key, String uri) throws IOException, Failure {
+        private Open opened(DeviceKey key, String uri) throws IOException, InvalidPlanException {
             awaitClosing(key);
             BlockDevice device;
             try {
-                device = volumes.open(uri, records);
+                device = opener.open(uri, records);
             } catch (BusyException e) {
                 String bare = Devices.withoutFilters(uri).replaceFirst("\\?.*", "");
                 if (devices.keySet().stream().anyMatch(other -> other.uri().contains(bare))) {
-                    throw new Failure(DeviceUri.withoutSecret(uri) + " is served with other"
+                    throw new InvalidPlanException(DeviceUri.withoutSecret(uri)
+                            + " is served with other"
                             + " filters or options; take it away in one step and serve it anew in"
                             + " the next", e);
                 }
@@ -121,19 +133,20 @@ final class ServedDevices implements AutoCloseable {
         }
 
         /** Two units with one identity are one disk to a host, which would mix their data. */
-        private void requireAlone(Open open) throws Failure {
+        private void requireAlone(Open open) throws InvalidPlanException {
             UUID uuid = open.device().identity().uuid();
             Optional<Open> other = named.values().stream()
                     .filter(one -> one.device().identity().uuid().equals(uuid)).findFirst();
             if (other.isPresent()) {
-                throw new Failure(open.name() + " has the identity " + uuid + ", by which "
+                throw new InvalidPlanException(open.name() + " has the identity " + uuid
+                        + ", by which "
                         + other.get().name() + " is served already: if they are one disk, serve it"
                         + " by one URI; if one is a copy, give it an identity of its own");
             }
         }
 
         /** A size that is not asked for anew says nothing: the device may have been resized by others since. */
-        private Open resized(Open known, DeviceKey key, String uri) throws Failure {
+        private Open resized(Open known, DeviceKey key, String uri) throws InvalidPlanException {
             if (key.equals(known.key()) || key.sizeBytes().isEmpty()) {
                 return known;
             }
@@ -141,7 +154,8 @@ final class ServedDevices implements AutoCloseable {
             long wanted = key.sizeBytes().get();
             long now = known.device().sizeBytes();
             if (wanted < now) {
-                throw new Failure(known.name() + " has " + Size.format(now) + ", more than "
+                throw new InvalidPlanException(known.name() + " has " + Size.format(now)
+                        + ", more than "
                         + Size.format(wanted) + "; it is not made smaller while it is served");
             }
             var open = new Open(key, uri, known.device(), known.state());
@@ -155,7 +169,7 @@ final class ServedDevices implements AutoCloseable {
             try {
                 open.device().refresh();
             } catch (StorageException e) {
-                System.getLogger("lunar.cli").log(System.Logger.Level.DEBUG, open.name(), e);
+                System.getLogger("lunar.server").log(System.Logger.Level.DEBUG, open.name(), e);
             }
         }
 
@@ -185,7 +199,7 @@ final class ServedDevices implements AutoCloseable {
         try {
             open.device().grow(bytes / open.device().blockSize());
         } catch (StorageException e) {
-            console.remark(open.name() + " keeps its size: " + Errors.message(e));
+            listener.warned(open.name() + " keeps its size", e);
         }
     }
 
@@ -202,15 +216,15 @@ final class ServedDevices implements AutoCloseable {
         try {
             open.close();
         } catch (StorageException e) {
-            console.remark(open.name() + ": " + Errors.message(e));
+            listener.warned(open.name(), e);
         }
     }
 
     /** Waits for the end of a device that was let go of, and is wanted again. */
-    private void awaitClosing(DeviceKey key) throws Failure {
+    private void awaitClosing(DeviceKey key) throws InvalidPlanException {
         CompletableFuture<Void> end = closing.get(key.withoutSize());
         if (end != null && !endsInTime(end)) {
-            throw new Failure(DeviceUri.withoutSecret(key.uri())
+            throw new InvalidPlanException(DeviceUri.withoutSecret(key.uri())
                     + " still has commands of its former LUN; try again when they have ended");
         }
     }
@@ -227,6 +241,15 @@ final class ServedDevices implements AutoCloseable {
                 .toArray(CompletableFuture[]::new)));
         List<Open> open = List.copyOf(devices.values());
         devices.clear();
-        ClosingAll.inReverse(open, Open::close);
+        close(open);
+    }
+
+    /** The last one first, even when one fails; the first failure has the others suppressed. */
+    private static void close(List<Open> open) throws StorageException {
+        if (!open.isEmpty()) {
+            try (Open _ = open.getFirst()) {
+                close(open.subList(1, open.size()));
+            }
+        }
     }
 }

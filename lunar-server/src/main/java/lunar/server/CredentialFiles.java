@@ -1,0 +1,102 @@
+package lunar.server;
+
+import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Optional;
+import lunar.block.PrivateFile;
+import lunar.iscsi.ChapCredentials;
+import lunar.iscsi.Secret;
+
+/** Reads {@code USER:@FILE}: a name, and the file with its secret, so that no secret stands on a command line. */
+public final class CredentialFiles {
+    private static final int MAX_FILE_BYTES = 4096;
+
+    private final ServerListener listener;
+
+    /** Reads files; of secrets that others can read, or that are short, the listener is told. */
+    public CredentialFiles(ServerListener listener) {
+        this.listener = listener;
+    }
+
+    /**
+     * Reads the credentials of a server.
+     *
+     * @param option what they are for, for messages
+     * @param exposed whether other machines can reach what they protect: then the secret must not be short
+     * @throws InvalidPlanException if there is no such file, or it does not hold a secret; one line for a person
+     */
+    ChapCredentials read(String option, String text, boolean exposed) throws InvalidPlanException {
+        ChapCredentials read = read(option, text);
+        if (read.secret().isShort()) {
+            String what = "secret file " + text.substring(text.indexOf(":@") + 2) + " of " + option
+                    + " holds less than " + Secret.REQUIRED_BYTES + " bytes, ";
+            if (exposed) {
+                throw new InvalidPlanException(
+                        what + "too few where other machines can listen (RFC 7143 section"
+                                + " 9.2.1); write a longer secret into it");
+            }
+            listener.warned(what + "which can be guessed; some initiators refuse it", null);
+        }
+        return read;
+    }
+
+    /**
+     * Reads the credentials of a client; its login says whether the secret is long enough for where it goes.
+     *
+     * @param option what they are for, for messages
+     * @param text {@code USER:@FILE}
+     * @throws InvalidPlanException if there is no such file, or it does not hold a secret; one line for a person
+     */
+    public ChapCredentials read(String option, String text) throws InvalidPlanException {
+        int colon = text.indexOf(":@");
+        if (colon <= 0 || colon + 2 == text.length()) {
+            throw new InvalidPlanException(
+                    option + " must be USER:@FILE, where FILE holds the secret");
+        }
+        return new ChapCredentials(text.substring(0, colon),
+                secret(option, text.substring(colon + 2)));
+    }
+
+    private Secret secret(String option, String file) throws InvalidPlanException {
+        String what = "secret file " + file + " of " + option;
+        try {
+            Path path = Path.of(file);
+            if (Files.isDirectory(path)) {
+                throw new InvalidPlanException(what + " is a directory; name a file");
+            }
+            if (Files.size(path) > MAX_FILE_BYTES) {
+                throw new InvalidPlanException(
+                        what + " is longer than " + MAX_FILE_BYTES + " bytes");
+            }
+            String text = Files.readString(path).replaceFirst("\\R\\z", "");
+            if (text.isEmpty()) {
+                throw new InvalidPlanException(what + " is empty; write the secret into it");
+            }
+            Secret secret = Secret.of(text);
+            check(path, what);
+            return secret;
+        } catch (NoSuchFileException e) {
+            throw new InvalidPlanException(what + " does not exist", e);
+        } catch (CharacterCodingException e) {
+            throw new InvalidPlanException(what + " is not UTF-8 text", e);
+        } catch (IOException | InvalidPathException e) {
+            throw new InvalidPlanException(what + " cannot be read; check its permissions", e);
+        }
+    }
+
+    /** Refuses a file that others could have written; one that they can read is told. */
+    private void check(Path path, String what) throws IOException, InvalidPlanException {
+        Optional<PrivateFile.Exposure> exposure = PrivateFile.check(path);
+        if (exposure.isPresent()) {
+            String message = what + " " + exposure.get();
+            switch (exposure.get()) {
+                case FOREIGN, WRITABLE -> throw new InvalidPlanException(message);
+                case READABLE -> listener.warned(message, null);
+            }
+        }
+    }
+}

@@ -1,0 +1,17 @@
+package lunar.server;
+
+/**
+ * A logical unit that a server serves.
+ *
+ * @param iqn name of its target
+ * @param lun its LUN
+ * @param uri URI of its device, as the plan has it; it may hold a secret
+ * @param sizeBytes its size
+ */
+public record ServedUnit(String iqn, int lun, String uri, long sizeBytes) {
+    /** Whether both are on one device, which may have been resized. */
+    public boolean isSameDevice(ServedUnit other) {
+        return DeviceKey.of(iqn, lun, uri)
+                .isSameDevice(DeviceKey.of(other.iqn, other.lun, other.uri));
+    }
+}

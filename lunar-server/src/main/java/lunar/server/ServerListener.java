@@ -1,0 +1,28 @@
+package lunar.server;
+
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Receives the warnings and changes of a {@link StorageServer}. Called on threads of the server or of its caller; must
+ * return soon.
+ */
+public interface ServerListener {
+    /** Writes warnings to the log. */
+    ServerListener LOGGING = new ServerListener() {
+    };
+
+    /**
+     * Called when something is not as it should be, and the server goes on.
+     *
+     * @param message one line for a person
+     * @param cause what has failed; null if nothing has
+     */
+    default void warned(String message, @Nullable IOException cause) {
+        System.getLogger("lunar.server").log(System.Logger.Level.WARNING,
+                cause == null ? message : message + ": " + cause.getMessage());
+    }
+
+    /** Called when the size of a served device has changed, which the initiators have been told. */
+    default void resized(ServerChange change) {}
+}

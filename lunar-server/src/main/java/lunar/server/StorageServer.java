@@ -1,0 +1,207 @@
+package lunar.server;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import lunar.block.StorageException;
+import lunar.target.PortalSpec;
+import lunar.target.ServerLimits;
+import lunar.target.TargetServer;
+
+/**
+ * Runs a {@link ServerPlan}: opens its devices, listens on its portals, serves its targets, and registers them at an
+ * iSNS server. Another plan may take its place while sessions go on. Closing it ends sessions, makes all that was
+ * written stable, and closes the devices. For any thread.
+ */
+public final class StorageServer implements AutoCloseable {
+    /** Time that hosts have to log out when the server stops. */
+    private static final Duration GRACE = Duration.ofSeconds(2);
+
+    /** How often sizes are looked at, which others may change. */
+    private static final long LOOK_SECONDS = 5;
+
+    private final ServerListener listener;
+    private final ServedDevices devices;
+    private final TargetServer server;
+    private final ScheduledExecutorService watch = Executors.newSingleThreadScheduledExecutor(
+            task -> Thread.ofPlatform().daemon().name("lunar-sizes").unstarted(task));
+    private final CountDownLatch terminated = new CountDownLatch(1);
+    private final IsnsAnnouncement isns;
+    /** Guarded by this, as all below. */
+    private ServerPlan plan;
+    private List<TargetAssembly.Placed> placed;
+    private List<ServedUnit> told;
+    private boolean closed;
+
+    private StorageServer(ServerPlan plan, ServerListener listener)
+            throws IOException, InvalidPlanException {
+        this.plan = plan;
+        this.listener = listener;
+        devices = new ServedDevices(plan.state(), listener);
+        ServedDevices.Round round = devices.round(plan.opener());
+        var assembly = new TargetAssembly(round, listener);
+        boolean started = false;
+        try {
+            server = builder(plan, assembly).start();
+            started = true;
+        } finally {
+            if (!started) {
+                round.cancel();
+            }
+        }
+        round.keep(CompletableFuture.completedFuture(null));
+        placed = List.copyOf(assembly.placed());
+        told = units();
+        isns = new IsnsAnnouncement(server);
+        isns.become(plan.isns());
+    }
+
+    /** Like {@link #start(ServerPlan, ServerListener)}; warnings go to the log. */
+    public static StorageServer start(ServerPlan plan) throws IOException, InvalidPlanException {
+        return start(plan, ServerListener.LOGGING);
+    }
+
+    /**
+     * Starts a server. Blocks until it listens.
+     *
+     * @throws java.net.BindException if a portal's address is in use, or not of this machine
+     * @throws IOException if a device cannot be opened
+     * @throws InvalidPlanException if the plan is wrong
+     */
+    public static StorageServer start(ServerPlan plan, ServerListener listener)
+            throws IOException, InvalidPlanException {
+        var running = new StorageServer(plan, listener);
+        var _ = running.watch.scheduleWithFixedDelay(running::lookAtSizes, LOOK_SECONDS,
+                LOOK_SECONDS, TimeUnit.SECONDS);
+        return running;
+    }
+
+    /**
+     * Puts another plan to work; sessions that it does not concern go on undisturbed. The limit of connections, the
+     * number of loops and the state directory stay as they are until the next start, which the listener is told. Does
+     * nothing after {@link #close}.
+     *
+     * @return what was served before, and what is now
+     * @throws IOException if a device or a portal cannot be opened; then nothing has changed
+     * @throws InvalidPlanException if the plan is wrong; then nothing has changed
+     */
+    public synchronized ServerChange reload(ServerPlan wanted)
+            throws IOException, InvalidPlanException {
+        List<InetSocketAddress> portalsBefore = closed ? List.of() : portals();
+        if (closed) {
+            return new ServerChange(told, told, portalsBefore, portalsBefore);
+        }
+        ServedDevices.Round round = devices.round(wanted.opener());
+        var assembly = new TargetAssembly(round, listener);
+        boolean done = false;
+        try {
+            CompletableFuture<Void> ended = server.reconfigure(builder(wanted, assembly));
+            done = true;
+            round.keep(ended);
+        } finally {
+            if (!done) {
+                round.cancel();
+            }
+        }
+        if (!wanted.state().equals(plan.state())) {
+            listener.warned("another 'state' directory is used from the next start on", null);
+        }
+        if (wanted.limits().connections() != plan.limits().connections()) {
+            listener.warned("another limit of 'connections' holds from the next start on", null);
+        }
+        if (wanted.limits().loops() != plan.limits().loops()) {
+            listener.warned("another number of 'loops' holds from the next start on", null);
+        }
+        plan = wanted;
+        isns.become(plan.isns());
+        placed = List.copyOf(assembly.placed());
+        server.checkCapacities();
+        List<ServedUnit> before = told;
+        told = units();
+        return new ServerChange(before, told, portalsBefore, portals());
+    }
+
+    private static TargetServer.Builder builder(ServerPlan plan, TargetAssembly assembly)
+            throws IOException, InvalidPlanException {
+        TargetServer.Builder builder = TargetServer.builder()
+                .limits(ServerLimits.DEFAULT.withMaxConnections(plan.limits().connections())
+                        .withMaxConnectionsPerAddress(plan.limits().connectionsPerAddress()))
+                .sessionLimits(plan.limits().sessions())
+                .loops(plan.limits().loops())
+                .announceResets(plan.announceResets())
+                .offer(TargetServer.DEFAULT_OFFER.with(offer -> offer
+                        .maxConnections(plan.limits().connectionsPerSession())
+                        .headerDigest(plan.headerDigest())
+                        .dataDigest(plan.dataDigest())));
+        List<PortalSpec> portals = Exposure.portals(plan);
+        Exposure.requireAuthentication(plan, portals);
+        portals.forEach(builder::portal);
+        for (ServerPlan.Target target : plan.targets()) {
+            builder.target(assembly.spec(target, Exposure.isExposed(target, portals)));
+        }
+        assembly.discoveryChap(plan.discoveryChap(), plan.chapAlgorithms(),
+                !Exposure.isLoopback(portals))
+                .ifPresent(builder::discoveryChap);
+        return builder;
+    }
+
+    /** Returns the addresses that the portals listen on. */
+    public List<InetSocketAddress> portals() {
+        return server.portals();
+    }
+
+    /** Returns the logical units, in the order of the plan, with their sizes now. */
+    public synchronized List<ServedUnit> units() {
+        return placed.stream().map(each -> new ServedUnit(each.iqn(), each.lun(), each.uri(),
+                each.device().sizeBytes())).toList();
+    }
+
+    /** Looks at the sizes of the devices; initiators and the listener are told of those that have changed. */
+    private void lookAtSizes() {
+        server.checkCapacities();
+        synchronized (this) {
+            List<ServedUnit> before = told;
+            told = units();
+            if (!told.equals(before)) {
+                listener.resized(new ServerChange(before, told, List.of(), List.of()));
+            }
+        }
+    }
+
+    /** Returns the number of sessions that are logged in. */
+    public int sessionCount() {
+        return server.sessionCount();
+    }
+
+    /** Returns the memory that is lent to commands, in bytes. */
+    public long bufferBytesInUse() {
+        return server.bufferBytesInUse();
+    }
+
+    /** Waits until the server is closed. */
+    public void awaitTermination() throws InterruptedException {
+        terminated.await();
+    }
+
+    /** Stops the server. Hosts have two seconds to log out; then all that was written is made stable. Blocks. */
+    @Override
+    public synchronized void close() throws StorageException {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        watch.shutdown();
+        isns.close(); // no initiator shall look for them here any more
+        try (devices) {
+            server.shutDown(GRACE);
+        } finally {
+            terminated.countDown();
+        }
+    }
+}

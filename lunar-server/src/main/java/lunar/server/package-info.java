@@ -1,0 +1,20 @@
+/**
+ * Serves block devices to iSCSI initiators: what {@code lunar serve} does, as a library.
+ *
+ * <pre>{@code
+ * var disk = List.of("file:disk.img?size=10GiB");
+ * var target = ServerPlan.Target.of("iqn.2026-11.org.example:disk", disk);
+ * var portals = List.of(ServerPlan.Listen.on("127.0.0.1", 3260));
+ * var plan = ServerPlan.of(portals, List.of(target));
+ * try (StorageServer server = StorageServer.start(plan)) {
+ *     server.awaitTermination();
+ * }
+ * }</pre>
+ *
+ * <p>A {@link lunar.server.ServerPlan} says what to serve, a {@link lunar.server.StorageServer} does it, and
+ * {@link lunar.server.StorageServer#reload} puts another plan to work while sessions go on.
+ */
+@NullMarked
+package lunar.server;
+
+import org.jspecify.annotations.NullMarked;

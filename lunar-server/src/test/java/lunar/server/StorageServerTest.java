@@ -1,0 +1,191 @@
+package lunar.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.BindException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import lunar.block.BlockDevice;
+import lunar.block.BlockRequest;
+import lunar.block.DeviceGoneException;
+import lunar.block.Devices;
+import lunar.block.ForwardingDevice;
+import lunar.block.StorageException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A server in an application: started from a plan, used over the wire, changed, and closed. */
+@Timeout(60)
+class StorageServerTest {
+    private static final String IQN = "iqn.2026-11.org.lunar:embedded";
+    private static final List<ServerPlan.Listen> LOOPBACK = List
+            .of(ServerPlan.Listen.on("127.0.0.1", 0));
+
+    private static ServerPlan plan(String... uris) {
+        return ServerPlan.of(LOOPBACK, List.of(ServerPlan.Target.of(IQN, List.of(uris))));
+    }
+
+    private static String uri(StorageServer server, int lun) {
+        InetSocketAddress portal = server.portals().getFirst();
+        return "iscsi://" + portal.getHostString() + ":" + portal.getPort() + "/" + IQN + "/" + lun;
+    }
+
+    private static MemorySegment block(int content) {
+        return MemorySegment.ofArray(new byte[512]).fill((byte) content);
+    }
+
+    @Test
+    void shouldServeWhatThePlanSays() throws Exception {
+        try (StorageServer server = StorageServer.start(plan("ram:1MiB", "ram:2MiB"));
+                BlockDevice disk = Devices.open(uri(server, 1))) {
+            assertThat(server.units()).containsExactly(
+                    new ServedUnit(IQN, 0, "ram:1MiB", 1 << 20),
+                    new ServedUnit(IQN, 1, "ram:2MiB", 2 << 20));
+            assertThat(disk.sizeBytes()).isEqualTo(2 << 20);
+            disk.write(3, block(7));
+            MemorySegment found = block(0);
+            disk.read(3, found);
+            assertThat(found.get(ValueLayout.JAVA_BYTE, 511)).isEqualTo((byte) 7);
+            assertThat(server.sessionCount()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void shouldKeepSessionsThatAReloadDoesNotConcern() throws Exception {
+        try (StorageServer server = StorageServer.start(plan("ram:1MiB"));
+                BlockDevice disk = Devices.open(uri(server, 0))) {
+            disk.write(0, block(9));
+            ServerPlan wider = plan("ram:1MiB", "ram:4MiB");
+            ServerChange change = server.reload(wider);
+            assertThat(change.unitsBefore()).hasSize(1);
+            assertThat(change.units()).hasSize(2);
+            assertThat(change.units().getFirst().isSameDevice(change.unitsBefore().getFirst()))
+                    .isTrue();
+            MemorySegment found = block(0);
+            disk.read(0, found);
+            assertThat(found.get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) 9);
+            assertThat(server.sessionCount()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void shouldChangeNothingWhereAPlanCannotBePutToWork(@TempDir Path folder) throws Exception {
+        try (StorageServer server = StorageServer.start(plan("ram:1MiB"))) {
+            assertThatThrownBy(() -> server.reload(plan("ram:1MiB", "file:" + folder + "/none")))
+                    .isInstanceOf(InvalidPlanException.class)
+                    .hasMessageContaining("does not exist");
+            var same = new TreeMap<Integer, ServerPlan.Lun>();
+            same.put(0, ServerPlan.Lun.of("file:" + folder + "/a?size=1MiB"));
+            same.put(1, new ServerPlan.Lun("file:" + folder + "/a", false, false, true, false));
+            assertThatThrownBy(() -> server.reload(
+                    plan().withTargets(List.of(ServerPlan.Target.of(IQN, same)))))
+                    .isInstanceOf(InvalidPlanException.class)
+                    .hasMessageContaining("must be described the same way");
+            assertThat(server.units()).hasSize(1);
+            try (BlockDevice disk = Devices.open(uri(server, 0))) {
+                disk.write(0, block(1));
+            }
+        }
+    }
+
+    @Test
+    void shouldRefuseTargetsThatOtherMachinesCouldReachWithoutASecret() {
+        ServerPlan open = ServerPlan.of(List.of(ServerPlan.Listen.on("0.0.0.0", 0)),
+                List.of(ServerPlan.Target.of(IQN, List.of("ram:1MiB"))));
+        assertThatThrownBy(() -> StorageServer.start(open))
+                .isInstanceOfSatisfying(OpenTargetException.class,
+                        e -> assertThat(e.iqn()).isEqualTo(IQN));
+    }
+
+    @Test
+    void shouldSayThatAPortalIsInUse() throws Exception {
+        try (StorageServer server = StorageServer.start(plan("ram:1MiB"))) {
+            int port = server.portals().getFirst().getPort();
+            assertThatThrownBy(() -> StorageServer.start(
+                    ServerPlan.of(List.of(ServerPlan.Listen.on("127.0.0.1", port)), List.of())))
+                    .isInstanceOf(BindException.class);
+        }
+    }
+
+    @Test
+    void shouldEndThoseThatAwaitItsTermination() throws Exception {
+        StorageServer server = StorageServer.start(plan("ram:1MiB"));
+        var ended = new AtomicInteger();
+        Thread waiting = Thread.ofVirtual().start(() -> {
+            try {
+                server.awaitTermination();
+                ended.incrementAndGet();
+            } catch (InterruptedException _) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        server.close();
+        server.close();
+        waiting.join();
+        assertThat(ended).hasValue(1);
+        assertThat(server.reload(plan("ram:1MiB")).portals()).isEmpty();
+    }
+
+    /** Counts how often devices are closed, and fails to flush some. */
+    private static final class Opened extends ForwardingDevice {
+        private final AtomicInteger open;
+        private final boolean isBroken;
+
+        Opened(BlockDevice below, AtomicInteger open, boolean isBroken) {
+            super(below);
+            this.open = open;
+            this.isBroken = isBroken;
+            open.incrementAndGet();
+        }
+
+        @Override
+        public void execute(BlockRequest request) throws StorageException {
+            below().execute(request);
+        }
+
+        @Override
+        public void submit(BlockRequest request) { below().submit(request); }
+
+        @Override
+        public void flush() throws StorageException {
+            if (isBroken) {
+                throw new DeviceGoneException("cannot be flushed");
+            }
+            super.flush();
+        }
+
+        @Override
+        public void close() throws StorageException {
+            open.decrementAndGet();
+            super.close();
+        }
+    }
+
+    @Test
+    void shouldOpenDevicesByThePlansOpenerAndCloseAllOfThem() throws Exception {
+        var open = new AtomicInteger();
+        var uris = new ArrayList<String>();
+        ServerPlan plan = plan("ram:1MiB", "ram:2MiB", "ram:3MiB");
+        plan = new ServerPlan(plan.portals(), plan.targets(), false, plan.headerDigest(),
+                plan.dataDigest(), plan.state(), plan.isns(), plan.discoveryChap(),
+                plan.chapAlgorithms(), plan.limits(), (uri, records) -> {
+                    uris.add(uri);
+                    return new Opened(Devices.open(uri, records), open, uri.equals("ram:2MiB"));
+                }, true);
+        StorageServer server = StorageServer.start(plan);
+        assertThat(open).hasValue(3);
+        assertThatThrownBy(server::close).isInstanceOf(StorageException.class)
+                .hasMessageContaining("cannot be flushed");
+        assertThat(open).hasValue(0);
+        assertThat(uris).containsExactly("ram:1MiB", "ram:2MiB", "ram:3MiB");
+        server.awaitTermination();
+    }
+}
