@@ -1,12 +1,10 @@
 package lunar.raid;
 
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
-import lunar.block.BlockRequest.Operation;
 import lunar.block.LostWritesException;
 import lunar.block.StorageException;
 import lunar.raid.layout.Code;
@@ -18,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Members that have lost writes are identified by a flush of all members: members of one array lose power together,
  * and come back one after the other. Where the volume can do without those that have lost something, they are failed:
- * what they lack is computed from the others, and they are rebuilt when they come back. Otherwise none is: with parity,
- * what is computed from a member that has lost writes is wrong, even where nothing was being written. The volume goes
- * on with what its members have, the next flush fails, and a resync restores the redundancy of the stripes that were
+ * what they lack is computed from the others, and they are rebuilt when they come back. Otherwise none is but copies
+ * that are being rebuilt: with parity, what is computed from a member that has lost writes is wrong, even where nothing
+ * was being written. The volume goes on with what its members have, the next flush fails, and a resync restores the redundancy of the stripes that were
  * written since the last flush.
  *
  * <p>For any thread.
@@ -142,8 +140,7 @@ final class LossCheck implements MemberIo.Owner {
             }
         }
         for (Member member : asked) {
-            engine.takeIo().start(this, 0, member, Operation.FLUSH, 0, 0,
-                    MemorySegment.NULL, false);
+            engine.takeIo().startFlushFirst(this, member);
         }
         asked();
     }
@@ -194,17 +191,19 @@ final class LossCheck implements MemberIo.Owner {
         for (Member member : members.keySet()) {
             bits |= slots.isUsed(member) ? 1L << member.slot : 0;
         }
-        boolean isFailed = bits == 0 || mustFail(slots, bits);
-        if (isFailed) {
-            members.forEach((member, cause) -> {
-                boolean _ = engine.membership.fail(member, cause);
-                engine.options.guard().failedAfterLoss(member.slot);
-            });
-        } else {
+        var failed = new LinkedHashMap<>(members);
+        if (bits != 0 && !mustFail(slots, bits)) {
+            // A copy that is being rebuilt is failed all the same: what was rebuilt since its last flush may be lost.
+            failed.keySet().removeIf(member -> slots.state(member.slot) != SlotState.REBUILDING);
+            members.keySet().removeAll(failed.keySet());
             goOn(members);
         }
+        failed.forEach((member, cause) -> {
+            boolean _ = engine.membership.fail(member, cause);
+            engine.options.guard().failedAfterLoss(member.slot);
+        });
         for (Held one : waiting) {
-            boolean fails = isFailed && members.containsKey(one.io.member());
+            boolean fails = failed.containsKey(one.io.member());
             Trampoline.run(() -> one.io.decided(one.failure, fails));
         }
         boolean isMore;

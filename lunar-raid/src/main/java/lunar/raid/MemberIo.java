@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import lunar.block.BlockRequest;
 import lunar.block.BlockRequest.Operation;
 import lunar.block.BusyException;
+import lunar.block.DeviceGoneException;
 import lunar.block.Limits;
 import lunar.block.LostWritesException;
 import lunar.block.StorageException;
@@ -35,6 +36,8 @@ final class MemberIo implements BlockRequest.Completion, Runnable {
     private MemorySegment buffer = MemorySegment.NULL;
     private boolean fua;
     private boolean isChecked;
+    /** Whether the request has a place in the member's queue. */
+    private boolean isQueued;
     private long done;
     private long piece;
     private int retriesLeft;
@@ -57,6 +60,23 @@ final class MemberIo implements BlockRequest.Completion, Runnable {
     /** Starts the request. The buffer is for data; UNMAP and WRITE_ZEROES have none. */
     void start(Owner owner, long tag, Member member, Operation operation, long memberBlock,
             long blocks, MemorySegment buffer, boolean fua) {
+        set(owner, tag, member, operation, memberBlock, blocks, buffer, fua);
+        isQueued = true;
+        member.began();
+        member.queue.enter(this);
+    }
+
+    /** Starts a flush beside the member's queue: requests that have a place there wait for its outcome. */
+    void startFlushFirst(Owner owner, Member member) {
+        set(owner, 0, member, Operation.FLUSH, 0, 0, MemorySegment.NULL, false);
+        isQueued = false;
+        member.began();
+        admitted();
+        run();
+    }
+
+    private void set(Owner owner, long tag, Member member, Operation operation, long memberBlock,
+            long blocks, MemorySegment buffer, boolean fua) {
         this.owner = owner;
         this.tag = tag;
         this.member = member;
@@ -69,8 +89,6 @@ final class MemberIo implements BlockRequest.Completion, Runnable {
         failure = null;
         retriesLeft = engine.policy().retries();
         lossesLeft = MAX_LOSSES;
-        member.began();
-        member.queue.enter(this);
     }
 
     /** Called when the queue admits the request: {@link #run} follows. */
@@ -135,9 +153,7 @@ final class MemberIo implements BlockRequest.Completion, Runnable {
                 return;
             }
         } else if (failure instanceof BusyException && !engine.isClosed()) {
-            isRunning = false;
-            if (member().queue.takesBack(this, engine.options.pauses(), engine.now(),
-                    engine.policy().stallTicks())) {
+            if (waitsForMember()) {
                 return;
             }
         } else if (failure.retryable() && retriesLeft > 0 && !engine.isClosed()) {
@@ -157,6 +173,20 @@ final class MemberIo implements BlockRequest.Completion, Runnable {
         }
     }
 
+    /** Waits until the member is not too busy any more; returns false if it has been waited for long enough. */
+    private boolean waitsForMember() {
+        if (isQueued) {
+            isRunning = false;
+            return member().queue.takesBack(this, engine.options.pauses(), engine.now(),
+                    engine.policy().stallTicks());
+        }
+        boolean waits = engine.slots().isUsed(member()); // one that stays busy is failed as one that does not answer
+        if (waits) {
+            engine.options.pauses().execute(this);
+        }
+        return waits;
+    }
+
     /** Goes on after the volume has decided what becomes of a member that lost writes. */
     void decided(@Nullable StorageException failure, boolean isFailed) {
         boolean isFlush = operation == Operation.FLUSH;
@@ -165,6 +195,9 @@ final class MemberIo implements BlockRequest.Completion, Runnable {
         } else if (failure instanceof LostWritesException && !isFlush && !engine.isClosed()
                 && lossesLeft-- > 0) {
             Trampoline.run(this);
+        } else if (failure instanceof LostWritesException && !isFlush && !engine.isClosed()) {
+            end(new DeviceGoneException(
+                    member() + " vouches for nothing: " + failure.getMessage(), failure));
         } else {
             end(failure);
         }
@@ -175,7 +208,9 @@ final class MemberIo implements BlockRequest.Completion, Runnable {
         isRunning = false;
         Member from = member();
         from.ended();
-        from.queue.left(failure == null);
+        if (isQueued) {
+            from.queue.left(failure == null);
+        }
         owner.ended(this);
     }
 

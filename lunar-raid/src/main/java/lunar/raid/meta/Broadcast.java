@@ -273,8 +273,9 @@ final class Broadcast {
         boolean over;
         synchronized (this) {
             Leg leg = legs[slot];
-            if (leg != null && !leg.device.equals(device)) { // another one is in the slot already
-                return;
+            boolean isOthers = leg != null && !leg.device.equals(device);
+            if (leg != null && isOthers && (leg.inFlight || leg.isWaiting || leg.lost)) {
+                return; // another one is in the slot already
             }
             if (leg != null && leg.inFlight) {
                 leg.abandoned = true;

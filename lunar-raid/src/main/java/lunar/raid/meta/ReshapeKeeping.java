@@ -53,16 +53,24 @@ final class ReshapeKeeping implements Reshaping.Keeper {
             bitmap.written(from, end - from);
         }
         int chunk = superblocks.record().description().chunkBlocks();
+        if (badBlocks.ranges().isEmpty()) { // as ever without redundancy, where no member may fail a write of the list
+            moved(end, done);
+            return;
+        }
         badBlocks.removeBlocks(from * chunk, end * chunk, why -> {
             if (why != null) {
                 done.kept(why);
             } else {
-                change(record -> {
-                    ReshapeRecord reshape = record.reshape();
-                    return reshape == null ? record : record.withReshape(reshape.moved(end));
-                }, done);
+                moved(end, done);
             }
         });
+    }
+
+    private void moved(long end, StateKeeper.Done done) {
+        change(record -> {
+            ReshapeRecord reshape = record.reshape();
+            return reshape == null ? record : record.withReshape(reshape.moved(end));
+        }, done);
     }
 
     @Override

@@ -4,6 +4,7 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import lunar.block.BlockDevice;
 import lunar.block.BusyException;
@@ -78,7 +79,7 @@ final class Growing {
             throws StorageException {
         var end = new CompletableFuture<Optional<StorageException>>();
         try {
-            volume.pause(() -> timer.execute(() -> idle(metadata, uri, device, end)));
+            volume.pause(() -> run(timer, () -> idle(metadata, uri, device, end), end));
         } catch (IllegalStateException e) {
             throw new BusyException(BUSY, e);
         }
@@ -98,7 +99,7 @@ final class Growing {
             end.complete(Optional.of(e));
             return;
         }
-        metadata.pause(failure -> timer.execute(() -> {
+        metadata.pause(failure -> run(timer, () -> {
             Optional<StorageException> degraded = failure == null
                     ? degraded(metadata, uri, device)
                     : Optional.empty();
@@ -107,10 +108,20 @@ final class Growing {
                 return;
             }
             swap.stopClock();
-            workers.execute(() -> end.complete(failure == null
+            run(workers, () -> end.complete(failure == null
                     ? grown(metadata, uri, device)
-                    : broken(failure)));
-        }));
+                    : broken(failure)), end);
+        }, end));
+    }
+
+    /** Runs a step; where the volume has been closed meanwhile, that is the end. */
+    private static void run(Executor on, Runnable step,
+            CompletableFuture<Optional<StorageException>> end) {
+        try {
+            on.execute(step);
+        } catch (RejectedExecutionException e) {
+            end.complete(Optional.of(new DeviceGoneException("the volume is closed", e)));
+        }
     }
 
     /** Returns why the volume cannot grow if a member has failed that it can do without: it then goes on unchanged. */

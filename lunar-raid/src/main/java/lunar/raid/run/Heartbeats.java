@@ -40,8 +40,8 @@ final class Heartbeats {
     /** By slot. Guarded by this, as are the next three. */
     private final Map<Integer, OwnedMember> members = new HashMap<>();
     private LongPredicate suffices = _ -> false;
-    /** Slots whose members confirm the lease if all of them are ours, as bits. */
-    private long counted = -1;
+    /** Slots of the members that have not failed, as bits: if all of them are ours, the lease is confirmed. */
+    private long present = -1;
     private long kicks;
 
     /**
@@ -86,14 +86,15 @@ final class Heartbeats {
         VolumeState state = volume.state();
         var devices = new ArrayList<@Nullable BlockDevice>();
         long active = 0;
-        long present = 0;
+        long there = 0;
         for (int slot = 0; slot < state.slots().size(); slot++) {
             SlotState is = state.slots().get(slot);
             devices.add(is == SlotState.FAILED ? null : volume.member(slot));
             active |= is == SlotState.ACTIVE ? 1L << slot : 0;
-            present |= is == SlotState.FAILED ? 0 : 1L << slot;
+            there |= is == SlotState.FAILED ? 0 : 1L << slot;
         }
         long whole = active;
+        long notFailed = there;
         unfit = (slot, why) -> {
             boolean _ = volume.fail(slot, why);
         };
@@ -101,7 +102,7 @@ final class Heartbeats {
         synchronized (this) {
             suffices = slots -> volume
                     .survives(~(slots & whole) & (-1L >>> -state.slots().size()));
-            counted = present == 0 ? -1 : present;
+            present = notFailed;
             begun = changed(devices, !state.serving());
         }
         begun.forEach(this::begin);
@@ -198,11 +199,11 @@ final class Heartbeats {
         }
     }
 
-    /** Stops all beats; returns the members. */
+    /** Stops all beats; returns the members that have not failed. */
     synchronized Collection<OwnedMember> stopAll() {
         members.values().forEach(OwnedMember::stop);
         notifyAll();
-        return List.copyOf(members.values());
+        return members.values().stream().filter(one -> (present >>> one.slot & 1) != 0).toList();
     }
 
     private void confirm() {
@@ -231,9 +232,9 @@ final class Heartbeats {
         }
     }
 
-    /** The slots with a member that count, as bits. */
+    /** The slots with a member that counts, as bits; where all have failed, each one does. */
     private long all() {
         return members.keySet().stream().mapToLong(slot -> 1L << slot).reduce(0, (a, b) -> a | b)
-                & counted;
+                & (present == 0 ? -1 : present);
     }
 }

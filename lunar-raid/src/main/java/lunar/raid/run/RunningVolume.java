@@ -166,7 +166,11 @@ public final class RunningVolume extends ForwardingDevice {
     }
 
     private void look() {
-        if (clockStands || lease.lost() != null) {
+        if (clockStands) {
+            return;
+        }
+        if (lease.lost() != null) {
+            volume.tick(); // what waits for a member fails
             return;
         }
         ownership.follow(volume);
