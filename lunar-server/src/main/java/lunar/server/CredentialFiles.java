@@ -17,7 +17,7 @@ public final class CredentialFiles {
 
     private final ServerListener listener;
 
-    /** Reads files; of secrets that others can read, or that are short, the listener is told. */
+    /** Creates a reader that warns the listener of secrets that are short, or that others can read. */
     public CredentialFiles(ServerListener listener) {
         this.listener = listener;
     }

@@ -5,7 +5,10 @@ import lunar.block.DeviceRecords;
 import lunar.block.Devices;
 import lunar.block.StorageException;
 
-/** Opens the devices that a plan names by their URIs. For any thread. */
+/**
+ * Opens the devices that a plan names by their URIs: once per device, once per LUN for memory, and not those that are
+ * open already from the plan before. For any thread.
+ */
 @FunctionalInterface
 public interface DeviceOpener {
     /** Opens every URI that {@link Devices#open(String, DeviceRecords)} opens. */
@@ -16,7 +19,8 @@ public interface DeviceOpener {
      *
      * @param records what the server remembers of devices
      * @throws StorageException if the device cannot be opened
-     * @throws InvalidPlanException if the URI names no device; one line for a person
+     * @throws IllegalArgumentException if the URI is malformed, or of no known scheme; one line for a person
+     * @throws InvalidPlanException if the URI names no device otherwise; one line for a person
      */
     BlockDevice open(String uri, DeviceRecords records)
             throws StorageException, InvalidPlanException;

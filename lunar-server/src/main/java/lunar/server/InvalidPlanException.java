@@ -11,6 +11,15 @@ public class InvalidPlanException extends Exception {
         this(message, null);
     }
 
+    /** Returns an exception with the message of another. */
+    static InvalidPlanException of(IllegalArgumentException cause) {
+        String message = cause.getMessage();
+        if (message == null) {
+            throw cause; // no message for a person: a mistake of ours
+        }
+        return new InvalidPlanException(message, cause);
+    }
+
     /** Creates an exception with its cause. */
     public InvalidPlanException(String message, @Nullable Throwable cause) {
         super(message, cause);

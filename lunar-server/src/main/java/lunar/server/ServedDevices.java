@@ -85,7 +85,7 @@ final class ServedDevices implements AutoCloseable {
             try {
                 return device(DeviceKey.of(iqn, lun, uri), uri);
             } catch (IllegalArgumentException e) { // no device has this URI
-                throw new InvalidPlanException(String.valueOf(e.getMessage()), e);
+                throw InvalidPlanException.of(e);
             }
         }
 

@@ -1,11 +1,13 @@
 package lunar.server;
 
+import lunar.block.DeviceUri;
+
 /**
  * A logical unit that a server serves.
  *
  * @param iqn name of its target
  * @param lun its LUN
- * @param uri URI of its device, as the plan has it; it may hold a secret
+ * @param uri URI of its device, as the plan has it; it may hold a secret ({@link DeviceUri#withoutSecret})
  * @param sizeBytes its size
  */
 public record ServedUnit(String iqn, int lun, String uri, long sizeBytes) {
@@ -13,5 +15,12 @@ public record ServedUnit(String iqn, int lun, String uri, long sizeBytes) {
     public boolean isSameDevice(ServedUnit other) {
         return DeviceKey.of(iqn, lun, uri)
                 .isSameDevice(DeviceKey.of(other.iqn, other.lun, other.uri));
+    }
+
+    /** Returns the unit without the secret that its URI may hold. */
+    @Override
+    public String toString() {
+        return iqn + " lun " + lun + " " + DeviceUri.withoutSecret(uri) + " of " + sizeBytes
+                + " bytes";
     }
 }

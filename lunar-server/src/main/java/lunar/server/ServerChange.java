@@ -4,7 +4,7 @@ import java.net.InetSocketAddress;
 import java.util.List;
 
 /**
- * What a server served before and after a change.
+ * Describes what a server served before a change, and what it serves now.
  *
  * @param unitsBefore logical units before
  * @param units logical units now

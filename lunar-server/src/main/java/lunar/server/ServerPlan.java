@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import lunar.block.DeviceUri;
 import lunar.iscsi.ChapAlgorithm;
 import lunar.iscsi.DigestChoice;
 import lunar.iscsi.TargetAddress;
@@ -111,6 +112,10 @@ public record ServerPlan(List<Listen> portals, List<Target> targets, boolean all
         public static Lun of(String uri) {
             return new Lun(uri, false, false, false, false);
         }
+
+        /** Returns the device without the secret that its URI may hold. */
+        @Override
+        public String toString() { return DeviceUri.withoutSecret(uri); }
     }
 
     /**
@@ -123,7 +128,12 @@ public record ServerPlan(List<Listen> portals, List<Target> targets, boolean all
      * @param readOnly whether it may not write
      */
     public record Initiator(String name, Optional<String> chap, Optional<String> mutualChap,
-            Optional<SortedMap<Integer, Integer>> luns, boolean readOnly) {}
+            Optional<SortedMap<Integer, Integer>> luns, boolean readOnly) {
+        /** Makes the map unmodifiable. */
+        public Initiator {
+            luns = luns.map(map -> Collections.unmodifiableSortedMap(new TreeMap<>(map)));
+        }
+    }
 
     /**
      * A target.
@@ -225,5 +235,29 @@ public record ServerPlan(List<Listen> portals, List<Target> targets, boolean all
         return new ServerPlan(portals, targets, allowAnonymous, headerDigest, dataDigest,
                 Optional.of(directory), isns, discoveryChap, chapAlgorithms, limits, opener,
                 announceResets);
+    }
+
+    /** Returns a copy that lets initiators on other machines in without CHAP. */
+    public ServerPlan withAllowAnonymous() {
+        return new ServerPlan(portals, targets, true, headerDigest, dataDigest, state, isns,
+                discoveryChap, chapAlgorithms, limits, opener, announceResets);
+    }
+
+    /** Returns a copy that registers the targets at an iSNS server. */
+    public ServerPlan withIsns(IsnsServer at) {
+        return new ServerPlan(portals, targets, allowAnonymous, headerDigest, dataDigest, state,
+                Optional.of(at), discoveryChap, chapAlgorithms, limits, opener, announceResets);
+    }
+
+    /** Returns a copy with other limits. */
+    public ServerPlan withLimits(Limits other) {
+        return new ServerPlan(portals, targets, allowAnonymous, headerDigest, dataDigest, state,
+                isns, discoveryChap, chapAlgorithms, other, opener, announceResets);
+    }
+
+    /** Returns a copy whose devices are opened in another way. */
+    public ServerPlan withOpener(DeviceOpener other) {
+        return new ServerPlan(portals, targets, allowAnonymous, headerDigest, dataDigest, state,
+                isns, discoveryChap, chapAlgorithms, limits, other, announceResets);
     }
 }

@@ -17,7 +17,11 @@ import lunar.target.TargetServer;
 /**
  * Runs a {@link ServerPlan}: opens its devices, listens on its portals, serves its targets, and registers them at an
  * iSNS server. Another plan may take its place while sessions go on. Closing it ends sessions, makes all that was
- * written stable, and closes the devices. For any thread.
+ * written stable, and closes the devices. It installs no shutdown hook, and its threads do not keep the JVM alive: close
+ * it before the application ends. For any thread.
+ *
+ * <p>A transport ({@code lunar.tcp}) and what opens the devices ({@code lunar.store} for {@code ram:}, {@code file:} and
+ * {@code disk:}) must be there at run time.
  */
 public final class StorageServer implements AutoCloseable {
     /** Time that hosts have to log out when the server stops. */
@@ -33,23 +37,25 @@ public final class StorageServer implements AutoCloseable {
             task -> Thread.ofPlatform().daemon().name("lunar-sizes").unstarted(task));
     private final CountDownLatch terminated = new CountDownLatch(1);
     private final IsnsAnnouncement isns;
+    private volatile List<TargetAssembly.Placed> placed;
     /** Guarded by this, as all below. */
     private ServerPlan plan;
-    private List<TargetAssembly.Placed> placed;
     private List<ServedUnit> told;
     private boolean closed;
 
     private StorageServer(ServerPlan plan, ServerListener listener)
             throws IOException, InvalidPlanException {
         this.plan = plan;
-        this.listener = listener;
-        devices = new ServedDevices(plan.state(), listener);
+        this.listener = new LoggedListener(listener);
+        devices = new ServedDevices(plan.state(), this.listener);
         ServedDevices.Round round = devices.round(plan.opener());
-        var assembly = new TargetAssembly(round, listener);
+        var assembly = new TargetAssembly(round, this.listener);
         boolean started = false;
         try {
             server = builder(plan, assembly).start();
             started = true;
+        } catch (IllegalArgumentException e) {
+            throw InvalidPlanException.of(e);
         } finally {
             if (!started) {
                 round.cancel();
@@ -71,8 +77,9 @@ public final class StorageServer implements AutoCloseable {
      * Starts a server. Blocks until it listens.
      *
      * @throws java.net.BindException if a portal's address is in use, or not of this machine
-     * @throws IOException if a device cannot be opened
-     * @throws InvalidPlanException if the plan is wrong
+     * @throws IOException if a device cannot be opened; those that were opened are closed
+     * @throws InvalidPlanException if the plan is wrong; one line for a person
+     * @throws IllegalStateException if the plan has no portal, or there is no transport
      */
     public static StorageServer start(ServerPlan plan, ServerListener listener)
             throws IOException, InvalidPlanException {
@@ -84,8 +91,8 @@ public final class StorageServer implements AutoCloseable {
 
     /**
      * Puts another plan to work; sessions that it does not concern go on undisturbed. The limit of connections, the
-     * number of loops and the state directory stay as they are until the next start, which the listener is told. Does
-     * nothing after {@link #close}.
+     * number of loops and the state directory stay as they are until the next start, which the listener is told. Blocks
+     * until new devices are open. After {@link #close} it does nothing, and tells of nothing.
      *
      * @return what was served before, and what is now
      * @throws IOException if a device or a portal cannot be opened; then nothing has changed
@@ -93,10 +100,10 @@ public final class StorageServer implements AutoCloseable {
      */
     public synchronized ServerChange reload(ServerPlan wanted)
             throws IOException, InvalidPlanException {
-        List<InetSocketAddress> portalsBefore = closed ? List.of() : portals();
         if (closed) {
-            return new ServerChange(told, told, portalsBefore, portalsBefore);
+            return new ServerChange(List.of(), List.of(), List.of(), List.of());
         }
+        List<InetSocketAddress> portalsBefore = portals();
         ServedDevices.Round round = devices.round(wanted.opener());
         var assembly = new TargetAssembly(round, listener);
         boolean done = false;
@@ -104,6 +111,8 @@ public final class StorageServer implements AutoCloseable {
             CompletableFuture<Void> ended = server.reconfigure(builder(wanted, assembly));
             done = true;
             round.keep(ended);
+        } catch (IllegalArgumentException e) {
+            throw InvalidPlanException.of(e);
         } finally {
             if (!done) {
                 round.cancel();
@@ -157,7 +166,7 @@ public final class StorageServer implements AutoCloseable {
     }
 
     /** Returns the logical units, in the order of the plan, with their sizes now. */
-    public synchronized List<ServedUnit> units() {
+    public List<ServedUnit> units() {
         return placed.stream().map(each -> new ServedUnit(each.iqn(), each.lun(), each.uri(),
                 each.device().sizeBytes())).toList();
     }
@@ -166,10 +175,13 @@ public final class StorageServer implements AutoCloseable {
     private void lookAtSizes() {
         server.checkCapacities();
         synchronized (this) {
+            if (closed) {
+                return;
+            }
             List<ServedUnit> before = told;
             told = units();
             if (!told.equals(before)) {
-                listener.resized(new ServerChange(before, told, List.of(), List.of()));
+                listener.resized(new ServerChange(before, told, portals(), portals()));
             }
         }
     }
@@ -189,16 +201,21 @@ public final class StorageServer implements AutoCloseable {
         terminated.await();
     }
 
-    /** Stops the server. Hosts have two seconds to log out; then all that was written is made stable. Blocks. */
+    /**
+     * Stops the server. Hosts have two seconds to log out; then all that was written is made stable, and every device is
+     * closed. Blocks. A second call does nothing.
+     *
+     * @throws StorageException if a device could not make stable what was written; the first such failure
+     */
     @Override
     public synchronized void close() throws StorageException {
         if (closed) {
             return;
         }
         closed = true;
-        watch.shutdown();
-        isns.close(); // no initiator shall look for them here any more
         try (devices) {
+            watch.shutdown();
+            isns.close(); // no initiator shall look for them here any more
             server.shutDown(GRACE);
         } finally {
             terminated.countDown();

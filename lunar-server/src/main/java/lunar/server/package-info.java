@@ -7,12 +7,13 @@
  * var portals = List.of(ServerPlan.Listen.on("127.0.0.1", 3260));
  * var plan = ServerPlan.of(portals, List.of(target));
  * try (StorageServer server = StorageServer.start(plan)) {
- *     server.awaitTermination();
+ *     runApplication(); // server.reload(another) at any time
  * }
  * }</pre>
  *
  * <p>A {@link lunar.server.ServerPlan} says what to serve, a {@link lunar.server.StorageServer} does it, and
- * {@link lunar.server.StorageServer#reload} puts another plan to work while sessions go on.
+ * {@link lunar.server.StorageServer#reload} puts another plan to work while sessions go on. The server owns its threads
+ * and the devices that it opens.
  */
 @NullMarked
 package lunar.server;

@@ -3,6 +3,7 @@ package lunar.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.BindException;
@@ -18,6 +19,7 @@ import lunar.block.DeviceGoneException;
 import lunar.block.Devices;
 import lunar.block.ForwardingDevice;
 import lunar.block.StorageException;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -106,6 +108,40 @@ class StorageServerTest {
     }
 
     @Test
+    void shouldTellOfAWrongPlanInOneLine() {
+        for (ServerPlan wrong : List.of(
+                plan().withTargets(List.of(ServerPlan.Target.of("no name", List.of("ram:1MiB")))),
+                plan("ram:much"), plan("ram:1MiB").withTargets(List.of(
+                        ServerPlan.Target.of(IQN, List.of()),
+                        ServerPlan.Target.of(IQN, List.of()))))) {
+            assertThatThrownBy(() -> StorageServer.start(wrong))
+                    .isInstanceOf(InvalidPlanException.class).message().isNotBlank()
+                    .doesNotContain("\n");
+        }
+    }
+
+    @Test
+    void shouldShowNoSecretOfAUri() {
+        String uri = "iscsi://user%25geheim@192.0.2.1/" + IQN + "/0";
+        assertThat(new ServedUnit(IQN, 0, uri, 1).toString()).doesNotContain("geheim");
+        assertThat(ServerPlan.Lun.of(uri).toString()).doesNotContain("geheim");
+    }
+
+    @Test
+    void shouldGoOnThoughItsListenerThrows(@TempDir Path folder) throws Exception {
+        String file = "file:" + folder + "/disk?size=1MiB";
+        try (StorageServer server = StorageServer.start(plan(file), new ServerListener() {
+            @Override
+            public void warned(String message, @Nullable IOException cause) {
+                throw new IllegalStateException(message);
+            }
+        })) {
+            ServerChange change = server.reload(plan(file, "ram:1MiB").withState(folder));
+            assertThat(change.units()).hasSize(2);
+        }
+    }
+
+    @Test
     void shouldSayThatAPortalIsInUse() throws Exception {
         try (StorageServer server = StorageServer.start(plan("ram:1MiB"))) {
             int port = server.portals().getFirst().getPort();
@@ -174,12 +210,10 @@ class StorageServerTest {
         var open = new AtomicInteger();
         var uris = new ArrayList<String>();
         ServerPlan plan = plan("ram:1MiB", "ram:2MiB", "ram:3MiB");
-        plan = new ServerPlan(plan.portals(), plan.targets(), false, plan.headerDigest(),
-                plan.dataDigest(), plan.state(), plan.isns(), plan.discoveryChap(),
-                plan.chapAlgorithms(), plan.limits(), (uri, records) -> {
-                    uris.add(uri);
-                    return new Opened(Devices.open(uri, records), open, uri.equals("ram:2MiB"));
-                }, true);
+        plan = plan.withOpener((uri, records) -> {
+            uris.add(uri);
+            return new Opened(Devices.open(uri, records), open, uri.equals("ram:2MiB"));
+        });
         StorageServer server = StorageServer.start(plan);
         assertThat(open).hasValue(3);
         assertThatThrownBy(server::close).isInstanceOf(StorageException.class)

@@ -1,0 +1,24 @@
+package lunar.server;
+
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/** Passes everything on to a listener, and logs what that throws: the server goes on. */
+record LoggedListener(ServerListener listener) implements ServerListener {
+    @Override
+    public void warned(String message, @Nullable IOException cause) {
+        run(() -> listener.warned(message, cause));
+    }
+
+    @Override
+    public void resized(ServerChange change) { run(() -> listener.resized(change)); }
+
+    private static void run(Runnable call) {
+        try {
+            call.run();
+        } catch (RuntimeException e) {
+            System.getLogger("lunar.server").log(System.Logger.Level.ERROR,
+                    "a listener of the server has failed", e);
+        }
+    }
+}
