@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * and come back one after the other. Where the volume can do without those that have lost something, they are failed:
  * what they lack is computed from the others, and they are rebuilt when they come back. Otherwise none is but copies
  * that are being rebuilt: with parity, what is computed from a member that has lost writes is wrong, even where nothing
- * was being written. The volume goes on with what its members have, the next flush fails, and a resync restores the redundancy of the stripes that were
- * written since the last flush.
+ * was being written. The volume goes on with what its members have, the next flush fails, and a resync restores the
+ * redundancy of the stripes that were written since the last flush.
  *
  * <p>For any thread.
  */

@@ -4,8 +4,8 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Receives the warnings and changes of a {@link StorageServer}. Called on threads of the server or of its caller, which may
- * hold the server's lock: it must return soon, and must not call the server. What it throws is logged.
+ * Receives the warnings and changes of a {@link StorageServer}. Called on threads of the server or of its caller, which
+ * may hold the server's lock: it must return soon, and must not call the server. What it throws is logged.
  */
 public interface ServerListener {
     /** Writes warnings to the log {@code lunar.server}. */

@@ -17,11 +17,11 @@ import lunar.target.TargetServer;
 /**
  * Runs a {@link ServerPlan}: opens its devices, listens on its portals, serves its targets, and registers them at an
  * iSNS server. Another plan may take its place while sessions go on. Closing it ends sessions, makes all that was
- * written stable, and closes the devices. It installs no shutdown hook, and its threads do not keep the JVM alive: close
- * it before the application ends. For any thread.
+ * written stable, and closes the devices. It installs no shutdown hook, and its threads do not keep the JVM alive:
+ * close it before the application ends. For any thread.
  *
- * <p>A transport ({@code lunar.tcp}) and what opens the devices ({@code lunar.store} for {@code ram:}, {@code file:} and
- * {@code disk:}) must be there at run time.
+ * <p>Needs a transport ({@code lunar.tcp}) at run time, and the module of each kind of device ({@code lunar.store} for
+ * {@code ram:}, {@code file:} and {@code disk:}).
  */
 public final class StorageServer implements AutoCloseable {
     /** Time that hosts have to log out when the server stops. */
@@ -202,8 +202,8 @@ public final class StorageServer implements AutoCloseable {
     }
 
     /**
-     * Stops the server. Hosts have two seconds to log out; then all that was written is made stable, and every device is
-     * closed. Blocks. A second call does nothing.
+     * Stops the server. Hosts have two seconds to log out; then all that was written is made stable, and every device
+     * is closed. Blocks. A second call does nothing.
      *
      * @throws StorageException if a device could not make stable what was written; the first such failure
      */
