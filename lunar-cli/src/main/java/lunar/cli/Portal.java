@@ -58,8 +58,7 @@ record Portal(String host, int port) {
 
     /** An address as text that {@link #parse} takes. */
     static String text(InetSocketAddress address) {
-        String host = address.getAddress().getHostAddress();
-        return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + address.getPort();
+        return new Portal(address.getAddress().getHostAddress(), address.getPort()).toString();
     }
 
     @Override

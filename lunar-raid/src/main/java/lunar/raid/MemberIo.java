@@ -190,12 +190,12 @@ final class MemberIo implements BlockRequest.Completion, Runnable {
     /** Goes on after the volume has decided what becomes of a member that lost writes. */
     void decided(@Nullable StorageException failure, boolean isFailed) {
         boolean isFlush = operation == Operation.FLUSH;
+        boolean isLoss = failure instanceof LostWritesException && !isFlush && !engine.isClosed();
         if (isFailed) {
             end(failure == null ? engine.lossCheck().lost(member()) : failure);
-        } else if (failure instanceof LostWritesException && !isFlush && !engine.isClosed()
-                && lossesLeft-- > 0) {
+        } else if (isLoss && lossesLeft-- > 0) {
             Trampoline.run(this);
-        } else if (failure instanceof LostWritesException && !isFlush && !engine.isClosed()) {
+        } else if (failure != null && isLoss) {
             end(new DeviceGoneException(
                     member() + " vouches for nothing: " + failure.getMessage(), failure));
         } else {

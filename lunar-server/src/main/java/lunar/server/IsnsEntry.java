@@ -65,12 +65,7 @@ public final class IsnsEntry implements IsnsRegistrar.Source {
         }
         return host + ":" + (portal.getAddress().isAnyLocalAddress()
                 ? Integer.toString(portal.getPort())
-                : text(portal));
-    }
-
-    private static String text(InetSocketAddress address) {
-        String host = address.getAddress().getHostAddress();
-        return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + address.getPort();
+                : new StorageNode.Portal(portal.getAddress(), portal.getPort()).toString());
     }
 
     @Override

@@ -34,11 +34,9 @@ final class ServedDevices implements AutoCloseable {
      *
      * @param state where the state of its unit is kept
      */
-    record Open(DeviceKey key, String uri, BlockDevice device, StateStore state)
-            implements
-            AutoCloseable {
-        @Override
-        public void close() throws StorageException {
+    record Open(DeviceKey key, String uri, BlockDevice device, StateStore state) {
+        /** Makes what was written stable, and closes the device also where that fails. */
+        void close() throws StorageException {
             try (device) {
                 if (!device.readOnly()) {
                     device.flush();
@@ -241,15 +239,25 @@ final class ServedDevices implements AutoCloseable {
                 .toArray(CompletableFuture[]::new)));
         List<Open> open = List.copyOf(devices.values());
         devices.clear();
-        close(open);
+        closeInReverse(open);
     }
 
-    /** The last one first, even when one fails; the first failure has the others suppressed. */
-    private static void close(List<Open> open) throws StorageException {
-        if (!open.isEmpty()) {
-            try (Open _ = open.getFirst()) {
-                close(open.subList(1, open.size()));
+    /** Closes all, even when one fails; the first failure has the others suppressed. */
+    private static void closeInReverse(List<Open> open) throws StorageException {
+        StorageException first = null;
+        for (Open each : open.reversed()) {
+            try {
+                each.close();
+            } catch (StorageException e) {
+                if (first == null) {
+                    first = e;
+                } else {
+                    first.addSuppressed(e);
+                }
             }
+        }
+        if (first != null) {
+            throw first;
         }
     }
 }

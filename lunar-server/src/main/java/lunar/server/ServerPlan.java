@@ -24,7 +24,7 @@ import lunar.target.SessionLimits;
 import lunar.target.TargetServer;
 
 /**
- * Describes what a {@link StorageServer} serves, to whom, and where it listens. Immutable.
+ * The configuration of a {@link StorageServer}: its portals, targets, access control and limits. Immutable.
  *
  * @param portals where to listen
  * @param targets what to serve

@@ -198,9 +198,16 @@ public final class BadBlocks implements LostBlocks {
         remove(new Range(slot, memberBlock, blocks), _ -> done.run());
     }
 
-    /** Removes a range of blocks of all slots: they have content again. */
+    /**
+     * Removes a range of blocks of all slots: they have content again. An empty list is not written: a volume without
+     * redundancy, whose list is always empty, cannot have a member that fails such a write.
+     */
     void removeBlocks(long from, long end, Kept kept) {
-        change(outside(from, end), kept);
+        if (ranges.isEmpty()) {
+            kept.kept(null);
+        } else {
+            change(outside(from, end), kept);
+        }
     }
 
     /** Like {@link #removeBlocks}, but stable on return; only before any other change. Blocks. */

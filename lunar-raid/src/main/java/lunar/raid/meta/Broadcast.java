@@ -273,8 +273,8 @@ final class Broadcast {
         boolean over;
         synchronized (this) {
             Leg leg = legs[slot];
-            boolean isOthers = leg != null && !leg.device.equals(device);
-            if (leg != null && isOthers && (leg.inFlight || leg.isWaiting || leg.lost)) {
+            if (leg != null && !leg.device.equals(device)
+                    && (leg.inFlight || leg.isWaiting || leg.lost)) {
                 return; // another one is in the slot already
             }
             if (leg != null && leg.inFlight) {

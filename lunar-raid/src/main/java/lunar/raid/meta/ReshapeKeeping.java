@@ -53,24 +53,16 @@ final class ReshapeKeeping implements Reshaping.Keeper {
             bitmap.written(from, end - from);
         }
         int chunk = superblocks.record().description().chunkBlocks();
-        if (badBlocks.ranges().isEmpty()) { // as ever without redundancy, where no member may fail a write of the list
-            moved(end, done);
-            return;
-        }
         badBlocks.removeBlocks(from * chunk, end * chunk, why -> {
             if (why != null) {
                 done.kept(why);
             } else {
-                moved(end, done);
+                change(record -> {
+                    ReshapeRecord reshape = record.reshape();
+                    return reshape == null ? record : record.withReshape(reshape.moved(end));
+                }, done);
             }
         });
-    }
-
-    private void moved(long end, StateKeeper.Done done) {
-        change(record -> {
-            ReshapeRecord reshape = record.reshape();
-            return reshape == null ? record : record.withReshape(reshape.moved(end));
-        }, done);
     }
 
     @Override

@@ -86,15 +86,14 @@ final class Heartbeats {
         VolumeState state = volume.state();
         var devices = new ArrayList<@Nullable BlockDevice>();
         long active = 0;
-        long there = 0;
+        long notFailed = 0;
         for (int slot = 0; slot < state.slots().size(); slot++) {
             SlotState is = state.slots().get(slot);
             devices.add(is == SlotState.FAILED ? null : volume.member(slot));
             active |= is == SlotState.ACTIVE ? 1L << slot : 0;
-            there |= is == SlotState.FAILED ? 0 : 1L << slot;
+            notFailed |= is == SlotState.FAILED ? 0 : 1L << slot;
         }
         long whole = active;
-        long notFailed = there;
         unfit = (slot, why) -> {
             boolean _ = volume.fail(slot, why);
         };
