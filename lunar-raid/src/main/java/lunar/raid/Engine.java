@@ -179,14 +179,9 @@ final class Engine {
         if (slots().resync() != null || all.isEmpty()) {
             return slots().resync();
         }
-        HalfWritten.Taken taken = all.take();
-        var progress = new Progress(taken, 0, true);
+        var progress = new Progress(all.snapshot(), 0, true);
         membership.change(slots -> slots.resyncing(progress), () -> {});
-        Progress now = slots().resync();
-        if (progress.equals(now)) {
-            all.remove(taken);
-        }
-        return now;
+        return slots().resync();
     }
 
     /** Counts a repair; too many repairs fail the member. */

@@ -1,5 +1,7 @@
 package lunar.raid;
 
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import lunar.block.NoSpaceException;
 import lunar.block.StorageException;
 import lunar.raid.layout.Code;
@@ -16,6 +18,8 @@ public final class Resync extends StripeScan {
     private final Progress progress;
     /** Why some stripes are left to the next resync. */
     private volatile @Nullable StorageException noSpace;
+    /** Those of the current batch. */
+    private final Set<Long> left = ConcurrentHashMap.newKeySet();
 
     /** @param migration tells which stripes have been moved, while no reshape runs; null if all are in one layout */
     Resync(Engine engine, @Nullable Migration migration, ScanOptions options, Progress progress) {
@@ -61,11 +65,19 @@ public final class Resync extends StripeScan {
             note(cause);
         } else if (cause != null && Engine.isNoSpace(cause)) {
             noSpace = cause;
+            left.add(task.stripe());
             if (!engine.noteHalfWritten(task.stripe())) {
                 note(cause);
             }
         }
         worked();
+    }
+
+    @Override
+    void done(StripeTask task) {
+        if (!left.remove(task.stripe())) {
+            engine.slots().halfWritten().remove(task.stripe());
+        }
     }
 
     @Override
@@ -83,7 +95,7 @@ public final class Resync extends StripeScan {
     private void resynced() {
         Slots slots = engine.slots();
         if (slots.resync() == null) { // else the next resync covers these stripes again
-            engine.options.guard().resynced(from -> slots.halfWritten().take().next(from));
+            engine.options.guard().resynced(from -> slots.halfWritten().snapshot().next(from));
         }
         StorageException why = noSpace;
         StorageException end = volumeEnd();

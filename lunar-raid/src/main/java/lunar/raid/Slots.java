@@ -126,7 +126,7 @@ final class Slots {
                 || (resync != null && resync.isHalfWritten() && resync.isOpen(stripe));
     }
 
-    /** Returns the stripes that are half written, and that no resync covers yet. */
+    /** Returns the stripes that are half written, and that no resync has made consistent yet. */
     HalfWritten halfWritten() {
         return halfWritten;
     }

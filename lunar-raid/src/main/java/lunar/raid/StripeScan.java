@@ -54,6 +54,9 @@ public abstract sealed class StripeScan extends BackgroundScan
     /** Called when a task's verify or restore has ended. */
     abstract void workEnded(StripeTask task, @Nullable StorageException cause);
 
+    /** Called when the work on a stripe has ended and that on all others of its batch; it is still locked. */
+    void done(StripeTask task) {}
+
     /** Returns why the scan cannot go on; null if it can. */
     abstract @Nullable StorageException obstacle();
 
@@ -155,6 +158,9 @@ public abstract sealed class StripeScan extends BackgroundScan
         }
         boolean isGood = failure() == null && obstacle() == null;
         if (isGood) {
+            for (int i = 0; i < count; i++) {
+                done(tasks[i]);
+            }
             long after = stripes[count - 1] + 1;
             unsaved += after - checkpoint();
             done(after);

@@ -133,6 +133,26 @@ class NoSpaceTest {
         }
     }
 
+    /** A request that holds the state of a moment ago must not take a stripe for whole that a resync takes over. */
+    @ParameterizedTest
+    @EnumSource(names = {"RAID1", "RAID5"})
+    void shouldShowHalfWrittenStripesToRequestsThatHoldOlderState(Level level) {
+        RaidVolume volume = volume(level, 4);
+        members.forEach(member -> member.space = Integer.MAX_VALUE / 2);
+        Engine engine = volume.engine();
+        assertThat(engine.noteHalfWritten(1)).isTrue();
+        Slots before = engine.slots();
+        assertThat(engine.dueResync()).isNotNull();
+        for (Slots seen : List.of(before, engine.slots())) {
+            assertThat(seen.isWhole()).isFalse();
+            assertThat(seen.isStale(1)).isTrue();
+            assertThat(seen.isHalfWritten(1)).isTrue();
+        }
+        volume.resync(ScanOptions.DEFAULT);
+        assertThat(List.of(before, engine.slots())).noneMatch(seen -> seen.isStale(1));
+        assertThat(volume.state().isWhole()).isTrue();
+    }
+
     /** One copy had space, the other had not: both are as before, at once and without more space. */
     @ParameterizedTest
     @EnumSource(names = {"RAID1", "RAID5", "RAID6", "RAID10"})
