@@ -1,11 +1,11 @@
-/** The iSCSI target: portals, sessions, task management, device servers over any block device. */
+/** The iSCSI target: portals, sessions and task management for the logical units of lunar.scsi.target. */
 module lunar.target {
     requires transitive lunar.block;
+    requires transitive lunar.scsi.target;
     requires transitive lunar.iscsi;
     requires static org.jspecify;
 
     exports lunar.target;
-    exports lunar.target.unit;
 
     uses lunar.iscsi.spi.TransportProvider;
 }

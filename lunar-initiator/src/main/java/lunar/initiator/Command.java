@@ -16,6 +16,7 @@ import lunar.iscsi.spi.Transport;
 import lunar.scsi.BlockCdb;
 import lunar.scsi.Bytes;
 import lunar.scsi.Cdb;
+import lunar.scsi.CdbDecoder;
 import lunar.scsi.InvalidCdbException;
 import org.jspecify.annotations.Nullable;
 
@@ -187,7 +188,7 @@ final class Command implements Transport.Release, BooleanSupplier {
     void encode(Cdb what) {
         clearCdb();
         what.encode(cdb);
-        cdbLength = what.form().length();
+        cdbLength = what.length();
     }
 
     /** Writes the CDB of a READ, without the record. */
@@ -207,7 +208,7 @@ final class Command implements Transport.Release, BooleanSupplier {
     /** Returns the command's description, for messages. */
     String describe() {
         try {
-            return Cdb.decode(cdb.asSlice(0, cdbLength)).toString();
+            return CdbDecoder.decode(cdb.asSlice(0, cdbLength)).toString();
         } catch (InvalidCdbException _) {
             return "CDB " + Bytes.of(cdb.asSlice(0, cdbLength));
         }

@@ -22,6 +22,7 @@ import lunar.iscsi.TaskManagementResponseCode;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.CapacityData16;
 import lunar.scsi.Cdb;
+import lunar.scsi.CdbDecoder;
 import lunar.scsi.Inquiry;
 import lunar.scsi.Lun;
 import lunar.scsi.LunList;
@@ -68,7 +69,7 @@ final class ScriptedDisk {
             InitiatorPdu pdu = peer.receive();
             switch (pdu) {
                 case ScsiCommand command -> {
-                    Cdb cdb = Cdb.decode(command.cdb());
+                    Cdb cdb = CdbDecoder.decode(command.cdb());
                     if (!hook.handled(peer, command, cdb)) {
                         answer(peer, command, cdb);
                     }

@@ -73,7 +73,7 @@ class ScsiUnitTest {
                 return false;
             }
             byte[] data = peer.data();
-            sent.add((Bytes.of(command.cdb().asSlice(0, cdb.form().length())) + " "
+            sent.add((Bytes.of(command.cdb().asSlice(0, cdb.length())) + " "
                     + Bytes.of(data)).strip());
             ScriptedDisk.status(peer, command, Status.GOOD);
             return true;

@@ -16,7 +16,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
-import lunar.target.unit.UnitSpec;
+import lunar.scsi.target.block.DiskSpec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -37,7 +37,7 @@ class ConformanceIT {
             "sends ones with UNMAP and reads zeroes back, though LBPRZ makes them a write (SBC-4 section 5.50)");
 
     /** A kind of unit, and the families of tests that it is for. */
-    private record Profile(String name, String uri, UnaryOperator<UnitSpec> changes,
+    private record Profile(String name, String uri, UnaryOperator<DiskSpec> changes,
             List<String> families) {}
 
     @TempDir

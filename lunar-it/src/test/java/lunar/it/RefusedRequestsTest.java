@@ -21,9 +21,9 @@ import lunar.initiator.SessionOptions;
 import lunar.initiator.path.MultipathDevice;
 import lunar.initiator.path.MultipathOptions;
 import lunar.scsi.Lun;
+import lunar.scsi.target.block.DiskSpec;
 import lunar.target.TargetServer;
 import lunar.target.TargetSpec;
-import lunar.target.unit.UnitSpec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -55,7 +55,7 @@ class RefusedRequestsTest {
     void shouldFailThemAfterTheTimeForPathsAndNotAskWithoutAPause() throws Exception {
         try (BlockDevice unit = lost();
                 TargetServer server = TargetServer.builder().portal("127.0.0.1", 0)
-                        .target(TargetSpec.of(NAME).withLun(0, UnitSpec.of(unit))).start();
+                        .target(TargetSpec.of(NAME).withLun(0, DiskSpec.of(unit))).start();
                 var initiator = Initiator.create("iqn.2026-11.org.lunar:paths");
                 var device = MultipathDevice.open(initiator,
                         MultipathOptions.of(List.of(SessionOptions.of("127.0.0.1",

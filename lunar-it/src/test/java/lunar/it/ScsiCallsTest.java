@@ -42,7 +42,7 @@ import lunar.scsi.SupportedOperationCode;
 import lunar.scsi.TargetPortGroups;
 import lunar.scsi.TaskManagementSupport;
 import lunar.scsi.UnmapParameterList.Range;
-import lunar.target.unit.StateStore;
+import lunar.scsi.target.StateStore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;

@@ -11,9 +11,9 @@ import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 import lunar.block.BlockDevice;
 import lunar.block.Devices;
+import lunar.scsi.target.block.DiskSpec;
 import lunar.target.TargetServer;
 import lunar.target.TargetSpec;
-import lunar.target.unit.UnitSpec;
 
 /** A target of ours in this process, on a free port of the loopback interface. Closing checks that nothing leaked. */
 final class ServedTarget implements AutoCloseable {
@@ -47,19 +47,19 @@ final class ServedTarget implements AutoCloseable {
     }
 
     /** One device as LUN 0, with more said about the unit and the server. */
-    static ServedTarget ofUnit(UnaryOperator<UnitSpec> units,
+    static ServedTarget ofUnit(UnaryOperator<DiskSpec> units,
             UnaryOperator<TargetServer.Builder> options, String uri) throws IOException {
         return of(UnaryOperator.identity(), options, units, uri);
     }
 
     private static ServedTarget of(UnaryOperator<TargetSpec> changes,
-            UnaryOperator<TargetServer.Builder> options, UnaryOperator<UnitSpec> units,
+            UnaryOperator<TargetServer.Builder> options, UnaryOperator<DiskSpec> units,
             String... uris) throws IOException {
         var devices = new ArrayList<BlockDevice>();
         TargetSpec spec = TargetSpec.of(NAME);
         for (String uri : uris) {
             BlockDevice device = Devices.open(uri);
-            spec = spec.withLun(devices.size(), units.apply(UnitSpec.of(device)));
+            spec = spec.withLun(devices.size(), units.apply(DiskSpec.of(device)));
             devices.add(device);
         }
         return new ServedTarget(devices, changes.apply(spec), options);

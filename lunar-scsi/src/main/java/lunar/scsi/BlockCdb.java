@@ -74,7 +74,7 @@ public final class BlockCdb {
 
     /**
      * Whether a READ or WRITE asks for nothing but LBA, count, DPO and FUA: neither protection information nor
-     * NACA. A caller on the fast path checks this first and passes anything else to {@link Cdb#decode}.
+     * NACA. A caller on the fast path checks this first and passes anything else to {@link CdbDecoder#decode}.
      */
     public static boolean isPlain(MemorySegment segment, long at) {
         int group = opcode(segment, at) >> 5;

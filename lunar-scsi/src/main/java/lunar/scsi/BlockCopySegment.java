@@ -34,9 +34,9 @@ public record BlockCopySegment(boolean destinationCount, boolean concatenate, in
     private static final int HEADER_LENGTH = 4;
 
     public BlockCopySegment {
-        CdbDecoder.check("source", source, 0xffff);
-        CdbDecoder.check("destination", destination, 0xffff);
-        CdbDecoder.check("blockCount", blockCount, 0xffff);
+        CdbFields.check("source", source, 0xffff);
+        CdbFields.check("destination", destination, 0xffff);
+        CdbFields.check("blockCount", blockCount, 0xffff);
     }
 
     /**

@@ -26,11 +26,11 @@ public record BlockDeviceCharacteristics(int rotationRate, int productType, int 
     private static final int LENGTH = 60;
 
     public BlockDeviceCharacteristics {
-        CdbDecoder.check("rotationRate", rotationRate, 0xffff);
-        CdbDecoder.check("productType", productType, 0xff);
-        CdbDecoder.check("formFactor", formFactor, 0xf);
-        CdbDecoder.check("readAfterBlockErase", readAfterBlockErase, 3);
-        CdbDecoder.check("readAfterCryptoErase", readAfterCryptoErase, 3);
+        CdbFields.check("rotationRate", rotationRate, 0xffff);
+        CdbFields.check("productType", productType, 0xff);
+        CdbFields.check("formFactor", formFactor, 0xf);
+        CdbFields.check("readAfterBlockErase", readAfterBlockErase, 3);
+        CdbFields.check("readAfterCryptoErase", readAfterCryptoErase, 3);
     }
 
     static BlockDeviceCharacteristics decode(MemorySegment content) {

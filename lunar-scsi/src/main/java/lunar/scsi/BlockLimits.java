@@ -36,16 +36,16 @@ public record BlockLimits(boolean writeSameNonZero, int maxCompareAndWriteBlocks
     private static final int ATOMIC = 40;
 
     public BlockLimits {
-        CdbDecoder.check("maxCompareAndWriteBlocks", maxCompareAndWriteBlocks, 0xff);
-        CdbDecoder.check("optimalGranularityBlocks", optimalGranularityBlocks, 0xffff);
-        CdbDecoder.check("maxTransferBlocks", maxTransferBlocks, UINT32_MAX);
-        CdbDecoder.check("optimalTransferBlocks", optimalTransferBlocks, UINT32_MAX);
-        CdbDecoder.check("maxPrefetchBlocks", maxPrefetchBlocks, UINT32_MAX);
-        CdbDecoder.check("maxUnmapBlocks", maxUnmapBlocks, UINT32_MAX);
-        CdbDecoder.check("maxUnmapDescriptors", maxUnmapDescriptors, UINT32_MAX);
-        CdbDecoder.check("optimalUnmapBlocks", optimalUnmapBlocks, UINT32_MAX);
-        CdbDecoder.check("maxAtomicBlocks", maxAtomicBlocks, UINT32_MAX);
-        CdbDecoder.check("unmapAlignmentBlocks", unmapAlignmentBlocks.orElse(0), ALIGNMENT_MAX);
+        CdbFields.check("maxCompareAndWriteBlocks", maxCompareAndWriteBlocks, 0xff);
+        CdbFields.check("optimalGranularityBlocks", optimalGranularityBlocks, 0xffff);
+        CdbFields.check("maxTransferBlocks", maxTransferBlocks, UINT32_MAX);
+        CdbFields.check("optimalTransferBlocks", optimalTransferBlocks, UINT32_MAX);
+        CdbFields.check("maxPrefetchBlocks", maxPrefetchBlocks, UINT32_MAX);
+        CdbFields.check("maxUnmapBlocks", maxUnmapBlocks, UINT32_MAX);
+        CdbFields.check("maxUnmapDescriptors", maxUnmapDescriptors, UINT32_MAX);
+        CdbFields.check("optimalUnmapBlocks", optimalUnmapBlocks, UINT32_MAX);
+        CdbFields.check("maxAtomicBlocks", maxAtomicBlocks, UINT32_MAX);
+        CdbFields.check("unmapAlignmentBlocks", unmapAlignmentBlocks.orElse(0), ALIGNMENT_MAX);
     }
 
     static BlockLimits decode(MemorySegment content) {

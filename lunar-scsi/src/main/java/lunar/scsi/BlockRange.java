@@ -16,7 +16,7 @@ public record BlockRange(long lba, long blockCount) {
     static final int LENGTH = 16;
 
     public BlockRange {
-        CdbDecoder.check("blockCount", blockCount, 0xffff_ffffL);
+        CdbFields.check("blockCount", blockCount, 0xffff_ffffL);
     }
 
     /**

@@ -14,7 +14,7 @@ public record CachingModePage(boolean saveable, Bytes parameters) implements Mod
     private static final int RCD = 0;
 
     public CachingModePage {
-        CdbDecoder.check("page length", parameters.length(), 0xff);
+        CdbFields.check("page length", parameters.length(), 0xff);
     }
 
     /** A page with WCE alone. */

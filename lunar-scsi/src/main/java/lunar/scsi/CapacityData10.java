@@ -15,8 +15,8 @@ public record CapacityData10(long lastLba, long blockSize) implements ParameterD
     static final int LENGTH = 8;
 
     public CapacityData10 {
-        CdbDecoder.check("lastLba", lastLba, TOO_LARGE);
-        CdbDecoder.check("blockSize", blockSize, 0xffff_ffffL);
+        CdbFields.check("lastLba", lastLba, TOO_LARGE);
+        CdbFields.check("blockSize", blockSize, 0xffff_ffffL);
     }
 
     /** The data of a device of so many blocks. */

@@ -21,10 +21,10 @@ public record CapacityData16(long lastLba, long blockSize, int protectionType,
     private static final int MIN_LENGTH = 12;
 
     public CapacityData16 {
-        CdbDecoder.check("blockSize", blockSize, 0xffff_ffffL);
-        CdbDecoder.check("protectionType", protectionType, 8);
-        CdbDecoder.check("physicalExponent", physicalExponent, 0xf);
-        CdbDecoder.check("lowestAlignedLba", lowestAlignedLba, 0x3fff);
+        CdbFields.check("blockSize", blockSize, 0xffff_ffffL);
+        CdbFields.check("protectionType", protectionType, 8);
+        CdbFields.check("physicalExponent", physicalExponent, 0xf);
+        CdbFields.check("lowestAlignedLba", lowestAlignedLba, 0x3fff);
     }
 
     /** Reads the data; last block and block size must be there. */

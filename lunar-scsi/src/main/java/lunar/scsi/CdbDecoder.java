@@ -2,15 +2,21 @@ package lunar.scsi;
 
 import java.lang.foreign.MemorySegment;
 
-/** From the operation code, and for some the service action, to the record. */
-final class CdbDecoder {
-    private static final int SERVICE_ACTION_MASK = 0x1f;
+/** Reads the CDBs of this package: from the operation code, and for some the service action, to the record. */
+public final class CdbDecoder {
     /** Most significant bit of SERVICE ACTION in byte 1. */
     private static final int SERVICE_ACTION_BIT = 4;
 
     private CdbDecoder() {}
 
-    static Cdb decode(MemorySegment cdb) throws InvalidCdbException {
+    /**
+     * Reads a CDB; bytes behind its end are ignored.
+     *
+     * @throws InvalidCdbException with the sense data to answer: 20h/00h for an operation code that is not known,
+     *         24h/00h with a field pointer for a service action that is not known, for NACA, for a CDB which is
+     *         cut, and for a field that no device could take
+     */
+    public static Cdb decode(MemorySegment cdb) throws InvalidCdbException {
         if (cdb.byteSize() == 0) {
             throw InvalidCdbException.field(0);
         }
@@ -99,7 +105,7 @@ final class CdbDecoder {
 
     /** SERVICE ACTION IN(16), 9Eh (SPC-5). */
     private static Cdb decodeServiceActionIn16(MemorySegment cdb) throws InvalidCdbException {
-        return switch (serviceAction(cdb)) {
+        return switch (CdbFields.serviceAction(cdb)) {
             case ReadCapacity16.SERVICE_ACTION -> ReadCapacity16.decode(cdb);
             case GetLbaStatus.SERVICE_ACTION -> GetLbaStatus.decode(cdb);
             default -> throw InvalidCdbException.field(1, SERVICE_ACTION_BIT);
@@ -108,7 +114,7 @@ final class CdbDecoder {
 
     /** MAINTENANCE IN, A3h (SPC-5). */
     private static Cdb decodeMaintenanceIn(MemorySegment cdb) throws InvalidCdbException {
-        return switch (serviceAction(cdb)) {
+        return switch (CdbFields.serviceAction(cdb)) {
             case ReportTargetPortGroups.SERVICE_ACTION -> ReportTargetPortGroups.decode(cdb);
             case ReportSupportedOperationCodes.SERVICE_ACTION -> ReportSupportedOperationCodes
                     .decode(cdb);
@@ -124,29 +130,11 @@ final class CdbDecoder {
 
     /** MAINTENANCE OUT, A4h (SPC-5). */
     private static Cdb decodeMaintenanceOut(MemorySegment cdb) throws InvalidCdbException {
-        return switch (serviceAction(cdb)) {
+        return switch (CdbFields.serviceAction(cdb)) {
             case SetIdentifyingInformation.SERVICE_ACTION -> SetIdentifyingInformation.decode(cdb);
             case SetTargetPortGroups.SERVICE_ACTION -> SetTargetPortGroups.decode(cdb);
             case SetTimestamp.SERVICE_ACTION -> SetTimestamp.decode(cdb);
             default -> throw InvalidCdbException.field(1, SERVICE_ACTION_BIT);
         };
-    }
-
-    static int serviceAction(MemorySegment cdb) {
-        return BigEndian.int8(cdb, 1) & SERVICE_ACTION_MASK;
-    }
-
-    /** Zeroes a CDB and writes its operation code and byte 1. */
-    static void start(MemorySegment target, CdbForm form, int opcode, int byte1) {
-        target.asSlice(0, form.length()).fill((byte) 0);
-        BigEndian.int8(target, 0, opcode);
-        BigEndian.int8(target, 1, byte1);
-    }
-
-    /** Refuses a number that has no place in its field: a mistake of our own. */
-    static void check(String name, long value, long max) {
-        if (value < 0 || value > max) {
-            throw new IllegalArgumentException(name + " must be 0 to " + max + ", not " + value);
-        }
     }
 }

@@ -22,8 +22,8 @@ public record CommandDescriptor(String name, int opcode, OptionalInt serviceActi
      */
     public record Timeouts(long nominalS, long recommendedS) {
         public Timeouts {
-            CdbDecoder.check("nominalS", nominalS, 0xffff_ffffL);
-            CdbDecoder.check("recommendedS", recommendedS, 0xffff_ffffL);
+            CdbFields.check("nominalS", nominalS, 0xffff_ffffL);
+            CdbFields.check("recommendedS", recommendedS, 0xffff_ffffL);
         }
     }
 
@@ -31,7 +31,7 @@ public record CommandDescriptor(String name, int opcode, OptionalInt serviceActi
         if (usage.length() == 0 || usage.at(0) != opcode) {
             throw new IllegalArgumentException("usage data of another command: " + usage);
         }
-        serviceAction.ifPresent(value -> CdbDecoder.check("serviceAction", value, 0xffff));
+        serviceAction.ifPresent(value -> CdbFields.check("serviceAction", value, 0xffff));
     }
 
     /** Returns this descriptor with timeouts. */

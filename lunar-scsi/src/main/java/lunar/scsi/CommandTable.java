@@ -4,7 +4,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
-import java.util.function.UnaryOperator;
 import lunar.scsi.SupportedOperationCode.Support;
 
 /** The commands a device server supports: answers REPORT SUPPORTED OPERATION CODES (SPC-5). Immutable. */
@@ -26,11 +25,6 @@ public final class CommandTable {
     /** Returns a table of the commands of {@link StandardCommands#ALL} that match a predicate. */
     public static CommandTable standard(Predicate<CommandDescriptor> wanted) {
         return of(StandardCommands.ALL.stream().filter(wanted).toList());
-    }
-
-    /** Returns this table with the timeouts that a function adds to each command. */
-    public CommandTable withTimeouts(UnaryOperator<CommandDescriptor> timeouts) {
-        return new CommandTable(commands.stream().map(timeouts).toList());
     }
 
     /** In ascending order of operation code and service action. */

@@ -13,13 +13,13 @@ import java.lang.foreign.MemorySegment;
  * @param group GROUP NUMBER
  */
 public record CompareAndWrite(long lba, int blockCount, int protect, boolean dpo, boolean fua,
-        int group) implements Cdb {
+        int group) implements StandardCdb {
     static final int OPCODE = 0x89;
 
     public CompareAndWrite {
-        CdbDecoder.check("blockCount", blockCount, 0xff);
-        CdbDecoder.check("protect", protect, 7);
-        CdbDecoder.check("group", group, 0x3f);
+        CdbFields.check("blockCount", blockCount, 0xff);
+        CdbFields.check("protect", protect, 7);
+        CdbFields.check("group", group, 0x3f);
     }
 
     static CompareAndWrite decode(MemorySegment cdb) {

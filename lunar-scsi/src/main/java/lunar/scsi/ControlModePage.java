@@ -17,7 +17,7 @@ public record ControlModePage(boolean saveable, Bytes parameters) implements Mod
     private static final int TASK_SET_FOR_EACH_NEXUS = 1 << 5;
 
     public ControlModePage {
-        CdbDecoder.check("page length", parameters.length(), 0xff);
+        CdbFields.check("page length", parameters.length(), 0xff);
     }
 
     /**
@@ -28,7 +28,7 @@ public record ControlModePage(boolean saveable, Bytes parameters) implements Mod
      */
     public static ControlModePage of(boolean descriptorSense, boolean softwareWriteProtect,
             boolean taskAbortedStatus, int extendedSelfTestS) {
-        CdbDecoder.check("extendedSelfTestS", extendedSelfTestS, 0xffff);
+        CdbFields.check("extendedSelfTestS", extendedSelfTestS, 0xffff);
         Bytes parameters = Bytes.of(new byte[LENGTH]).with(0, TASK_SET_FOR_EACH_NEXUS | 1 << GLTSD)
                 .with(1, 1 << 4).with(8, extendedSelfTestS >> 8).with(9, extendedSelfTestS);
         parameters = ModePage.withBit(parameters, 0, D_SENSE, descriptorSense);
@@ -38,7 +38,7 @@ public record ControlModePage(boolean saveable, Bytes parameters) implements Mod
     }
 
     /** A mask under which MODE SELECT may change D_SENSE and SWP. */
-    static Bytes changeable() {
+    public static Bytes changeable() {
         Bytes mask = Bytes.of(new byte[LENGTH]);
         return ModePage.withBit(ModePage.withBit(mask, 0, D_SENSE, true), 2, SWP, true);
     }

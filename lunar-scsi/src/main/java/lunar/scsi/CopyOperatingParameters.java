@@ -28,12 +28,12 @@ public record CopyOperatingParameters(boolean withoutIdentifier, CopyParameterLi
     private static final int HEADER_LENGTH = 44;
 
     public CopyOperatingParameters {
-        CdbDecoder.check("maxCscds", limits.maxCscds(), 0xffff);
-        CdbDecoder.check("maxSegments", limits.maxSegments(), 0xffff);
-        CdbDecoder.check("maxSegmentBytes", maxSegmentBytes, 0xffff_ffffL);
-        CdbDecoder.check("totalCopies", totalCopies, 0xffff);
-        CdbDecoder.check("copies", copies, 0xff);
-        CdbDecoder.check("segmentGranularity", segmentGranularity, 0xff);
+        CdbFields.check("maxCscds", limits.maxCscds(), 0xffff);
+        CdbFields.check("maxSegments", limits.maxSegments(), 0xffff);
+        CdbFields.check("maxSegmentBytes", maxSegmentBytes, 0xffff_ffffL);
+        CdbFields.check("totalCopies", totalCopies, 0xffff);
+        CdbFields.check("copies", copies, 0xff);
+        CdbFields.check("segmentGranularity", segmentGranularity, 0xff);
         descriptorTypes = List.copyOf(descriptorTypes);
     }
 

@@ -7,11 +7,11 @@ import java.lang.foreign.MemorySegment;
  *
  * @param listIdentifier which one
  */
-public record CopyOperationAbort(long listIdentifier) implements Cdb {
+public record CopyOperationAbort(long listIdentifier) implements StandardCdb {
     public static final int SERVICE_ACTION = 0x1c;
 
     public CopyOperationAbort {
-        CdbDecoder.check("listIdentifier", listIdentifier, 0xffff_ffffL);
+        CdbFields.check("listIdentifier", listIdentifier, 0xffff_ffffL);
     }
 
     static CopyOperationAbort decode(MemorySegment cdb) {
@@ -29,7 +29,7 @@ public record CopyOperationAbort(long listIdentifier) implements Cdb {
 
     @Override
     public void encode(MemorySegment target) {
-        CdbDecoder.start(target, CdbForm.CDB16, ExtendedCopy.OPCODE, SERVICE_ACTION);
+        CdbFields.start(target, CdbForm.CDB16, ExtendedCopy.OPCODE, SERVICE_ACTION);
         BigEndian.int32(target, 2, listIdentifier);
     }
 }

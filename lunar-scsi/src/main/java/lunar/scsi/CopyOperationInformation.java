@@ -64,10 +64,10 @@ public record CopyOperationInformation(Tail tail, int serviceAction, State state
     private static final int TOKEN_PREFIX = 2;
 
     public CopyOperationInformation {
-        CdbDecoder.check("serviceAction", serviceAction, 0x1f);
-        CdbDecoder.check("counter", counter, 0xffff);
-        CdbDecoder.check("updateDelayMs", updateDelayMs, 0xffff_ffffL);
-        CdbDecoder.check("length of sense data", sense.length(), 0xff);
+        CdbFields.check("serviceAction", serviceAction, 0x1f);
+        CdbFields.check("counter", counter, 0xffff);
+        CdbFields.check("updateDelayMs", updateDelayMs, 0xffff_ffffL);
+        CdbFields.check("length of sense data", sense.length(), 0xff);
     }
 
     /** Reads the data, whole. */

@@ -41,9 +41,9 @@ public record CopyParameterList(boolean longIdentifier, long listIdentifier, int
     private static final int SHORT_HEADER_LENGTH = 16;
 
     public CopyParameterList {
-        CdbDecoder.check("listIdentifier", listIdentifier, longIdentifier ? 0xffff_ffffL : 0xff);
-        CdbDecoder.check("listIdUsage", listIdUsage, 3);
-        CdbDecoder.check("priority", priority, 7);
+        CdbFields.check("listIdentifier", listIdentifier, longIdentifier ? 0xffff_ffffL : 0xff);
+        CdbFields.check("listIdUsage", listIdUsage, 3);
+        CdbFields.check("priority", priority, 7);
         cscds = List.copyOf(cscds);
         segments = List.copyOf(segments);
     }

@@ -35,10 +35,10 @@ public record CscdDescriptor(boolean isNull, int deviceType, int relativeInitiat
     private static final int MAX_DESIGNATOR_LENGTH = 20;
 
     public CscdDescriptor {
-        CdbDecoder.check("deviceType", deviceType, 0x1f);
-        CdbDecoder.check("relativeInitiatorPort", relativeInitiatorPort, 0xffff);
-        CdbDecoder.check("blockLength", blockLength, 0xff_ffff);
-        CdbDecoder.check("designator length", designator.identifier().content().length,
+        CdbFields.check("deviceType", deviceType, 0x1f);
+        CdbFields.check("relativeInitiatorPort", relativeInitiatorPort, 0xffff);
+        CdbFields.check("blockLength", blockLength, 0xff_ffff);
+        CdbFields.check("designator length", designator.identifier().content().length,
                 MAX_DESIGNATOR_LENGTH);
     }
 

@@ -34,7 +34,7 @@ public record Designator(Association association, OptionalInt protocol, Identifi
     static final int HEADER_LENGTH = 4;
 
     public Designator {
-        protocol.ifPresent(value -> CdbDecoder.check("protocol", value, 0xf));
+        protocol.ifPresent(value -> CdbFields.check("protocol", value, 0xf));
     }
 
     /** A name of the logical unit. */

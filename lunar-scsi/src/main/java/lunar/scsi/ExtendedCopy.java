@@ -8,7 +8,8 @@ import java.lang.foreign.MemorySegment;
  * @param longIdentifier whether the list identifier has four bytes (LID4) rather than one (LID1)
  * @param parameterListLength bytes of data-out
  */
-public record ExtendedCopy(boolean longIdentifier, long parameterListLength) implements Cdb {
+public record ExtendedCopy(boolean longIdentifier, long parameterListLength)
+        implements StandardCdb {
     /** Service action with a list identifier of one byte. */
     public static final int LID1 = 0x00;
     /** Service action with a list identifier of four bytes. */
@@ -18,11 +19,11 @@ public record ExtendedCopy(boolean longIdentifier, long parameterListLength) imp
     static final int OPCODE = 0x83;
 
     public ExtendedCopy {
-        CdbDecoder.check("parameterListLength", parameterListLength, 0xffff_ffffL);
+        CdbFields.check("parameterListLength", parameterListLength, 0xffff_ffffL);
     }
 
     static Cdb decodeThirdPartyCopyOut(MemorySegment cdb) throws InvalidCdbException {
-        return switch (CdbDecoder.serviceAction(cdb)) {
+        return switch (CdbFields.serviceAction(cdb)) {
             case LID1 -> new ExtendedCopy(false, BigEndian.int32(cdb, 10));
             case LID4 -> new ExtendedCopy(true, BigEndian.int32(cdb, 10));
             case PopulateToken.SERVICE_ACTION -> PopulateToken.decode(cdb);
@@ -45,7 +46,7 @@ public record ExtendedCopy(boolean longIdentifier, long parameterListLength) imp
 
     @Override
     public void encode(MemorySegment target) {
-        CdbDecoder.start(target, CdbForm.CDB16, OPCODE, longIdentifier ? LID4 : LID1);
+        CdbFields.start(target, CdbForm.CDB16, OPCODE, longIdentifier ? LID4 : LID1);
         BigEndian.int32(target, 10, parameterListLength);
     }
 }

@@ -22,7 +22,7 @@ public record ExtendedInquiry(boolean senseKeySpecific, boolean groupNumbers, bo
     private static final int LENGTH = 60;
 
     public ExtendedInquiry {
-        CdbDecoder.check("maxSenseLength", maxSenseLength, 0xff);
+        CdbFields.check("maxSenseLength", maxSenseLength, 0xff);
     }
 
     static ExtendedInquiry decode(MemorySegment content) {

@@ -13,13 +13,13 @@ import java.lang.foreign.MemorySegment;
  * @param fastFormat FFMT
  */
 public record FormatUnit(int protectionInformation, boolean longList, boolean parameterList,
-        boolean completeList, int defectListFormat, int fastFormat) implements Cdb {
+        boolean completeList, int defectListFormat, int fastFormat) implements StandardCdb {
     static final int OPCODE = 0x04;
 
     public FormatUnit {
-        CdbDecoder.check("protectionInformation", protectionInformation, 3);
-        CdbDecoder.check("defectListFormat", defectListFormat, 7);
-        CdbDecoder.check("fastFormat", fastFormat, 3);
+        CdbFields.check("protectionInformation", protectionInformation, 3);
+        CdbFields.check("defectListFormat", defectListFormat, 7);
+        CdbFields.check("fastFormat", fastFormat, 3);
     }
 
     static FormatUnit decode(MemorySegment cdb) {
@@ -44,7 +44,7 @@ public record FormatUnit(int protectionInformation, boolean longList, boolean pa
 
     @Override
     public void encode(MemorySegment target) {
-        CdbDecoder.start(target, CdbForm.CDB6, OPCODE,
+        CdbFields.start(target, CdbForm.CDB6, OPCODE,
                 protectionInformation << 6 | BigEndian.bit(longList, 5)
                         | BigEndian.bit(parameterList, 4) | BigEndian.bit(completeList, 3)
                         | defectListFormat);

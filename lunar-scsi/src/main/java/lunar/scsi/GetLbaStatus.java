@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
  * @param allocationLength most bytes to return
  * @param reportType REPORT TYPE, one of the constants
  */
-public record GetLbaStatus(long lba, long allocationLength, int reportType) implements Cdb {
+public record GetLbaStatus(long lba, long allocationLength, int reportType) implements StandardCdb {
     /** Every block. */
     public static final int ALL = 0x00;
     /** Blocks that are not just mapped. */
@@ -24,8 +24,8 @@ public record GetLbaStatus(long lba, long allocationLength, int reportType) impl
     static final int SERVICE_ACTION = 0x12;
 
     public GetLbaStatus {
-        CdbDecoder.check("allocationLength", allocationLength, 0xffff_ffffL);
-        CdbDecoder.check("reportType", reportType, 0xff);
+        CdbFields.check("allocationLength", allocationLength, 0xffff_ffffL);
+        CdbFields.check("reportType", reportType, 0xff);
     }
 
     static GetLbaStatus decode(MemorySegment cdb) {
@@ -44,7 +44,7 @@ public record GetLbaStatus(long lba, long allocationLength, int reportType) impl
 
     @Override
     public void encode(MemorySegment target) {
-        CdbDecoder.start(target, CdbForm.CDB16, OPCODE, SERVICE_ACTION);
+        CdbFields.start(target, CdbForm.CDB16, OPCODE, SERVICE_ACTION);
         BigEndian.int64(target, 2, lba);
         BigEndian.int32(target, 10, allocationLength);
         BigEndian.int8(target, 14, reportType);

@@ -75,7 +75,7 @@ public sealed interface Identifier permits Identifier.T10VendorId, Identifier.Eu
         static final int TYPE = 4;
 
         public RelativeTargetPort {
-            CdbDecoder.check("relative target port", number, 0xffff);
+            CdbFields.check("relative target port", number, 0xffff);
         }
 
         @Override
@@ -93,7 +93,7 @@ public sealed interface Identifier permits Identifier.T10VendorId, Identifier.Eu
         static final int TYPE = 5;
 
         public TargetPortGroup {
-            CdbDecoder.check("target port group", number, 0xffff);
+            CdbFields.check("target port group", number, 0xffff);
         }
 
         @Override
@@ -111,7 +111,7 @@ public sealed interface Identifier permits Identifier.T10VendorId, Identifier.Eu
         static final int TYPE = 6;
 
         public LogicalUnitGroup {
-            CdbDecoder.check("logical unit group", number, 0xffff);
+            CdbFields.check("logical unit group", number, 0xffff);
         }
 
         @Override
@@ -175,9 +175,9 @@ public sealed interface Identifier permits Identifier.T10VendorId, Identifier.Eu
     /** A kind that nothing here takes apart, or one of the above that breaks its rules. */
     record Other(int codeSet, int type, Bytes value) implements Identifier {
         public Other {
-            CdbDecoder.check("codeSet", codeSet, 0xf);
-            CdbDecoder.check("type", type, 0xf);
-            CdbDecoder.check("length", value.length(), 0xff);
+            CdbFields.check("codeSet", codeSet, 0xf);
+            CdbFields.check("type", type, 0xf);
+            CdbFields.check("length", value.length(), 0xff);
         }
 
         @Override

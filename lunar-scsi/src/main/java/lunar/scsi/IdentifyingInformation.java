@@ -22,7 +22,7 @@ public record IdentifyingInformation(Bytes information) implements ParameterData
     private static final int HEADER = 4;
 
     public IdentifyingInformation {
-        CdbDecoder.check("length", information.length(), 0xffff);
+        CdbFields.check("length", information.length(), 0xffff);
     }
 
     /** Returns the data of REPORT IDENTIFYING INFORMATION about the supported types. */

@@ -20,7 +20,7 @@ public record InformationalExceptionsModePage(boolean saveable, Bytes parameters
     private static final int TEST = 2;
 
     public InformationalExceptionsModePage {
-        CdbDecoder.check("page length", parameters.length(), 0xff);
+        CdbFields.check("page length", parameters.length(), 0xff);
     }
 
     /** A page of a device that tells of exceptions when it is asked by REQUEST SENSE. */

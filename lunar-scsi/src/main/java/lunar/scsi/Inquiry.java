@@ -9,15 +9,15 @@ import java.lang.foreign.MemorySegment;
  * @param page PAGE CODE; 0 without EVPD
  * @param allocationLength most bytes to return
  */
-public record Inquiry(boolean evpd, int page, int allocationLength) implements Cdb {
+public record Inquiry(boolean evpd, int page, int allocationLength) implements StandardCdb {
     /** Obsolete since SPC-3. */
     private static final int CMDDT_BIT = 1;
 
     static final int OPCODE = 0x12;
 
     public Inquiry {
-        CdbDecoder.check("page", page, 0xff);
-        CdbDecoder.check("allocationLength", allocationLength, 0xffff);
+        CdbFields.check("page", page, 0xff);
+        CdbFields.check("allocationLength", allocationLength, 0xffff);
         if (!evpd && page != 0) {
             throw new IllegalArgumentException("page " + page + " without EVPD");
         }
@@ -46,7 +46,7 @@ public record Inquiry(boolean evpd, int page, int allocationLength) implements C
 
     @Override
     public void encode(MemorySegment target) {
-        CdbDecoder.start(target, CdbForm.CDB6, OPCODE, BigEndian.bit(evpd, 0));
+        CdbFields.start(target, CdbForm.CDB6, OPCODE, BigEndian.bit(evpd, 0));
         BigEndian.int8(target, 2, page);
         BigEndian.int16(target, 3, allocationLength);
     }

@@ -31,7 +31,7 @@ public record LbaStatusList(List<Extent> extents, boolean typeProcessed)
     /** Blocks from {@code lba} on that have the same status. */
     public record Extent(long lba, long blockCount, Provisioning provisioning) {
         public Extent {
-            CdbDecoder.check("blockCount", blockCount, 0xffff_ffffL);
+            CdbFields.check("blockCount", blockCount, 0xffff_ffffL);
         }
     }
 

@@ -34,9 +34,9 @@ public record LogPage(int code, int subpage, Bytes content) implements Parameter
     private static final int SPF_BIT = 6;
 
     public LogPage {
-        CdbDecoder.check("code", code, 0x3f);
-        CdbDecoder.check("subpage", subpage, 0xff);
-        CdbDecoder.check("page length", content.length(), 0xffff);
+        CdbFields.check("code", code, 0x3f);
+        CdbFields.check("subpage", subpage, 0xff);
+        CdbFields.check("page length", content.length(), 0xffff);
     }
 
     /** A page of parameters, which are in ascending order of their codes. */

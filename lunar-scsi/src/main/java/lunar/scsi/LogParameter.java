@@ -17,9 +17,9 @@ public record LogParameter(int code, int control, Bytes value) {
     private static final int LIST = 0x23;
 
     public LogParameter {
-        CdbDecoder.check("code", code, 0xffff);
-        CdbDecoder.check("control", control, 0xff);
-        CdbDecoder.check("parameter length", value.length(), 0xff);
+        CdbFields.check("code", code, 0xffff);
+        CdbFields.check("control", control, 0xff);
+        CdbFields.check("parameter length", value.length(), 0xff);
     }
 
     /** A number that counts up, in eight bytes. */

@@ -13,17 +13,17 @@ import java.lang.foreign.MemorySegment;
  * @param parameterListLength bytes of data-out
  */
 public record LogSelect(boolean reset, boolean savePages, int control, int page, int subpage,
-        int parameterListLength) implements Cdb {
+        int parameterListLength) implements StandardCdb {
     /** PC: the default values of what is counted. */
     public static final int DEFAULT_CUMULATIVE = 3;
 
     static final int OPCODE = 0x4c;
 
     public LogSelect {
-        CdbDecoder.check("control", control, 3);
-        CdbDecoder.check("page", page, 0x3f);
-        CdbDecoder.check("subpage", subpage, 0xff);
-        CdbDecoder.check("parameterListLength", parameterListLength, 0xffff);
+        CdbFields.check("control", control, 3);
+        CdbFields.check("page", page, 0x3f);
+        CdbFields.check("subpage", subpage, 0xff);
+        CdbFields.check("parameterListLength", parameterListLength, 0xffff);
     }
 
     static LogSelect decode(MemorySegment cdb) {
@@ -45,7 +45,7 @@ public record LogSelect(boolean reset, boolean savePages, int control, int page,
 
     @Override
     public void encode(MemorySegment target) {
-        CdbDecoder.start(target, CdbForm.CDB10, OPCODE,
+        CdbFields.start(target, CdbForm.CDB10, OPCODE,
                 BigEndian.bit(reset, 1) | BigEndian.bit(savePages, 0));
         BigEndian.int8(target, 2, control << 6 | page);
         BigEndian.int8(target, 3, subpage);

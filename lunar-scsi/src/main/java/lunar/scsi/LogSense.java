@@ -13,18 +13,18 @@ import java.lang.foreign.MemorySegment;
  * @param allocationLength most bytes to return
  */
 public record LogSense(boolean savePages, int control, int page, int subpage, int parameterPointer,
-        int allocationLength) implements Cdb {
+        int allocationLength) implements StandardCdb {
     /** PC: the values counted until now. */
     public static final int CUMULATIVE = 1;
 
     static final int OPCODE = 0x4d;
 
     public LogSense {
-        CdbDecoder.check("control", control, 3);
-        CdbDecoder.check("page", page, 0x3f);
-        CdbDecoder.check("subpage", subpage, 0xff);
-        CdbDecoder.check("parameterPointer", parameterPointer, 0xffff);
-        CdbDecoder.check("allocationLength", allocationLength, 0xffff);
+        CdbFields.check("control", control, 3);
+        CdbFields.check("page", page, 0x3f);
+        CdbFields.check("subpage", subpage, 0xff);
+        CdbFields.check("parameterPointer", parameterPointer, 0xffff);
+        CdbFields.check("allocationLength", allocationLength, 0xffff);
     }
 
     static LogSense decode(MemorySegment cdb) {
@@ -44,7 +44,7 @@ public record LogSense(boolean savePages, int control, int page, int subpage, in
 
     @Override
     public void encode(MemorySegment target) {
-        CdbDecoder.start(target, CdbForm.CDB10, OPCODE, BigEndian.bit(savePages, 0));
+        CdbFields.start(target, CdbForm.CDB10, OPCODE, BigEndian.bit(savePages, 0));
         BigEndian.int8(target, 2, control << 6 | page);
         BigEndian.int8(target, 3, subpage);
         BigEndian.int16(target, 5, parameterPointer);

@@ -25,9 +25,9 @@ public record LogicalBlockProvisioning(int thresholdExponent, boolean unmap, boo
     private static final int LENGTH = 4;
 
     public LogicalBlockProvisioning {
-        CdbDecoder.check("thresholdExponent", thresholdExponent, 0xff);
-        CdbDecoder.check("readZeroes", readZeroes, 7);
-        CdbDecoder.check("provisioningType", provisioningType, 7);
+        CdbFields.check("thresholdExponent", thresholdExponent, 0xff);
+        CdbFields.check("readZeroes", readZeroes, 7);
+        CdbFields.check("provisioningType", provisioningType, 7);
     }
 
     static LogicalBlockProvisioning decode(MemorySegment content) {

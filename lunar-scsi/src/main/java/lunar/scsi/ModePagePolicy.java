@@ -20,9 +20,9 @@ public record ModePagePolicy(List<Policy> policies) implements VpdPage {
      */
     public record Policy(int page, int subpage, boolean multipleUnits, int policy) {
         public Policy {
-            CdbDecoder.check("page", page, 0x3f);
-            CdbDecoder.check("subpage", subpage, 0xff);
-            CdbDecoder.check("policy", policy, 3);
+            CdbFields.check("page", page, 0x3f);
+            CdbFields.check("subpage", subpage, 0xff);
+            CdbFields.check("policy", policy, 3);
         }
     }
 

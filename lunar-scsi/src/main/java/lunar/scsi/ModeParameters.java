@@ -44,8 +44,8 @@ public record ModeParameters(int mediumType, int deviceSpecific, Optional<Blocks
     private static final long UINT32_MAX = 0xffff_ffffL;
 
     public ModeParameters {
-        CdbDecoder.check("mediumType", mediumType, 0xff);
-        CdbDecoder.check("deviceSpecific", deviceSpecific, 0xff);
+        CdbFields.check("mediumType", mediumType, 0xff);
+        CdbFields.check("deviceSpecific", deviceSpecific, 0xff);
         pages = List.copyOf(pages);
     }
 

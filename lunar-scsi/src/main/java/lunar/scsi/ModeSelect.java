@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
  * @param parameterListLength bytes of data-out
  */
 public record ModeSelect(CdbForm form, boolean pageFormat, boolean revertToDefaults,
-        boolean savePages, int parameterListLength) implements Cdb {
+        boolean savePages, int parameterListLength) implements StandardCdb {
     static final int SELECT_6 = 0x15;
     static final int SELECT_10 = 0x55;
 
@@ -24,7 +24,7 @@ public record ModeSelect(CdbForm form, boolean pageFormat, boolean revertToDefau
         if (form != CdbForm.CDB6 && form != CdbForm.CDB10) {
             throw new IllegalArgumentException("no MODE SELECT of " + form);
         }
-        CdbDecoder.check("parameterListLength", parameterListLength,
+        CdbFields.check("parameterListLength", parameterListLength,
                 form == CdbForm.CDB6 ? 0xff : 0xffff);
     }
 
@@ -44,7 +44,7 @@ public record ModeSelect(CdbForm form, boolean pageFormat, boolean revertToDefau
 
     @Override
     public void encode(MemorySegment target) {
-        CdbDecoder.start(target, form, opcode(), BigEndian.bit(pageFormat, PF_BIT)
+        CdbFields.start(target, form, opcode(), BigEndian.bit(pageFormat, PF_BIT)
                 | BigEndian.bit(revertToDefaults, RTD_BIT) | BigEndian.bit(savePages, SP_BIT));
         if (form == CdbForm.CDB6) {
             BigEndian.int8(target, 4, parameterListLength);

@@ -14,7 +14,7 @@ import java.lang.foreign.MemorySegment;
  * @param allocationLength most bytes to return
  */
 public record ModeSense(CdbForm form, boolean longLba, boolean noBlockDescriptors,
-        PageControl control, int page, int subpage, int allocationLength) implements Cdb {
+        PageControl control, int page, int subpage, int allocationLength) implements StandardCdb {
     /** PC: which of the four values of each field; the ordinal is the code. */
     public enum PageControl {
         CURRENT,
@@ -46,9 +46,9 @@ public record ModeSense(CdbForm form, boolean longLba, boolean noBlockDescriptor
         if (!ten && (form != CdbForm.CDB6 || longLba)) {
             throw new IllegalArgumentException("no such MODE SENSE of " + form);
         }
-        CdbDecoder.check("page", page, 0x3f);
-        CdbDecoder.check("subpage", subpage, 0xff);
-        CdbDecoder.check("allocationLength", allocationLength,
+        CdbFields.check("page", page, 0x3f);
+        CdbFields.check("subpage", subpage, 0xff);
+        CdbFields.check("allocationLength", allocationLength,
                 form == CdbForm.CDB6 ? 0xff : 0xffff);
     }
 
@@ -74,7 +74,7 @@ public record ModeSense(CdbForm form, boolean longLba, boolean noBlockDescriptor
 
     @Override
     public void encode(MemorySegment target) {
-        CdbDecoder.start(target, form, opcode(), BigEndian.bit(longLba, LLBAA_BIT)
+        CdbFields.start(target, form, opcode(), BigEndian.bit(longLba, LLBAA_BIT)
                 | BigEndian.bit(noBlockDescriptors, DBD_BIT));
         BigEndian.int8(target, 2, control.code() << 6 | page);
         BigEndian.int8(target, 3, subpage);

@@ -36,7 +36,7 @@ public record Naa(Bytes value) implements Identifier {
      * @param companyId 24 bits that the IEEE has assigned to the naming company
      */
     public static Naa registeredExtended(int companyId, UUID uuid) {
-        CdbDecoder.check("companyId", companyId, 0xff_ffff);
+        CdbFields.check("companyId", companyId, 0xff_ffff);
         var bytes = MemorySegment.ofArray(new byte[16]);
         MemorySegment.copy(digest(uuid), 0, bytes, 0, 16);
         int vendorBits = BigEndian.int8(bytes, 3) & 0xf;

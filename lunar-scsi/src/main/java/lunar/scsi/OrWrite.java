@@ -14,7 +14,7 @@ import java.lang.foreign.MemorySegment;
  */
 public record OrWrite(long lba, long blockCount, int protect, boolean dpo, boolean fua, int group)
         implements
-        Cdb {
+        StandardCdb {
     static final int OPCODE = 0x8b;
 
     public OrWrite {

@@ -12,8 +12,8 @@ public record OtherModePage(int code, int subpage, boolean saveable, Bytes param
         implements
         ModePage {
     public OtherModePage {
-        CdbDecoder.check("code", code, 0x3f);
-        CdbDecoder.check("subpage", subpage, 0xff);
-        CdbDecoder.check("page length", parameters.length(), subpage == 0 ? 0xff : 0xffff);
+        CdbFields.check("code", code, 0x3f);
+        CdbFields.check("subpage", subpage, 0xff);
+        CdbFields.check("page length", parameters.length(), subpage == 0 ? 0xff : 0xffff);
     }
 }

@@ -8,8 +8,8 @@ package lunar.scsi;
  */
 public record OtherVpdPage(int pageCode, Bytes raw) implements VpdPage {
     public OtherVpdPage {
-        CdbDecoder.check("pageCode", pageCode, 0xff);
-        CdbDecoder.check("content", raw.length(), 0xffff);
+        CdbFields.check("pageCode", pageCode, 0xff);
+        CdbFields.check("content", raw.length(), 0xffff);
     }
 
     @Override

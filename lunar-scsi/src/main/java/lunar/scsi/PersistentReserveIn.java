@@ -8,7 +8,7 @@ import java.lang.foreign.MemorySegment;
  * @param serviceAction SERVICE ACTION: 0 keys, 1 reservation, 2 capabilities, 3 full status
  * @param allocationLength most bytes to return
  */
-public record PersistentReserveIn(int serviceAction, int allocationLength) implements Cdb {
+public record PersistentReserveIn(int serviceAction, int allocationLength) implements StandardCdb {
     public static final int READ_KEYS = 0;
     public static final int READ_RESERVATION = 1;
     public static final int REPORT_CAPABILITIES = 2;
@@ -17,12 +17,12 @@ public record PersistentReserveIn(int serviceAction, int allocationLength) imple
     static final int OPCODE = 0x5e;
 
     public PersistentReserveIn {
-        CdbDecoder.check("serviceAction", serviceAction, 0x1f);
-        CdbDecoder.check("allocationLength", allocationLength, 0xffff);
+        CdbFields.check("serviceAction", serviceAction, 0x1f);
+        CdbFields.check("allocationLength", allocationLength, 0xffff);
     }
 
     static PersistentReserveIn decode(MemorySegment cdb) {
-        return new PersistentReserveIn(CdbDecoder.serviceAction(cdb), BigEndian.int16(cdb, 7));
+        return new PersistentReserveIn(CdbFields.serviceAction(cdb), BigEndian.int16(cdb, 7));
     }
 
     @Override
@@ -36,7 +36,7 @@ public record PersistentReserveIn(int serviceAction, int allocationLength) imple
 
     @Override
     public void encode(MemorySegment target) {
-        CdbDecoder.start(target, CdbForm.CDB10, OPCODE, serviceAction);
+        CdbFields.start(target, CdbForm.CDB10, OPCODE, serviceAction);
         BigEndian.int16(target, 7, allocationLength);
     }
 }

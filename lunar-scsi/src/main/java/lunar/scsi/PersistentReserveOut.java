@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
  * @param parameterListLength bytes of data-out
  */
 public record PersistentReserveOut(int serviceAction, int scope, int type,
-        long parameterListLength) implements Cdb {
+        long parameterListLength) implements StandardCdb {
     public static final int REGISTER = 0;
     public static final int RESERVE = 1;
     public static final int RELEASE = 2;
@@ -25,15 +25,15 @@ public record PersistentReserveOut(int serviceAction, int scope, int type,
     public static final int OPCODE = 0x5f;
 
     public PersistentReserveOut {
-        CdbDecoder.check("serviceAction", serviceAction, 0x1f);
-        CdbDecoder.check("scope", scope, 0xf);
-        CdbDecoder.check("type", type, 0xf);
-        CdbDecoder.check("parameterListLength", parameterListLength, 0xffff_ffffL);
+        CdbFields.check("serviceAction", serviceAction, 0x1f);
+        CdbFields.check("scope", scope, 0xf);
+        CdbFields.check("type", type, 0xf);
+        CdbFields.check("parameterListLength", parameterListLength, 0xffff_ffffL);
     }
 
     static PersistentReserveOut decode(MemorySegment cdb) {
         int scopeAndType = BigEndian.int8(cdb, 2);
-        return new PersistentReserveOut(CdbDecoder.serviceAction(cdb), scopeAndType >> 4,
+        return new PersistentReserveOut(CdbFields.serviceAction(cdb), scopeAndType >> 4,
                 scopeAndType & 0xf, BigEndian.int32(cdb, 5));
     }
 
@@ -50,7 +50,7 @@ public record PersistentReserveOut(int serviceAction, int scope, int type,
 
     @Override
     public void encode(MemorySegment target) {
-        CdbDecoder.start(target, CdbForm.CDB10, OPCODE, serviceAction);
+        CdbFields.start(target, CdbForm.CDB10, OPCODE, serviceAction);
         BigEndian.int8(target, 2, scope << 4 | type);
         BigEndian.int32(target, 5, parameterListLength);
     }

@@ -11,13 +11,13 @@ import java.lang.foreign.MemorySegment;
  * @param group GROUP NUMBER
  */
 public record PopulateToken(long listIdentifier, long parameterListLength, int group)
-        implements Cdb {
+        implements StandardCdb {
     public static final int SERVICE_ACTION = 0x10;
 
     public PopulateToken {
-        CdbDecoder.check("listIdentifier", listIdentifier, 0xffff_ffffL);
-        CdbDecoder.check("parameterListLength", parameterListLength, 0xffff_ffffL);
-        CdbDecoder.check("group", group, 0x3f);
+        CdbFields.check("listIdentifier", listIdentifier, 0xffff_ffffL);
+        CdbFields.check("parameterListLength", parameterListLength, 0xffff_ffffL);
+        CdbFields.check("group", group, 0x3f);
     }
 
     static PopulateToken decode(MemorySegment cdb) {
@@ -38,7 +38,7 @@ public record PopulateToken(long listIdentifier, long parameterListLength, int g
 
     @Override
     public void encode(MemorySegment target) {
-        CdbDecoder.start(target, CdbForm.CDB16, ExtendedCopy.OPCODE, SERVICE_ACTION);
+        CdbFields.start(target, CdbForm.CDB16, ExtendedCopy.OPCODE, SERVICE_ACTION);
         BigEndian.int32(target, 6, listIdentifier);
         BigEndian.int32(target, 10, parameterListLength);
         BigEndian.int8(target, 14, group);

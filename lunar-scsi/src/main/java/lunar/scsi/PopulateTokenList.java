@@ -24,7 +24,7 @@ public record PopulateTokenList(boolean immediate, long inactivitySeconds, Optio
     private static final int MIN_DATA_LENGTH = 30;
 
     public PopulateTokenList {
-        CdbDecoder.check("inactivitySeconds", inactivitySeconds, 0xffff_ffffL);
+        CdbFields.check("inactivitySeconds", inactivitySeconds, 0xffff_ffffL);
         ranges = List.copyOf(ranges);
     }
 

@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
  * @param group GROUP NUMBER
  */
 public record PreFetch(CdbForm form, long lba, long blockCount, boolean immediate,
-        int group) implements Cdb {
+        int group) implements StandardCdb {
     static final int FETCH_10 = 0x34;
     static final int FETCH_16 = 0x90;
 

@@ -7,11 +7,11 @@ import java.lang.foreign.MemorySegment;
  *
  * @param prevent PREVENT: 0 allows, 1 prevents; 2 and 3 are obsolete
  */
-public record PreventAllowMediumRemoval(int prevent) implements Cdb {
+public record PreventAllowMediumRemoval(int prevent) implements StandardCdb {
     static final int OPCODE = 0x1e;
 
     public PreventAllowMediumRemoval {
-        CdbDecoder.check("prevent", prevent, 3);
+        CdbFields.check("prevent", prevent, 3);
     }
 
     static PreventAllowMediumRemoval decode(MemorySegment cdb) {
@@ -29,7 +29,7 @@ public record PreventAllowMediumRemoval(int prevent) implements Cdb {
 
     @Override
     public void encode(MemorySegment target) {
-        CdbDecoder.start(target, CdbForm.CDB6, OPCODE, 0);
+        CdbFields.start(target, CdbForm.CDB6, OPCODE, 0);
         BigEndian.int8(target, 4, prevent);
     }
 }

@@ -51,7 +51,7 @@ public record ProvisioningModePage(boolean saveable, Bytes parameters) implement
     private static final int ENABLED = 7;
 
     public ProvisioningModePage {
-        CdbDecoder.check("page length", parameters.length(), 0xffff);
+        CdbFields.check("page length", parameters.length(), 0xffff);
     }
 
     /** A page with a threshold for each resource, none of them enabled. */

@@ -14,7 +14,7 @@ import java.lang.foreign.MemorySegment;
  * @param group GROUP NUMBER
  */
 public record ReadBlocks(CdbForm form, long lba, long blockCount, int protect, boolean dpo,
-        boolean fua, int group) implements Cdb {
+        boolean fua, int group) implements StandardCdb {
     public ReadBlocks {
         BlockCdb.check(form, lba, blockCount, protect, group);
         if (form == CdbForm.CDB6 && (dpo || fua)) {

@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /** READ CAPACITY(10) (SBC-4). Its obsolete LBA and PMI are not read. */
-public record ReadCapacity10() implements Cdb {
+public record ReadCapacity10() implements StandardCdb {
     static final int OPCODE = 0x25;
 
     @Override
@@ -16,5 +16,5 @@ public record ReadCapacity10() implements Cdb {
     public Direction direction() { return Direction.IN; }
 
     @Override
-    public void encode(MemorySegment target) { CdbDecoder.start(target, CdbForm.CDB10, OPCODE, 0); }
+    public void encode(MemorySegment target) { CdbFields.start(target, CdbForm.CDB10, OPCODE, 0); }
 }

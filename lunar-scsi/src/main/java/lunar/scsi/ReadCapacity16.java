@@ -7,12 +7,12 @@ import java.lang.foreign.MemorySegment;
  *
  * @param allocationLength most bytes to return
  */
-public record ReadCapacity16(long allocationLength) implements Cdb {
+public record ReadCapacity16(long allocationLength) implements StandardCdb {
     static final int OPCODE = 0x9e;
     static final int SERVICE_ACTION = 0x10;
 
     public ReadCapacity16 {
-        CdbDecoder.check("allocationLength", allocationLength, 0xffff_ffffL);
+        CdbFields.check("allocationLength", allocationLength, 0xffff_ffffL);
     }
 
     static ReadCapacity16 decode(MemorySegment cdb) {
@@ -30,7 +30,7 @@ public record ReadCapacity16(long allocationLength) implements Cdb {
 
     @Override
     public void encode(MemorySegment target) {
-        CdbDecoder.start(target, CdbForm.CDB16, OPCODE, SERVICE_ACTION);
+        CdbFields.start(target, CdbForm.CDB16, OPCODE, SERVICE_ACTION);
         BigEndian.int32(target, 10, allocationLength);
     }
 }

@@ -13,7 +13,7 @@ import java.lang.foreign.MemorySegment;
  * @param allocationLength most bytes to return
  */
 public record ReadDefectData(CdbForm form, boolean primaryList, boolean grownList, int listFormat,
-        long firstIndex, long allocationLength) implements Cdb {
+        long firstIndex, long allocationLength) implements StandardCdb {
     static final int DEFECTS_10 = 0x37;
     static final int DEFECTS_12 = 0xb7;
 
@@ -22,9 +22,9 @@ public record ReadDefectData(CdbForm form, boolean primaryList, boolean grownLis
         if (!ten && form != CdbForm.CDB12) {
             throw new IllegalArgumentException("no READ DEFECT DATA of " + form);
         }
-        CdbDecoder.check("listFormat", listFormat, 7);
-        CdbDecoder.check("firstIndex", firstIndex, ten ? 0 : 0xffff_ffffL);
-        CdbDecoder.check("allocationLength", allocationLength, ten ? 0xffff : 0xffff_ffffL);
+        CdbFields.check("listFormat", listFormat, 7);
+        CdbFields.check("firstIndex", firstIndex, ten ? 0 : 0xffff_ffffL);
+        CdbFields.check("allocationLength", allocationLength, ten ? 0xffff : 0xffff_ffffL);
     }
 
     static ReadDefectData decode(CdbForm form, MemorySegment cdb) {
@@ -55,7 +55,7 @@ public record ReadDefectData(CdbForm form, boolean primaryList, boolean grownLis
     @Override
     public void encode(MemorySegment target) {
         boolean ten = form == CdbForm.CDB10;
-        CdbDecoder.start(target, form, opcode(), ten ? 0 : listFlags());
+        CdbFields.start(target, form, opcode(), ten ? 0 : listFlags());
         if (ten) {
             BigEndian.int8(target, 2, listFlags());
             BigEndian.int16(target, 7, (int) allocationLength);

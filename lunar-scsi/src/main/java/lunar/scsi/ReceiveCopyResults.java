@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
  */
 public record ReceiveCopyResults(int serviceAction, long listIdentifier, long allocationLength)
         implements
-        Cdb {
+        StandardCdb {
     public static final int COPY_STATUS_LID1 = 0x00;
     public static final int RECEIVE_DATA_LID1 = 0x01;
     public static final int OPERATING_PARAMETERS = 0x03;
@@ -24,14 +24,14 @@ public record ReceiveCopyResults(int serviceAction, long listIdentifier, long al
     static final int OPCODE = 0x84;
 
     public ReceiveCopyResults {
-        CdbDecoder.check("serviceAction", serviceAction, 0x1f);
-        CdbDecoder.check("listIdentifier", listIdentifier,
+        CdbFields.check("serviceAction", serviceAction, 0x1f);
+        CdbFields.check("listIdentifier", listIdentifier,
                 isLong(serviceAction) ? 0xffff_ffffL : 0xff);
-        CdbDecoder.check("allocationLength", allocationLength, 0xffff_ffffL);
+        CdbFields.check("allocationLength", allocationLength, 0xffff_ffffL);
     }
 
     static ReceiveCopyResults decode(MemorySegment cdb) throws InvalidCdbException {
-        int action = CdbDecoder.serviceAction(cdb);
+        int action = CdbFields.serviceAction(cdb);
         return switch (action) {
             case COPY_STATUS_LID1, RECEIVE_DATA_LID1, OPERATING_PARAMETERS,
                     FAILED_SEGMENT_DETAILS ->
@@ -55,7 +55,7 @@ public record ReceiveCopyResults(int serviceAction, long listIdentifier, long al
 
     @Override
     public void encode(MemorySegment target) {
-        CdbDecoder.start(target, CdbForm.CDB16, OPCODE, serviceAction);
+        CdbFields.start(target, CdbForm.CDB16, OPCODE, serviceAction);
         if (isLong(serviceAction)) {
             BigEndian.int32(target, 2, listIdentifier);
         } else {

@@ -10,12 +10,12 @@ import java.lang.foreign.MemorySegment;
  * @param allocationLength most bytes to return
  */
 public record ReceiveDiagnosticResults(boolean pageValid, int page, int allocationLength)
-        implements Cdb {
+        implements StandardCdb {
     static final int OPCODE = 0x1c;
 
     public ReceiveDiagnosticResults {
-        CdbDecoder.check("page", page, 0xff);
-        CdbDecoder.check("allocationLength", allocationLength, 0xffff);
+        CdbFields.check("page", page, 0xff);
+        CdbFields.check("allocationLength", allocationLength, 0xffff);
     }
 
     static ReceiveDiagnosticResults decode(MemorySegment cdb) {
@@ -34,7 +34,7 @@ public record ReceiveDiagnosticResults(boolean pageValid, int page, int allocati
 
     @Override
     public void encode(MemorySegment target) {
-        CdbDecoder.start(target, CdbForm.CDB6, OPCODE, BigEndian.bit(pageValid, 0));
+        CdbFields.start(target, CdbForm.CDB6, OPCODE, BigEndian.bit(pageValid, 0));
         BigEndian.int8(target, 2, page);
         BigEndian.int16(target, 3, allocationLength);
     }

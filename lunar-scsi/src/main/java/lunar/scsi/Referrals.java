@@ -18,8 +18,8 @@ public record Referrals(long segmentBlocks, long segmentMultiplier) implements V
     private static final int LENGTH = 12;
 
     public Referrals {
-        CdbDecoder.check("segmentBlocks", segmentBlocks, 0xffff_ffffL);
-        CdbDecoder.check("segmentMultiplier", segmentMultiplier, 0xffff_ffffL);
+        CdbFields.check("segmentBlocks", segmentBlocks, 0xffff_ffffL);
+        CdbFields.check("segmentMultiplier", segmentMultiplier, 0xffff_ffffL);
     }
 
     static Referrals decode(MemorySegment content) {

@@ -26,7 +26,7 @@ public record RegisterAndMoveParameters(long reservationKey, long serviceActionK
     private static final int ID = 24;
 
     public RegisterAndMoveParameters {
-        CdbDecoder.check("relativePort", relativePort, 0xffff);
+        CdbFields.check("relativePort", relativePort, 0xffff);
     }
 
     /** Reads all PARAMETER LIST LENGTH bytes. */

@@ -8,7 +8,7 @@ import java.lang.foreign.MemorySegment;
  *
  * @param form 6 or 10 bytes
  */
-public record Release(CdbForm form) implements Cdb {
+public record Release(CdbForm form) implements StandardCdb {
     static final int RELEASE_6 = 0x17;
     static final int RELEASE_10 = 0x57;
 
@@ -40,5 +40,5 @@ public record Release(CdbForm form) implements Cdb {
     public Direction direction() { return Direction.NONE; }
 
     @Override
-    public void encode(MemorySegment target) { CdbDecoder.start(target, form, opcode(), 0); }
+    public void encode(MemorySegment target) { CdbFields.start(target, form, opcode(), 0); }
 }

@@ -8,13 +8,13 @@ import java.lang.foreign.MemorySegment;
  * @param allocationLength most bytes to return
  * @param type IDENTIFYING INFORMATION TYPE
  */
-public record ReportIdentifyingInformation(long allocationLength, int type) implements Cdb {
+public record ReportIdentifyingInformation(long allocationLength, int type) implements StandardCdb {
     static final int OPCODE = 0xa3;
     static final int SERVICE_ACTION = 0x05;
 
     public ReportIdentifyingInformation {
-        CdbDecoder.check("allocationLength", allocationLength, 0xffff_ffffL);
-        CdbDecoder.check("type", type, 0x7f);
+        CdbFields.check("allocationLength", allocationLength, 0xffff_ffffL);
+        CdbFields.check("type", type, 0x7f);
     }
 
     static ReportIdentifyingInformation decode(MemorySegment cdb) {
@@ -33,7 +33,7 @@ public record ReportIdentifyingInformation(long allocationLength, int type) impl
 
     @Override
     public void encode(MemorySegment target) {
-        CdbDecoder.start(target, CdbForm.CDB12, OPCODE, SERVICE_ACTION);
+        CdbFields.start(target, CdbForm.CDB12, OPCODE, SERVICE_ACTION);
         BigEndian.int32(target, 6, allocationLength);
         BigEndian.int8(target, 10, type << 1);
     }

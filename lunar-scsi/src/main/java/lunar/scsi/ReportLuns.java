@@ -9,12 +9,12 @@ import java.lang.foreign.MemorySegment;
  *        administrative, or below the addressed one
  * @param allocationLength most bytes to return
  */
-public record ReportLuns(int select, long allocationLength) implements Cdb {
+public record ReportLuns(int select, long allocationLength) implements StandardCdb {
     static final int OPCODE = 0xa0;
 
     public ReportLuns {
-        CdbDecoder.check("select", select, 0xff);
-        CdbDecoder.check("allocationLength", allocationLength, 0xffff_ffffL);
+        CdbFields.check("select", select, 0xff);
+        CdbFields.check("allocationLength", allocationLength, 0xffff_ffffL);
     }
 
     static ReportLuns decode(MemorySegment cdb) {
@@ -32,7 +32,7 @@ public record ReportLuns(int select, long allocationLength) implements Cdb {
 
     @Override
     public void encode(MemorySegment target) {
-        CdbDecoder.start(target, CdbForm.CDB12, OPCODE, 0);
+        CdbFields.start(target, CdbForm.CDB12, OPCODE, 0);
         BigEndian.int8(target, 2, select);
         BigEndian.int32(target, 6, allocationLength);
     }

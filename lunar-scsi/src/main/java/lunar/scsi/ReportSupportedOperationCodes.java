@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
  * @param allocationLength most bytes to return
  */
 public record ReportSupportedOperationCodes(boolean rctd, int reportingOptions, int requestedOpcode,
-        int requestedServiceAction, long allocationLength) implements Cdb {
+        int requestedServiceAction, long allocationLength) implements StandardCdb {
     /** REPORTING OPTIONS: every command. */
     public static final int ALL = 0;
     /** REPORTING OPTIONS: the command of an operation code that has no service actions. */
@@ -26,10 +26,10 @@ public record ReportSupportedOperationCodes(boolean rctd, int reportingOptions, 
     static final int SERVICE_ACTION = 0x0c;
 
     public ReportSupportedOperationCodes {
-        CdbDecoder.check("reportingOptions", reportingOptions, 7);
-        CdbDecoder.check("requestedOpcode", requestedOpcode, 0xff);
-        CdbDecoder.check("requestedServiceAction", requestedServiceAction, 0xffff);
-        CdbDecoder.check("allocationLength", allocationLength, 0xffff_ffffL);
+        CdbFields.check("reportingOptions", reportingOptions, 7);
+        CdbFields.check("requestedOpcode", requestedOpcode, 0xff);
+        CdbFields.check("requestedServiceAction", requestedServiceAction, 0xffff);
+        CdbFields.check("allocationLength", allocationLength, 0xffff_ffffL);
     }
 
     static ReportSupportedOperationCodes decode(MemorySegment cdb) {
@@ -49,7 +49,7 @@ public record ReportSupportedOperationCodes(boolean rctd, int reportingOptions, 
 
     @Override
     public void encode(MemorySegment target) {
-        CdbDecoder.start(target, CdbForm.CDB12, OPCODE, SERVICE_ACTION);
+        CdbFields.start(target, CdbForm.CDB12, OPCODE, SERVICE_ACTION);
         BigEndian.int8(target, 2, BigEndian.bit(rctd, 7) | reportingOptions);
         BigEndian.int8(target, 3, requestedOpcode);
         BigEndian.int16(target, 4, requestedServiceAction);

@@ -9,12 +9,12 @@ import java.lang.foreign.MemorySegment;
  * @param allocationLength most bytes to return
  */
 public record ReportSupportedTaskManagementFunctions(boolean repd,
-        long allocationLength) implements Cdb {
+        long allocationLength) implements StandardCdb {
     static final int OPCODE = 0xa3;
     static final int SERVICE_ACTION = 0x0d;
 
     public ReportSupportedTaskManagementFunctions {
-        CdbDecoder.check("allocationLength", allocationLength, 0xffff_ffffL);
+        CdbFields.check("allocationLength", allocationLength, 0xffff_ffffL);
     }
 
     static ReportSupportedTaskManagementFunctions decode(MemorySegment cdb) {
@@ -33,7 +33,7 @@ public record ReportSupportedTaskManagementFunctions(boolean repd,
 
     @Override
     public void encode(MemorySegment target) {
-        CdbDecoder.start(target, CdbForm.CDB12, OPCODE, SERVICE_ACTION);
+        CdbFields.start(target, CdbForm.CDB12, OPCODE, SERVICE_ACTION);
         BigEndian.int8(target, 2, BigEndian.bit(repd, 7));
         BigEndian.int32(target, 6, allocationLength);
     }

@@ -8,12 +8,13 @@ import java.lang.foreign.MemorySegment;
  * @param extended whether PARAMETER DATA FORMAT asks for the extended header
  * @param allocationLength most bytes to return
  */
-public record ReportTargetPortGroups(boolean extended, long allocationLength) implements Cdb {
+public record ReportTargetPortGroups(boolean extended, long allocationLength)
+        implements StandardCdb {
     static final int OPCODE = 0xa3;
     static final int SERVICE_ACTION = 0x0a;
 
     public ReportTargetPortGroups {
-        CdbDecoder.check("allocationLength", allocationLength, 0xffff_ffffL);
+        CdbFields.check("allocationLength", allocationLength, 0xffff_ffffL);
     }
 
     static ReportTargetPortGroups decode(MemorySegment cdb) throws InvalidCdbException {
@@ -35,7 +36,7 @@ public record ReportTargetPortGroups(boolean extended, long allocationLength) im
 
     @Override
     public void encode(MemorySegment target) {
-        CdbDecoder.start(target, CdbForm.CDB12, OPCODE,
+        CdbFields.start(target, CdbForm.CDB12, OPCODE,
                 BigEndian.bit(extended, 5) | SERVICE_ACTION);
         BigEndian.int32(target, 6, allocationLength);
     }

@@ -7,12 +7,12 @@ import java.lang.foreign.MemorySegment;
  *
  * @param allocationLength most bytes to return
  */
-public record ReportTimestamp(long allocationLength) implements Cdb {
+public record ReportTimestamp(long allocationLength) implements StandardCdb {
     static final int OPCODE = 0xa3;
     static final int SERVICE_ACTION = 0x0f;
 
     public ReportTimestamp {
-        CdbDecoder.check("allocationLength", allocationLength, 0xffff_ffffL);
+        CdbFields.check("allocationLength", allocationLength, 0xffff_ffffL);
     }
 
     static ReportTimestamp decode(MemorySegment cdb) {
@@ -30,7 +30,7 @@ public record ReportTimestamp(long allocationLength) implements Cdb {
 
     @Override
     public void encode(MemorySegment target) {
-        CdbDecoder.start(target, CdbForm.CDB12, OPCODE, SERVICE_ACTION);
+        CdbFields.start(target, CdbForm.CDB12, OPCODE, SERVICE_ACTION);
         BigEndian.int32(target, 6, allocationLength);
     }
 }

@@ -8,11 +8,11 @@ import java.lang.foreign.MemorySegment;
  * @param descriptorFormat DESC: descriptor format is wanted
  * @param allocationLength most bytes to return
  */
-public record RequestSense(boolean descriptorFormat, int allocationLength) implements Cdb {
+public record RequestSense(boolean descriptorFormat, int allocationLength) implements StandardCdb {
     static final int OPCODE = 0x03;
 
     public RequestSense {
-        CdbDecoder.check("allocationLength", allocationLength, 0xff);
+        CdbFields.check("allocationLength", allocationLength, 0xff);
     }
 
     static RequestSense decode(MemorySegment cdb) {
@@ -30,7 +30,7 @@ public record RequestSense(boolean descriptorFormat, int allocationLength) imple
 
     @Override
     public void encode(MemorySegment target) {
-        CdbDecoder.start(target, CdbForm.CDB6, OPCODE, BigEndian.bit(descriptorFormat, 0));
+        CdbFields.start(target, CdbForm.CDB6, OPCODE, BigEndian.bit(descriptorFormat, 0));
         BigEndian.int8(target, 4, allocationLength);
     }
 }

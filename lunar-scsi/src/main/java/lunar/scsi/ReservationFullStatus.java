@@ -25,7 +25,7 @@ public record ReservationFullStatus(long generation, List<Registration> registra
     public record Registration(long key, Optional<ReservationType> holds, int relativePort,
             TransportId initiator) {
         public Registration {
-            CdbDecoder.check("relativePort", relativePort, 0xffff);
+            CdbFields.check("relativePort", relativePort, 0xffff);
         }
     }
 
@@ -33,7 +33,7 @@ public record ReservationFullStatus(long generation, List<Registration> registra
     private static final int DESCRIPTOR_LENGTH = 24;
 
     public ReservationFullStatus {
-        CdbDecoder.check("generation", generation, 0xffff_ffffL);
+        CdbFields.check("generation", generation, 0xffff_ffffL);
         registrations = List.copyOf(registrations);
     }
 

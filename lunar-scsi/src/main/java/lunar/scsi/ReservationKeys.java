@@ -14,7 +14,7 @@ public record ReservationKeys(long generation, List<Long> keys) implements Param
     private static final int HEADER_LENGTH = 8;
 
     public ReservationKeys {
-        CdbDecoder.check("generation", generation, 0xffff_ffffL);
+        CdbFields.check("generation", generation, 0xffff_ffffL);
         keys = List.copyOf(keys);
     }
 

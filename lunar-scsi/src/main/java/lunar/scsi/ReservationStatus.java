@@ -23,7 +23,7 @@ public record ReservationStatus(long generation, Optional<Held> held) implements
     private static final int TYPE = HEADER_LENGTH + 13;
 
     public ReservationStatus {
-        CdbDecoder.check("generation", generation, 0xffff_ffffL);
+        CdbFields.check("generation", generation, 0xffff_ffffL);
     }
 
     public static ReservationStatus decode(MemorySegment bytes) throws MalformedDataException {

@@ -8,7 +8,7 @@ import java.lang.foreign.MemorySegment;
  *
  * @param form 6 or 10 bytes
  */
-public record Reserve(CdbForm form) implements Cdb {
+public record Reserve(CdbForm form) implements StandardCdb {
     static final int RESERVE_6 = 0x16;
     static final int RESERVE_10 = 0x56;
 
@@ -40,5 +40,5 @@ public record Reserve(CdbForm form) implements Cdb {
     public Direction direction() { return Direction.NONE; }
 
     @Override
-    public void encode(MemorySegment target) { CdbDecoder.start(target, form, opcode(), 0); }
+    public void encode(MemorySegment target) { CdbFields.start(target, form, opcode(), 0); }
 }

@@ -39,7 +39,7 @@ public record RodToken(long type, long identifier, CscdDescriptor creator, long 
     private static final int SECRET_AT = LENGTH - SECRET_LENGTH;
 
     public RodToken {
-        CdbDecoder.check("type", type, 0xffff_ffffL);
+        CdbFields.check("type", type, 0xffff_ffffL);
         if (secret.length() != SECRET_LENGTH) {
             throw new IllegalArgumentException("secret of " + secret.length() + " bytes");
         }

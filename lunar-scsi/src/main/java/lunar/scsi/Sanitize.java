@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
  * @param parameterListLength bytes of data-out, {@link SanitizeOverwrite}
  */
 public record Sanitize(int serviceAction, boolean immediate, boolean zoneNoReset,
-        boolean unrestrictedExit, int parameterListLength) implements Cdb {
+        boolean unrestrictedExit, int parameterListLength) implements StandardCdb {
     public static final int OVERWRITE = 0x01;
     public static final int BLOCK_ERASE = 0x02;
     public static final int CRYPTOGRAPHIC_ERASE = 0x03;
@@ -21,12 +21,12 @@ public record Sanitize(int serviceAction, boolean immediate, boolean zoneNoReset
     static final int OPCODE = 0x48;
 
     public Sanitize {
-        CdbDecoder.check("serviceAction", serviceAction, 0x1f);
-        CdbDecoder.check("parameterListLength", parameterListLength, 0xffff);
+        CdbFields.check("serviceAction", serviceAction, 0x1f);
+        CdbFields.check("parameterListLength", parameterListLength, 0xffff);
     }
 
     static Sanitize decode(MemorySegment cdb) throws InvalidCdbException {
-        int action = CdbDecoder.serviceAction(cdb);
+        int action = CdbFields.serviceAction(cdb);
         for (int at = 2; at <= 6; at++) { // what a later standard puts there could change what is erased
             if (BigEndian.int8(cdb, at) != 0) {
                 throw InvalidCdbException.field(at);
@@ -53,7 +53,7 @@ public record Sanitize(int serviceAction, boolean immediate, boolean zoneNoReset
 
     @Override
     public void encode(MemorySegment target) {
-        CdbDecoder.start(target, CdbForm.CDB10, OPCODE,
+        CdbFields.start(target, CdbForm.CDB10, OPCODE,
                 BigEndian.bit(immediate, 7) | BigEndian.bit(zoneNoReset, 6)
                         | BigEndian.bit(unrestrictedExit, 5) | serviceAction);
         BigEndian.int16(target, 7, parameterListLength);

@@ -20,7 +20,7 @@ public record SanitizeOverwrite(boolean invert, int count, Bytes pattern)
     private static final int MAX_COUNT = 0x1f;
 
     public SanitizeOverwrite {
-        CdbDecoder.check("count", count, MAX_COUNT);
+        CdbFields.check("count", count, MAX_COUNT);
     }
 
     /**

@@ -20,7 +20,7 @@ public record ScsiPorts(List<Port> ports) implements VpdPage {
      */
     public record Port(int relativeId, List<Designator> names) {
         public Port {
-            CdbDecoder.check("relativeId", relativeId, 0xffff);
+            CdbFields.check("relativeId", relativeId, 0xffff);
             names = List.copyOf(names);
         }
     }

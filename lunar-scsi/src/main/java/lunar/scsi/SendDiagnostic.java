@@ -13,7 +13,8 @@ import java.lang.foreign.MemorySegment;
  * @param parameterListLength bytes of data-out
  */
 public record SendDiagnostic(int selfTestCode, boolean pageFormat, boolean selfTest,
-        boolean deviceOffline, boolean unitOffline, int parameterListLength) implements Cdb {
+        boolean deviceOffline, boolean unitOffline, int parameterListLength)
+        implements StandardCdb {
     /** A short self-test that goes on after the command has ended. */
     public static final int BACKGROUND_SHORT = 1;
     /** An extended self-test that goes on after the command has ended. */
@@ -28,8 +29,8 @@ public record SendDiagnostic(int selfTestCode, boolean pageFormat, boolean selfT
     static final int OPCODE = 0x1d;
 
     public SendDiagnostic {
-        CdbDecoder.check("selfTestCode", selfTestCode, 7);
-        CdbDecoder.check("parameterListLength", parameterListLength, 0xffff);
+        CdbFields.check("selfTestCode", selfTestCode, 7);
+        CdbFields.check("parameterListLength", parameterListLength, 0xffff);
     }
 
     static SendDiagnostic decode(MemorySegment cdb) {
@@ -51,7 +52,7 @@ public record SendDiagnostic(int selfTestCode, boolean pageFormat, boolean selfT
 
     @Override
     public void encode(MemorySegment target) {
-        CdbDecoder.start(target, CdbForm.CDB6, OPCODE,
+        CdbFields.start(target, CdbForm.CDB6, OPCODE,
                 selfTestCode << 5 | BigEndian.bit(pageFormat, 4) | BigEndian.bit(selfTest, 2)
                         | BigEndian.bit(deviceOffline, 1) | BigEndian.bit(unitOffline, 0));
         BigEndian.int16(target, 3, parameterListLength);

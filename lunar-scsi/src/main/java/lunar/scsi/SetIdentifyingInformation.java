@@ -8,13 +8,13 @@ import java.lang.foreign.MemorySegment;
  * @param parameterListLength bytes of data-out
  * @param type IDENTIFYING INFORMATION TYPE
  */
-public record SetIdentifyingInformation(long parameterListLength, int type) implements Cdb {
+public record SetIdentifyingInformation(long parameterListLength, int type) implements StandardCdb {
     static final int OPCODE = 0xa4;
     static final int SERVICE_ACTION = 0x06;
 
     public SetIdentifyingInformation {
-        CdbDecoder.check("parameterListLength", parameterListLength, 0xffff_ffffL);
-        CdbDecoder.check("type", type, 0x7f);
+        CdbFields.check("parameterListLength", parameterListLength, 0xffff_ffffL);
+        CdbFields.check("type", type, 0x7f);
     }
 
     static SetIdentifyingInformation decode(MemorySegment cdb) {
@@ -35,7 +35,7 @@ public record SetIdentifyingInformation(long parameterListLength, int type) impl
 
     @Override
     public void encode(MemorySegment target) {
-        CdbDecoder.start(target, CdbForm.CDB12, OPCODE, SERVICE_ACTION);
+        CdbFields.start(target, CdbForm.CDB12, OPCODE, SERVICE_ACTION);
         BigEndian.int32(target, 6, parameterListLength);
         BigEndian.int8(target, 10, type << 1);
     }

@@ -7,12 +7,12 @@ import java.lang.foreign.MemorySegment;
  *
  * @param parameterListLength bytes of data-out
  */
-public record SetTargetPortGroups(long parameterListLength) implements Cdb {
+public record SetTargetPortGroups(long parameterListLength) implements StandardCdb {
     static final int OPCODE = 0xa4;
     static final int SERVICE_ACTION = 0x0a;
 
     public SetTargetPortGroups {
-        CdbDecoder.check("parameterListLength", parameterListLength, 0xffff_ffffL);
+        CdbFields.check("parameterListLength", parameterListLength, 0xffff_ffffL);
     }
 
     static SetTargetPortGroups decode(MemorySegment cdb) {
@@ -32,7 +32,7 @@ public record SetTargetPortGroups(long parameterListLength) implements Cdb {
 
     @Override
     public void encode(MemorySegment target) {
-        CdbDecoder.start(target, CdbForm.CDB12, OPCODE, SERVICE_ACTION);
+        CdbFields.start(target, CdbForm.CDB12, OPCODE, SERVICE_ACTION);
         BigEndian.int32(target, 6, parameterListLength);
     }
 }

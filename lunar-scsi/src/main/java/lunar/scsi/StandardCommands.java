@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 
-/** Descriptors of every command that {@link Cdb#decode} knows; a target registers those it supports. */
+/** Descriptors of every command that {@link CdbDecoder#decode} knows; a target registers those it supports. */
 public final class StandardCommands {
     /**
      * Name, a + where byte 1 holds a service action, and CDB usage data. The last byte is CONTROL, of which NACA is

@@ -59,14 +59,14 @@ public record StandardInquiry(int qualifier, int deviceType, boolean removable, 
     private static final int MAX_VERSION_DESCRIPTORS = 8;
 
     public StandardInquiry {
-        CdbDecoder.check("qualifier", qualifier, 7);
-        CdbDecoder.check("deviceType", deviceType, 0x1f);
-        CdbDecoder.check("version", version, 0xff);
-        CdbDecoder.check("tpgs", tpgs, 3);
+        CdbFields.check("qualifier", qualifier, 7);
+        CdbFields.check("deviceType", deviceType, 0x1f);
+        CdbFields.check("version", version, 0xff);
+        CdbFields.check("tpgs", tpgs, 3);
         Ascii.check("vendor", vendor, 8);
         Ascii.check("product", product, 16);
         Ascii.check("revision", revision, 4);
-        CdbDecoder.check("version descriptors", versionDescriptors.size(),
+        CdbFields.check("version descriptors", versionDescriptors.size(),
                 MAX_VERSION_DESCRIPTORS);
         versionDescriptors = List.copyOf(versionDescriptors);
     }

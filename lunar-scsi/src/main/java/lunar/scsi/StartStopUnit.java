@@ -14,12 +14,12 @@ import java.lang.foreign.MemorySegment;
  */
 public record StartStopUnit(boolean immediate, int powerConditionModifier, int powerCondition,
         boolean noFlush,
-        boolean loadEject, boolean start) implements Cdb {
+        boolean loadEject, boolean start) implements StandardCdb {
     static final int OPCODE = 0x1b;
 
     public StartStopUnit {
-        CdbDecoder.check("powerConditionModifier", powerConditionModifier, 0xf);
-        CdbDecoder.check("powerCondition", powerCondition, 0xf);
+        CdbFields.check("powerConditionModifier", powerConditionModifier, 0xf);
+        CdbFields.check("powerCondition", powerCondition, 0xf);
     }
 
     static StartStopUnit decode(MemorySegment cdb) {
@@ -39,7 +39,7 @@ public record StartStopUnit(boolean immediate, int powerConditionModifier, int p
 
     @Override
     public void encode(MemorySegment target) {
-        CdbDecoder.start(target, CdbForm.CDB6, OPCODE, BigEndian.bit(immediate, 0));
+        CdbFields.start(target, CdbForm.CDB6, OPCODE, BigEndian.bit(immediate, 0));
         BigEndian.int8(target, 3, powerConditionModifier);
         BigEndian.int8(target, 4, powerCondition << 4 | BigEndian.bit(noFlush, 2)
                 | BigEndian.bit(loadEject, 1) | BigEndian.bit(start, 0));

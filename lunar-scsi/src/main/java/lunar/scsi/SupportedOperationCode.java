@@ -45,7 +45,7 @@ public record SupportedOperationCode(Support support, Bytes usage, Optional<Time
     private static final int CTDP_BIT = 7;
 
     public SupportedOperationCode {
-        CdbDecoder.check("CDB size", usage.length(), 0xffff);
+        CdbFields.check("CDB size", usage.length(), 0xffff);
     }
 
     /** Reads the data; what is cut off is absent. */

@@ -24,9 +24,9 @@ public record SupportedOperationCodes(List<Command> commands) implements Paramet
     public record Command(int opcode, OptionalInt serviceAction, int cdbLength,
             Optional<Timeouts> timeouts) {
         public Command {
-            CdbDecoder.check("opcode", opcode, 0xff);
-            serviceAction.ifPresent(value -> CdbDecoder.check("serviceAction", value, 0xffff));
-            CdbDecoder.check("cdbLength", cdbLength, 0xffff);
+            CdbFields.check("opcode", opcode, 0xff);
+            serviceAction.ifPresent(value -> CdbFields.check("serviceAction", value, 0xffff));
+            CdbFields.check("cdbLength", cdbLength, 0xffff);
         }
     }
 

@@ -14,8 +14,8 @@ public record SupportedVpdPages(List<Integer> codes) implements VpdPage {
 
     public SupportedVpdPages {
         codes = List.copyOf(codes);
-        CdbDecoder.check("number of pages", codes.size(), 256);
-        codes.forEach(code -> CdbDecoder.check("page code", code, 0xff));
+        CdbFields.check("number of pages", codes.size(), 256);
+        codes.forEach(code -> CdbFields.check("page code", code, 0xff));
     }
 
     /** A page that lists itself and the given ones. */

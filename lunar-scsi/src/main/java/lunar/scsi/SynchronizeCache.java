@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
  * @param group GROUP NUMBER
  */
 public record SynchronizeCache(CdbForm form, long lba, long blockCount, boolean immediate,
-        int group) implements Cdb {
+        int group) implements StandardCdb {
     static final int SYNCHRONIZE_10 = 0x35;
     static final int SYNCHRONIZE_16 = 0x91;
 

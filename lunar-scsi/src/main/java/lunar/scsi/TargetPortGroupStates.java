@@ -19,7 +19,7 @@ public record TargetPortGroupStates(List<Wanted> wanted) implements ParameterDat
      */
     public record Wanted(State state, int group) {
         public Wanted {
-            CdbDecoder.check("target port group", group, 0xffff);
+            CdbFields.check("target port group", group, 0xffff);
         }
     }
 

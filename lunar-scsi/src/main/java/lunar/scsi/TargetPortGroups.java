@@ -56,11 +56,11 @@ public record TargetPortGroups(boolean extended, int implicitTransitionTimeS, Li
     public record Group(int number, boolean preferred, State state, int supportedStates,
             int statusCode, List<Integer> ports) {
         public Group {
-            CdbDecoder.check("target port group", number, 0xffff);
-            CdbDecoder.check("supportedStates", supportedStates, 0xff);
-            CdbDecoder.check("statusCode", statusCode, 0xff);
-            CdbDecoder.check("number of ports", ports.size(), 0xff);
-            ports.forEach(port -> CdbDecoder.check("port", port, 0xffff));
+            CdbFields.check("target port group", number, 0xffff);
+            CdbFields.check("supportedStates", supportedStates, 0xff);
+            CdbFields.check("statusCode", statusCode, 0xff);
+            CdbFields.check("number of ports", ports.size(), 0xff);
+            ports.forEach(port -> CdbFields.check("port", port, 0xffff));
             ports = List.copyOf(ports);
         }
     }
@@ -82,7 +82,7 @@ public record TargetPortGroups(boolean extended, int implicitTransitionTimeS, Li
     private static final int PORT_LENGTH = 4;
 
     public TargetPortGroups {
-        CdbDecoder.check("implicitTransitionTimeS", implicitTransitionTimeS, extended ? 0xff : 0);
+        CdbFields.check("implicitTransitionTimeS", implicitTransitionTimeS, extended ? 0xff : 0);
         groups = List.copyOf(groups);
     }
 

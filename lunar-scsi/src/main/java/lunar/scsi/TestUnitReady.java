@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /** TEST UNIT READY (SPC-5): is the logical unit ready? */
-public record TestUnitReady() implements Cdb {
+public record TestUnitReady() implements StandardCdb {
     static final int OPCODE = 0x00;
 
     @Override
@@ -16,5 +16,5 @@ public record TestUnitReady() implements Cdb {
     public Direction direction() { return Direction.NONE; }
 
     @Override
-    public void encode(MemorySegment target) { CdbDecoder.start(target, CdbForm.CDB6, OPCODE, 0); }
+    public void encode(MemorySegment target) { CdbFields.start(target, CdbForm.CDB6, OPCODE, 0); }
 }

@@ -21,7 +21,7 @@ public record ThirdPartyCopy(List<Descriptor> descriptors) implements VpdPage {
      */
     public record Descriptor(int type, Bytes content) {
         public Descriptor {
-            CdbDecoder.check("type", type, 0xffff);
+            CdbFields.check("type", type, 0xffff);
             if (content.length() % 4 != 0) {
                 throw new IllegalArgumentException("descriptor of " + content.length() + " bytes");
             }

@@ -17,8 +17,8 @@ public record Timestamp(int origin, long milliseconds) implements ParameterData 
     private static final int LENGTH = 12;
 
     public Timestamp {
-        CdbDecoder.check("origin", origin, 7);
-        CdbDecoder.check("milliseconds", milliseconds, 0xffff_ffff_ffffL);
+        CdbFields.check("origin", origin, 7);
+        CdbFields.check("milliseconds", milliseconds, 0xffff_ffff_ffffL);
     }
 
     /**

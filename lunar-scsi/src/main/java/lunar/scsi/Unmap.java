@@ -9,12 +9,12 @@ import java.lang.foreign.MemorySegment;
  * @param group GROUP NUMBER
  * @param parameterListLength bytes of data-out
  */
-public record Unmap(boolean anchor, int group, int parameterListLength) implements Cdb {
+public record Unmap(boolean anchor, int group, int parameterListLength) implements StandardCdb {
     static final int OPCODE = 0x42;
 
     public Unmap {
-        CdbDecoder.check("group", group, 0x3f);
-        CdbDecoder.check("parameterListLength", parameterListLength, 0xffff);
+        CdbFields.check("group", group, 0x3f);
+        CdbFields.check("parameterListLength", parameterListLength, 0xffff);
     }
 
     static Unmap decode(MemorySegment cdb) {
@@ -35,7 +35,7 @@ public record Unmap(boolean anchor, int group, int parameterListLength) implemen
 
     @Override
     public void encode(MemorySegment target) {
-        CdbDecoder.start(target, CdbForm.CDB10, OPCODE, BigEndian.bit(anchor, 0));
+        CdbFields.start(target, CdbForm.CDB10, OPCODE, BigEndian.bit(anchor, 0));
         BigEndian.int8(target, 6, group);
         BigEndian.int16(target, 7, parameterListLength);
     }

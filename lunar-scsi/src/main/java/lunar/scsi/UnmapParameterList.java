@@ -17,7 +17,7 @@ public record UnmapParameterList(List<Range> ranges) implements ParameterData {
     /** Blocks from {@code lba} on; their number may be zero. */
     public record Range(long lba, long blockCount) {
         public Range {
-            CdbDecoder.check("blockCount", blockCount, 0xffff_ffffL);
+            CdbFields.check("blockCount", blockCount, 0xffff_ffffL);
         }
     }
 
@@ -26,7 +26,7 @@ public record UnmapParameterList(List<Range> ranges) implements ParameterData {
     private static final int MAX_RANGES = (0xffff - HEADER_LENGTH) / RANGE_LENGTH;
 
     public UnmapParameterList {
-        CdbDecoder.check("number of ranges", ranges.size(), MAX_RANGES);
+        CdbFields.check("number of ranges", ranges.size(), MAX_RANGES);
         ranges = List.copyOf(ranges);
     }
 

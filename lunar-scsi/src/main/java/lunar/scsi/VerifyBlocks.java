@@ -14,7 +14,7 @@ import java.lang.foreign.MemorySegment;
  * @param group GROUP NUMBER
  */
 public record VerifyBlocks(CdbForm form, long lba, long blockCount, int protect, boolean dpo,
-        int bytchk, int group) implements Cdb {
+        int bytchk, int group) implements StandardCdb {
     static final int VERIFY_10 = 0x2f;
     static final int VERIFY_12 = 0xaf;
     static final int VERIFY_16 = 0x8f;

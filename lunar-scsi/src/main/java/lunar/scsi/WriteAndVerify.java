@@ -14,7 +14,7 @@ import java.lang.foreign.MemorySegment;
  * @param group GROUP NUMBER
  */
 public record WriteAndVerify(CdbForm form, long lba, long blockCount, int protect, boolean dpo,
-        int bytchk, int group) implements Cdb {
+        int bytchk, int group) implements StandardCdb {
     static final int WRITE_VERIFY_10 = 0x2e;
     static final int WRITE_VERIFY_12 = 0xae;
     static final int WRITE_VERIFY_16 = 0x8e;

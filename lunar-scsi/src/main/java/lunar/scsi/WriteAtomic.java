@@ -14,17 +14,17 @@ import java.lang.foreign.MemorySegment;
  * @param group GROUP NUMBER
  */
 public record WriteAtomic(long lba, int blockCount, int boundaryBlocks, int protect, boolean dpo,
-        boolean fua, int group) implements Cdb {
+        boolean fua, int group) implements StandardCdb {
     static final int OPCODE = 0x9c;
 
     private static final int BOUNDARY = 10;
     private static final int COUNT = 12;
 
     public WriteAtomic {
-        CdbDecoder.check("blockCount", blockCount, 0xffff);
-        CdbDecoder.check("boundaryBlocks", boundaryBlocks, 0xffff);
-        CdbDecoder.check("protect", protect, 7);
-        CdbDecoder.check("group", group, 0x3f);
+        CdbFields.check("blockCount", blockCount, 0xffff);
+        CdbFields.check("boundaryBlocks", boundaryBlocks, 0xffff);
+        CdbFields.check("protect", protect, 7);
+        CdbFields.check("group", group, 0x3f);
     }
 
     static WriteAtomic decode(MemorySegment cdb) {

@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
  * @param parameterListLength bytes of data-out
  */
 public record WriteBuffer(int modeSpecific, int mode, int buffer, int offset,
-        int parameterListLength) implements Cdb {
+        int parameterListLength) implements StandardCdb {
     /** MODE: data of the buffer. */
     public static final int DATA = 0x02;
     /** MODE: the data that this initiator has written last, for a test of the way to and fro. */
@@ -21,11 +21,11 @@ public record WriteBuffer(int modeSpecific, int mode, int buffer, int offset,
     static final int OPCODE = 0x3b;
 
     public WriteBuffer {
-        CdbDecoder.check("modeSpecific", modeSpecific, 7);
-        CdbDecoder.check("mode", mode, 0x1f);
-        CdbDecoder.check("buffer", buffer, 0xff);
-        CdbDecoder.check("offset", offset, 0xff_ffff);
-        CdbDecoder.check("parameterListLength", parameterListLength, 0xff_ffff);
+        CdbFields.check("modeSpecific", modeSpecific, 7);
+        CdbFields.check("mode", mode, 0x1f);
+        CdbFields.check("buffer", buffer, 0xff);
+        CdbFields.check("offset", offset, 0xff_ffff);
+        CdbFields.check("parameterListLength", parameterListLength, 0xff_ffff);
     }
 
     static WriteBuffer decode(MemorySegment cdb) {
@@ -46,7 +46,7 @@ public record WriteBuffer(int modeSpecific, int mode, int buffer, int offset,
 
     @Override
     public void encode(MemorySegment target) {
-        CdbDecoder.start(target, CdbForm.CDB10, OPCODE, modeSpecific << 5 | mode);
+        CdbFields.start(target, CdbForm.CDB10, OPCODE, modeSpecific << 5 | mode);
         BigEndian.int8(target, 2, buffer);
         BigEndian.int24(target, 3, offset);
         BigEndian.int24(target, 6, parameterListLength);

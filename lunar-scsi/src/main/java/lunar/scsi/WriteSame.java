@@ -15,7 +15,7 @@ import java.lang.foreign.MemorySegment;
  * @param group GROUP NUMBER
  */
 public record WriteSame(CdbForm form, long lba, long blockCount, int protect, boolean anchor,
-        boolean unmap, boolean noDataOut, int group) implements Cdb {
+        boolean unmap, boolean noDataOut, int group) implements StandardCdb {
     static final int SAME_10 = 0x41;
     static final int SAME_16 = 0x93;
 

@@ -28,7 +28,7 @@ public record WriteUsingTokenList(boolean immediate, boolean deleteToken, long o
     private static final int MIN_DATA_LENGTH = 550;
 
     public WriteUsingTokenList {
-        CdbDecoder.check("length of the token", token.length(), RodToken.LENGTH);
+        CdbFields.check("length of the token", token.length(), RodToken.LENGTH);
         ranges = List.copyOf(ranges);
     }
 

@@ -14,7 +14,7 @@
  * </ul>
  *
  * <pre>{@code
- * Cdb cdb = Cdb.decode(bytes);                                           // the target
+ * Cdb cdb = CdbDecoder.decode(bytes);                                           // the target
  * int written = new CapacityData16(lastLba, 512, 0, 3, true, true, 0).encode(dataIn, allocationLength);
  *
  * new ReadCapacity16(32).encode(cdbField);                               // the initiator

@@ -18,7 +18,7 @@ import lunar.block.DeviceUri;
 import lunar.block.Devices;
 import lunar.block.Size;
 import lunar.block.StorageException;
-import lunar.target.unit.StateStore;
+import lunar.scsi.target.StateStore;
 
 /**
  * The devices of a running server. Each is open once, however many LUNs it has, and stays open from plan to plan while

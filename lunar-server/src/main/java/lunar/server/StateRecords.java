@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.UUID;
 import lunar.block.DeviceRecords;
-import lunar.target.unit.StateStore;
+import lunar.scsi.target.StateStore;
 
 /**
  * The state directory of a server: {@code devices/} has what is remembered of devices, and a folder for each identity

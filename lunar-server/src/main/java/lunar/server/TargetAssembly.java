@@ -16,7 +16,8 @@ import lunar.iscsi.ChapPolicy;
 import lunar.iscsi.Secret;
 import lunar.target.InitiatorSpec;
 import lunar.target.TargetSpec;
-import lunar.target.unit.UnitSpec;
+import lunar.scsi.target.UnitSpec;
+import lunar.scsi.target.block.DiskSpec;
 
 /** Makes of planned targets what a server takes: opens their devices, and reads the secrets of their users. */
 final class TargetAssembly {
@@ -75,7 +76,7 @@ final class TargetAssembly {
                             + " the same way at each: LUN " + number + " of " + iqn + " differs");
         }
         placed.add(new Placed(iqn, number, lun.uri(), open.device()));
-        return new UnitSpec(open.device(), lun.removable(), lun.rotational(), lun.readOnly(),
+        return new DiskSpec(open.device(), lun.removable(), lun.rotational(), lun.readOnly(),
                 lun.thick(), open.state());
     }
 

@@ -15,8 +15,8 @@ import lunar.scsi.AdditionalSense;
 import lunar.scsi.Lun;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
-import lunar.target.device.DeviceServer;
-import lunar.target.device.LunMap;
+import lunar.scsi.target.DeviceServer;
+import lunar.scsi.target.LunMap;
 import org.jspecify.annotations.Nullable;
 
 /**

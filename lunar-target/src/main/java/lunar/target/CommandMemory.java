@@ -1,6 +1,6 @@
 package lunar.target;
 
-import lunar.target.device.Buffers;
+import lunar.scsi.target.Buffers;
 import org.jspecify.annotations.Nullable;
 
 /**

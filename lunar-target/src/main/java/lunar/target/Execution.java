@@ -10,10 +10,10 @@ import lunar.block.BlockRequest;
 import lunar.block.DeviceGoneException;
 import lunar.block.StorageException;
 import lunar.scsi.IllegalRequestException;
-import lunar.target.device.FencedDevice;
-import lunar.target.device.ScsiTask;
-import lunar.target.device.StorageSense;
-import lunar.target.device.Worker;
+import lunar.scsi.target.FencedDevice;
+import lunar.scsi.target.ScsiTask;
+import lunar.scsi.target.StorageSense;
+import lunar.scsi.target.Worker;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -19,8 +19,9 @@ import lunar.iscsi.LoginStatus;
 import lunar.iscsi.PeerText;
 import lunar.iscsi.TaskReporting;
 import lunar.iscsi.spi.EventLoop;
-import lunar.target.device.LogicalUnit;
-import lunar.target.device.Nexus;
+import lunar.scsi.target.InitiatorPort;
+import lunar.scsi.target.LogicalUnit;
+import lunar.scsi.target.Nexus;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -71,7 +72,8 @@ final class Session {
                 target == null ? 0 : target.device().units().size());
         nexus = target == null
                 ? null
-                : new Nexus(login.initiatorName(), login.isid(),
+                : new Nexus(new InitiatorPort(login.initiatorName(), login.isid().value()),
+                        PeerText.printable(login.initiatorName()), target.device(),
                         target.port(login.portalGroupTag()), new Aborter(),
                         server.announcesResets());
         tasks = new SessionTasks(this, server);

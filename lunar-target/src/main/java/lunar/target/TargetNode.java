@@ -16,14 +16,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.TargetPortGroups.State;
-import lunar.target.device.CopyService;
-import lunar.target.device.LogicalUnit;
-import lunar.target.device.LunMap;
-import lunar.target.device.Nexus;
-import lunar.target.device.ScsiTarget;
-import lunar.target.device.TargetPort;
-import lunar.target.unit.UnitSpec;
-import org.jspecify.annotations.Nullable;
+import lunar.scsi.target.LogicalUnit;
+import lunar.scsi.target.LunMap;
+import lunar.scsi.target.Nexus;
+import lunar.scsi.target.ScsiTarget;
+import lunar.scsi.target.TargetPort;
+import lunar.scsi.target.UnitSpec;
 
 /**
  * A running target node: its spec, the SCSI device behind it, and the sessions that use it. The spec may change while
@@ -46,12 +44,11 @@ final class TargetNode {
      * @param portals the portals of the server
      * @throws IOException when the saved state of a unit cannot be read
      */
-    TargetNode(TargetSpec spec, Portals portals, UnitRegistry units, CopyService copies)
-            throws IOException {
+    TargetNode(TargetSpec spec, Portals portals, UnitRegistry units) throws IOException {
         this.spec = spec;
         this.units = units;
         this.portals = portals;
-        device = new ScsiTarget(spec.name(), ports(spec), copies);
+        device = new ScsiTarget(spec.name(), ports(spec));
         luns = prepare(spec).luns();
         device.serve(luns);
         present(Map.of(), Map.of());
@@ -159,8 +156,10 @@ final class TargetNode {
         device.serve(luns);
         present(before, old.states());
         luns.forEach((lun, unit) -> {
-            if (unit.equals(before.get(lun)) && !alike(old.luns().get(lun), spec.luns().get(lun))) {
-                unit.present(Objects.requireNonNull(spec.luns().get(lun)));
+            UnitSpec wanted = Objects.requireNonNull(spec.luns().get(lun));
+            UnitSpec known = old.luns().get(lun);
+            if (unit.equals(before.get(lun)) && (known == null || !wanted.presentsLike(known))) {
+                wanted.present(unit);
             }
         });
         var ends = new ArrayList<CompletableFuture<?>>();
@@ -176,13 +175,6 @@ final class TargetNode {
         for (LogicalUnit unit : change.taken()) {
             var _ = units.giveBack(unit); // not used yet
         }
-    }
-
-    /** Whether a unit presents itself alike by both specs. */
-    private static boolean alike(@Nullable UnitSpec one, @Nullable UnitSpec other) {
-        return one != null && other != null && one.removable() == other.removable()
-                && one.rotational() == other.rotational() && one.readOnly() == other.readOnly()
-                && one.thick() == other.thick();
     }
 
     /**
@@ -219,8 +211,8 @@ final class TargetNode {
         try {
             for (var lun : wanted.luns().entrySet()) {
                 LogicalUnit unit = luns.get(lun.getKey());
-                if (unit == null || !unit.spec().device().equals(lun.getValue().device())) {
-                    unit = units.take(device, lun.getValue());
+                if (unit == null || !unit.key().equals(lun.getValue().unitKey())) {
+                    unit = units.take(device.name(), lun.getValue());
                     taken.add(unit);
                 }
                 all.put(lun.getKey(), unit);

@@ -33,8 +33,7 @@ import lunar.iscsi.spi.PduReceiver;
 import lunar.iscsi.spi.Transport;
 import lunar.iscsi.spi.TransportProvider;
 import lunar.scsi.TargetPortGroups;
-import lunar.target.device.Buffers;
-import lunar.target.device.CopyService;
+import lunar.scsi.target.Buffers;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -74,7 +73,6 @@ public final class TargetServer implements AutoCloseable {
     private final Buffers buffers;
     private final Sessions sessions;
     private final UnitRegistry units;
-    private final CopyService copies = new CopyService();
     private final Portals portals;
     private final Discovery discovery;
     private final Set<Connection> connections = ConcurrentHashMap.newKeySet();
@@ -262,14 +260,14 @@ public final class TargetServer implements AutoCloseable {
     }
 
     private TargetNode newTarget(TargetSpec spec) throws IOException {
-        return new TargetNode(spec, portals, units, copies);
+        return new TargetNode(spec, portals, units);
     }
 
     /**
      * Checks whether the size of devices has changed; reports it to initiators by a unit attention (CAPACITY DATA HAS
      * CHANGED). Cheap, but it queries the devices, so it may block.
      */
-    public void checkCapacities() { units.checkCapacities(); }
+    public void checkCapacities() { units.refresh(); }
 
     private void requireOpen() {
         if (closed.get()) {

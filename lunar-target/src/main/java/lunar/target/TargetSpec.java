@@ -14,7 +14,8 @@ import java.util.TreeMap;
 import lunar.block.BlockDevice;
 import lunar.iscsi.ChapPolicy;
 import lunar.scsi.TargetPortGroups;
-import lunar.target.unit.UnitSpec;
+import lunar.scsi.target.UnitSpec;
+import lunar.scsi.target.block.DiskSpec;
 
 /**
  * Describes a target node: its name, its LUNs, the initiators that may use it and how they authenticate. Immutable.
@@ -75,7 +76,7 @@ public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec>
 
     /** Returns a copy with one more LUN: a fixed disk. The caller closes the device, after the server. */
     public TargetSpec withLun(int lun, BlockDevice device) {
-        return withLun(lun, UnitSpec.of(device));
+        return withLun(lun, DiskSpec.of(device));
     }
 
     /** Returns a copy with one more LUN. A device at several LUNs is one unit, as its first LUN describes it. */

@@ -18,15 +18,16 @@ import lunar.iscsi.WriteTransfer;
 import lunar.iscsi.spi.Transport;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.Cdb;
+import lunar.scsi.CdbDecoder;
 import lunar.scsi.InvalidCdbException;
 import lunar.scsi.Lun;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
 import lunar.scsi.Status;
-import lunar.target.device.Buffers;
-import lunar.target.device.DeviceServer;
-import lunar.target.device.Nexus;
-import lunar.target.device.ScsiTask;
+import lunar.scsi.target.Buffers;
+import lunar.scsi.target.DeviceServer;
+import lunar.scsi.target.Nexus;
+import lunar.scsi.target.ScsiTask;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -237,7 +238,7 @@ final class Task implements ScsiTask, Transport.Release {
             return Objects.requireNonNull(cdb);
         }
         try {
-            return Cdb.decode(cdbBytes);
+            return CdbDecoder.decode(cdbBytes);
         } catch (InvalidCdbException e) {
             throw new IllegalStateException("not plain", e);
         }
@@ -314,8 +315,8 @@ final class Task implements ScsiTask, Transport.Release {
     public void good(int dataIn) { end(Status.GOOD, null, dataIn); }
 
     @Override
-    public void good(byte[] parameterData, int allocationLength) {
-        int length = Math.min(parameterData.length, allocationLength);
+    public void good(byte[] parameterData, long allocationLength) {
+        int length = (int) Math.min(parameterData.length, allocationLength);
         MemorySegment room = roomForDataIn(length);
         if (room == null) {
             end(Status.BUSY, null, 0);

@@ -6,7 +6,7 @@ import java.nio.channels.WritableByteChannel;
 import java.util.Objects;
 import lunar.block.BlockDevice;
 import lunar.iscsi.spi.Transport;
-import lunar.target.device.Buffers;
+import lunar.scsi.target.Buffers;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -22,9 +22,10 @@ import lunar.iscsi.TaskManagementResponseCode;
 import lunar.iscsi.spi.EventLoop;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.SenseKey;
-import lunar.target.device.LogicalUnit;
-import lunar.target.device.LunMap;
-import lunar.target.device.Nexus;
+import lunar.scsi.target.LogicalUnit;
+import lunar.scsi.target.LunMap;
+import lunar.scsi.target.Nexus;
+import lunar.scsi.target.PendingAttention;
 
 /**
  * Performs task management (RFC 7143 section 11.5, RFC 7144, SAM-5 chapter 7). An aborted task that a device executes
@@ -49,7 +50,7 @@ final class TaskManagement {
         static Answer of(TaskManagementResponseCode code) { return new Answer(code, 0); }
 
         /** Reports a pending unit attention: sense key, codes, and UADE DEPTH (SAM-5 section 7.10). */
-        static Answer of(Nexus.Pending attention) {
+        static Answer of(PendingAttention attention) {
             int depth = attention.more() ? MORE_THAN_ONE : ONE;
             return new Answer(FUNCTION_SUCCEEDED,
                     (depth | SenseKey.UNIT_ATTENTION.code()) << 16
@@ -160,7 +161,7 @@ final class TaskManagement {
                                     ? FUNCTION_SUCCEEDED
                                     : FUNCTION_COMPLETE);
             case QUERY_ASYNCHRONOUS_EVENT -> {
-                Nexus.Pending attention = session.nexus().pendingAttention(unit);
+                PendingAttention attention = session.nexus().pendingAttention(unit);
                 yield attention == null
                         ? now(FUNCTION_COMPLETE)
                         : CompletableFuture.completedFuture(Answer.of(attention));
@@ -203,7 +204,7 @@ final class TaskManagement {
             for (Nexus nexus : unit.nexuses()) {
                 if (nexus.equals(session.nexus())) {
                     all.add(session.abort(own::contains, _ -> {}));
-                    all.add(nexus.cancelCopies(unit).thenApply(_ -> 0));
+                    all.add(unit.cancel(nexus).thenApply(_ -> 0));
                     nexus.establish(unit, AdditionalSense.BUS_DEVICE_RESET_OCCURRED);
                 } else {
                     all.add(nexus.abort(unit, AdditionalSense.BUS_DEVICE_RESET_OCCURRED));

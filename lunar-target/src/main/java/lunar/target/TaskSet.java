@@ -6,7 +6,7 @@ import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
 import lunar.iscsi.TaskAttribute;
-import lunar.target.device.Buffers;
+import lunar.scsi.target.Buffers;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -5,8 +5,8 @@ import java.util.Map;
 import lunar.iscsi.CommandWindow;
 import lunar.iscsi.TaskAttribute;
 import lunar.scsi.Status;
-import lunar.target.device.DeviceServer;
-import lunar.target.device.LogicalUnit;
+import lunar.scsi.target.DeviceServer;
+import lunar.scsi.target.LogicalUnit;
 import org.jspecify.annotations.Nullable;
 
 /**

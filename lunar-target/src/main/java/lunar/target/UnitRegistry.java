@@ -1,18 +1,20 @@
 package lunar.target;
 
 import java.io.IOException;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import lunar.block.BlockDevice;
 import lunar.block.StorageException;
-import lunar.target.device.LogicalUnit;
-import lunar.target.device.ScsiTarget;
-import lunar.target.unit.UnitSpec;
+import lunar.scsi.target.LogicalUnit;
+import lunar.scsi.target.LogicalUnits;
+import lunar.scsi.target.UnitContext;
+import lunar.scsi.target.UnitKey;
+import lunar.scsi.target.UnitSpec;
 
 /**
- * Maps the devices of a server to their logical units: a device at several LUNs, of one target or of several, is one
+ * Maps what a server serves to its logical units: a device at several LUNs, of one target or of several, is one
  * unit with one set of reservations and mode pages. Thread-safe.
  */
 final class UnitRegistry {
@@ -21,23 +23,24 @@ final class UnitRegistry {
 
     private static final System.Logger LOG = System.getLogger("lunar.target");
 
-    private final IdentityHashMap<BlockDevice, Shared> units = new IdentityHashMap<>();
-    private final ServerLimits limits;
+    private final Map<UnitKey, Shared> units = new HashMap<>();
+    private final UnitContext context;
 
-    UnitRegistry(ServerLimits limits) { this.limits = limits; }
+    UnitRegistry(ServerLimits limits) {
+        context = new UnitContext(limits.maxTransferBytes(), limits.abortTimeoutMs());
+    }
 
     /**
      * Returns the unit of a device, for one more LUN.
      *
      * @throws IOException when its saved state cannot be read
      */
-    synchronized LogicalUnit take(ScsiTarget target, UnitSpec spec) throws IOException {
-        Shared known = units.get(spec.device());
+    synchronized LogicalUnit take(String targetName, UnitSpec spec) throws IOException {
+        Shared known = units.get(spec.unitKey());
         LogicalUnit unit = known == null
-                ? new LogicalUnit(target, spec, limits.maxTransferBytes(),
-                        limits.abortTimeoutMs())
+                ? LogicalUnits.open(spec, targetName, context)
                 : known.unit();
-        units.put(spec.device(), new Shared(unit, known == null ? 1 : known.luns() + 1));
+        units.put(spec.unitKey(), new Shared(unit, known == null ? 1 : known.luns() + 1));
         return unit;
     }
 
@@ -47,27 +50,28 @@ final class UnitRegistry {
      * @return ends when nothing works on the device any more, if this was the last LUN
      */
     synchronized CompletableFuture<Void> giveBack(LogicalUnit unit) {
-        BlockDevice device = unit.spec().device();
-        Shared known = Objects.requireNonNull(units.get(device));
+        UnitKey key = unit.key();
+        Shared known = Objects.requireNonNull(units.get(key));
         if (known.luns() > 1) {
-            units.put(device, new Shared(unit, known.luns() - 1));
+            units.put(key, new Shared(unit, known.luns() - 1));
             return CompletableFuture.completedFuture(null);
         }
-        units.remove(device);
+        units.remove(key);
         return unit.quiet();
     }
 
-    /** Checks whether the size of devices has changed. May block. */
-    void checkCapacities() {
+    /** Looks whether devices have changed by themselves, in their sizes, say. May block. */
+    void refresh() {
         List<LogicalUnit> all;
         synchronized (this) {
             all = units.values().stream().map(Shared::unit).toList();
         }
         for (LogicalUnit unit : all) {
             try {
-                unit.checkCapacity();
+                unit.refresh();
             } catch (StorageException e) {
-                LOG.log(System.Logger.Level.DEBUG, "no size of {0}: {1}", unit.device(),
+                LOG.log(System.Logger.Level.DEBUG, "{0} does not tell its state: {1}",
+                        unit.device().identity(),
                         e.getMessage());
             }
         }

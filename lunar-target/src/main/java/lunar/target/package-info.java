@@ -1,10 +1,10 @@
 /**
- * An iSCSI target server: {@link lunar.target.TargetServer} listens on portals and serves the block devices of
+ * An iSCSI target server: {@link lunar.target.TargetServer} listens on portals and serves the logical units of
  * its {@link lunar.target.TargetSpec}s as LUNs.
  *
  * <p>Inside: a {@code Connection} is in its {@code LoginPhase}, then in {@code FullFeature}; a {@code Session} is
  * one I_T nexus; a {@code Task} is one SCSI command, which {@code CommandIntake} takes in and {@code Execution} submits
- * to a device. Its device server is in {@code lunar.target.device}. READ and WRITE allocate nothing.
+ * to a device. Its device server is in {@code lunar.scsi.target}. READ and WRITE allocate nothing.
  *
  * <p>Threading: a session with all its state is confined to the thread of its connections' event loop. Devices complete
  * requests on any thread; the task then returns to its loop. Sessions interact through {@code Sessions}, {@code

@@ -2,13 +2,9 @@ package lunar.target;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
-import java.util.Objects;
-import lunar.scsi.TestUnitReady;
-import lunar.target.device.DeviceServer;
-import lunar.target.device.ScsiTask;
+import lunar.testkit.echo.EchoCdb;
+import lunar.testkit.echo.EchoSpec;
 import org.junit.jupiter.api.Test;
 
 /** Data both ways, and CDBs of more than 16 bytes (RFC 7143 sections 4.6.4, 11.2.2.3, 11.2.2.4, 11.4.4, 11.7.5). */
@@ -18,59 +14,33 @@ class BidirectionalCommandTest {
     private static final int RESPONSE = 0x21;
     private static final int BURST = 512;
 
-    /** Returns the data-out, each byte with one of the CDB beyond its 16th added to it. */
-    private record Adder(DeviceServer others) implements DeviceServer {
-        private static boolean isOurs(ScsiTask task) {
-            return task.cdbBytes().get(ValueLayout.JAVA_BYTE, 0) == 0x7f;
-        }
-
-        @Override
-        public void prepare(ScsiTask task) {
-            if (isOurs(task)) {
-                task.accept(new TestUnitReady(), task.expectedOutBytes());
-            } else {
-                others.prepare(task);
-            }
-        }
-
-        @Override
-        public void execute(ScsiTask task) {
-            if (!isOurs(task)) {
-                others.execute(task);
-                return;
-            }
-            int length = (int) task.dataOut().byteSize();
-            MemorySegment room = Objects.requireNonNull(task.roomForDataIn(length));
-            for (int i = 0; i < length; i++) {
-                room.set(ValueLayout.JAVA_BYTE, i, sum(task.dataOut().get(ValueLayout.JAVA_BYTE, i),
-                        task.cdbBytes().toArray(ValueLayout.JAVA_BYTE), i));
-            }
-            task.good(length);
-        }
-
-        @Override
-        public void ended(ScsiTask task) {
-            if (!isOurs(task)) {
-                others.ended(task);
-            }
-        }
-    }
-
     private static byte sum(byte data, byte[] cdb, int at) {
         return (byte) (data + cdb[16 + at % (cdb.length - 16)]);
     }
 
+    /** A target with a disk, and with an echo device at LUN 1. */
     private static TargetFixture target() throws Exception {
         var target = new TargetFixture();
-        Objects.requireNonNull(target.server.target(RawInitiator.TARGET)).device().units()
-                .forEach(unit -> unit.extend(Adder::new));
+        var _ = target.server.update(target.server.spec(RawInitiator.TARGET).orElseThrow()
+                .withLun(1, EchoSpec.of("echo-1")));
         return target;
+    }
+
+    /** An initiator of the echo device. */
+    private static WirePeer peer(TargetFixture target, int level, String... keys)
+            throws Exception {
+        var peer = WirePeer.loggedIn(target.server, level, keys);
+        peer.lun = 1;
+        peer.takeAttentions();
+        return peer;
     }
 
     private static byte[] cdb(int length) {
         byte[] cdb = new byte[length];
         cdb[0] = 0x7f;
         cdb[7] = (byte) (length - 8);
+        cdb[8] = (byte) 0xf0;
+        cdb[9] = 1;
         for (int i = 16; i < length; i++) {
             cdb[i] = (byte) (3 * i + 1);
         }
@@ -109,7 +79,7 @@ class BidirectionalCommandTest {
         byte[] cdb = cdb(260);
         byte[] data = data(2000);
         try (TargetFixture target = target();
-                var peer = WirePeer.loggedIn(target.server, 0, "MaxBurstLength=512",
+                var peer = peer(target, 0, "MaxBurstLength=512",
                         "FirstBurstLength=512", "ImmediateData=No")) {
             int itt = peer.bidirectional(cdb, data.length, data.length);
             int numbered = send(peer, itt, data);
@@ -134,7 +104,7 @@ class BidirectionalCommandTest {
     void shouldTellWhatOfBothWaysWasNotMoved() throws Exception {
         byte[] cdb = cdb(32);
         byte[] data = data(512);
-        try (TargetFixture target = target(); var peer = WirePeer.loggedIn(target.server, 0)) {
+        try (TargetFixture target = target(); WirePeer peer = peer(target, 0)) {
             int itt = peer.bidirectional(cdb, data.length, 2048);
             send(peer, itt, data);
             assertThat(peer.take(DATA_IN, itt).data()).isEqualTo(sums(data, cdb));
@@ -156,7 +126,7 @@ class BidirectionalCommandTest {
     void shouldSendDataAgainByTheirNumbers() throws Exception {
         byte[] cdb = cdb(32);
         byte[] data = data(512);
-        try (TargetFixture target = target(); var peer = WirePeer.loggedIn(target.server, 1)) {
+        try (TargetFixture target = target(); WirePeer peer = peer(target, 1)) {
             int itt = peer.bidirectional(cdb, data.length, data.length);
             int r2ts = send(peer, itt, data);
             WirePeer.Pdu lost = peer.lose(DATA_IN, itt);
@@ -177,6 +147,17 @@ class BidirectionalCommandTest {
             WirePeer.Pdu response = peer.take(RESPONSE, itt);
             assertThat(response.status()).as("CHECK CONDITION").isEqualTo(2);
             assertThat(response.readResidual()).isEqualTo(512);
+        }
+    }
+
+    @Test
+    void shouldEchoByAVendorSpecificCommand() throws Exception {
+        byte[] data = data(300);
+        try (TargetFixture target = target(); WirePeer peer = peer(target, 0)) {
+            int itt = peer.bidirectional(new EchoCdb().bytes(), data.length, data.length);
+            send(peer, itt, data);
+            assertThat(peer.take(DATA_IN, itt).data()).isEqualTo(data);
+            assertThat(peer.isGood(itt)).isTrue();
         }
     }
 }

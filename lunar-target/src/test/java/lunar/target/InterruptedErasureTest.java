@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Optional;
 import lunar.scsi.Status;
-import lunar.target.unit.StateStore;
+import lunar.scsi.target.StateStore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 

@@ -17,7 +17,7 @@ import lunar.scsi.ReservationType;
 import lunar.scsi.ReserveOutParameters;
 import lunar.scsi.Status;
 import lunar.scsi.TransportId;
-import lunar.target.unit.StateStore;
+import lunar.scsi.target.StateStore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 

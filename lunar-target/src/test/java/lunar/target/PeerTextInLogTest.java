@@ -5,17 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Objects;
 import lunar.iscsi.Bhs;
 import lunar.iscsi.ChapCredentials;
 import lunar.iscsi.ChapPolicy;
-import lunar.iscsi.Isid;
 import lunar.iscsi.LoginRequest;
 import lunar.iscsi.LoginStage;
 import lunar.iscsi.Secret;
 import lunar.iscsi.TextRequest;
 import lunar.scsi.Lun;
-import lunar.target.device.Nexus;
-import lunar.target.device.TargetPort;
 import lunar.testkit.CapturedLog;
 import org.junit.jupiter.api.Test;
 
@@ -102,9 +100,13 @@ class PeerTextInLogTest {
     }
 
     @Test
-    void shouldEscapeInitiatorNameOfANexus() {
-        var nexus = new Nexus(HOSTILE, new Isid(1), new TargetPort(RawInitiator.TARGET, 1, 1),
-                null);
-        assertThat(nexus).hasToString(ESCAPED + " on " + RawInitiator.TARGET);
+    void shouldEscapeInitiatorNameOfANexus() throws Exception {
+        try (var target = new TargetFixture(); var initiator = new RawInitiator(target.server)) {
+            assertThat(initiator.loginAs(HOSTILE, RawInitiator.TARGET).status()).isZero();
+            TargetNode node = Objects.requireNonNull(target.server.target(RawInitiator.TARGET));
+            TargetFixture.await("the session", () -> !node.sessions().isEmpty());
+            assertThat(node.sessions()).extracting(session -> session.nexus().toString())
+                    .containsExactly(ESCAPED + " on " + RawInitiator.TARGET);
+        }
     }
 }

@@ -19,7 +19,7 @@ import lunar.scsi.Lun;
 import lunar.scsi.ModeParameters;
 import lunar.scsi.Status;
 import lunar.scsi.TargetPortGroups;
-import lunar.target.unit.StateStore;
+import lunar.scsi.target.StateStore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

@@ -13,8 +13,8 @@ import lunar.iscsi.TaskManagementResponseCode;
 import lunar.scsi.CommandDescriptor;
 import lunar.scsi.CommandTable;
 import lunar.scsi.Status;
-import lunar.target.unit.StateStore;
-import lunar.target.unit.UnitSpec;
+import lunar.scsi.target.StateStore;
+import lunar.scsi.target.block.DiskSpec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -58,7 +58,7 @@ class ReadOnlyInitiatorTest {
         device = new GatedDevice("ram:1MiB");
         server = TargetServer.builder().portal("127.0.0.1", 0).loops(2)
                 .target(TargetSpec.of(RawInitiator.TARGET)
-                        .withLun(0, UnitSpec.of(device)
+                        .withLun(0, DiskSpec.of(device)
                                 .withState(StateStore.inDirectory(directory)))
                         .withInitiator(InitiatorSpec.of(READER).withReadOnly(true))
                         .withInitiator(InitiatorSpec.of(WRITER)))

@@ -18,8 +18,9 @@ import lunar.iscsi.TaskManagementFunction;
 import lunar.scsi.PersistentReserveOut;
 import lunar.scsi.ReserveOutParameters;
 import lunar.scsi.Status;
-import lunar.target.unit.StateStore;
-import lunar.target.unit.UnitSpec;
+import lunar.scsi.target.StateStore;
+import lunar.scsi.target.UnitSpec;
+import lunar.scsi.target.block.DiskSpec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -76,7 +77,7 @@ class RejectedFunctionTest {
     void shouldAnswerCommandWhoseAbortWasRejected() throws Exception {
         var store = new HungStore();
         try (var device = new GatedDevice("ram:1MiB");
-                var server = serve(UnitSpec.of(device).withState(store));
+                var server = serve(DiskSpec.of(device).withState(store));
                 var initiator = RawInitiator.ready(server, 1)) {
             int command = register(initiator, store);
             int abort = initiator.manage(TaskManagementFunction.ABORT_TASK, command);
@@ -95,7 +96,7 @@ class RejectedFunctionTest {
     void shouldAnswerAllCommandsOfASetWhoseAbortWasRejected() throws Exception {
         var store = new HungStore();
         try (var device = new GatedDevice("ram:1MiB");
-                var server = serve(UnitSpec.of(device).withState(store));
+                var server = serve(DiskSpec.of(device).withState(store));
                 var initiator = RawInitiator.ready(server, 1)) {
             int stuck = register(initiator, store);
             device.shut(1, request -> request.operation() == BlockRequest.Operation.WRITE);
@@ -130,7 +131,7 @@ class RejectedFunctionTest {
     void shouldAnswerOnceWhatHasEndedBeforeTheRejection() throws Exception {
         var store = new HungStore();
         try (var device = new GatedDevice("ram:1MiB");
-                var server = serve(UnitSpec.of(device).withState(store), 3000);
+                var server = serve(DiskSpec.of(device).withState(store), 3000);
                 var initiator = RawInitiator.ready(server, 1)) {
             int stuck = register(initiator, store);
             device.shut(1, request -> request.operation() == BlockRequest.Operation.WRITE);
@@ -160,7 +161,7 @@ class RejectedFunctionTest {
         var store = new HungStore();
         try (var device = new GatedDevice("ram:1MiB");
                 // Twice this time has the second function to succeed.
-                var server = serve(UnitSpec.of(device).withState(store), 4000);
+                var server = serve(DiskSpec.of(device).withState(store), 4000);
                 var initiator = RawInitiator.ready(server, 1)) {
             int command = register(initiator, store);
             int first = initiator.manage(TaskManagementFunction.ABORT_TASK, command);

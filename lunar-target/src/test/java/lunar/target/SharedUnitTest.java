@@ -21,8 +21,9 @@ import lunar.scsi.ReservationType;
 import lunar.scsi.ReserveOutParameters;
 import lunar.scsi.Status;
 import lunar.scsi.TargetPortGroups;
-import lunar.target.unit.StateStore;
-import lunar.target.unit.UnitSpec;
+import lunar.scsi.target.StateStore;
+import lunar.scsi.target.UnitSpec;
+import lunar.scsi.target.block.DiskSpec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -42,7 +43,7 @@ class SharedUnitTest {
         final RawInitiator other;
 
         Shared(int otherGroup) throws Exception {
-            UnitSpec unit = UnitSpec.of(device).withState(StateStore.inDirectory(directory));
+            UnitSpec unit = DiskSpec.of(device).withState(StateStore.inDirectory(directory));
             server = TargetServer.builder()
                     .portal(portal(1))
                     .portal(portal(2))

@@ -30,7 +30,7 @@ import lunar.iscsi.TaskAttribute;
 import lunar.scsi.Lun;
 import lunar.scsi.Status;
 import lunar.scsi.TargetPortGroups.State;
-import lunar.target.unit.UnitSpec;
+import lunar.scsi.target.block.DiskSpec;
 import lunar.testkit.Seed;
 import org.junit.jupiter.api.Test;
 
@@ -62,7 +62,7 @@ class TargetChangesStressTest {
     private static final class Plan {
         final Random random;
         final List<BlockDevice> devices;
-        final Map<Integer, UnitSpec> units = new TreeMap<>();
+        final Map<Integer, DiskSpec> units = new TreeMap<>();
         final Map<Integer, InitiatorSpec> initiators = new HashMap<>();
         boolean other;
         boolean secondPortal;
@@ -71,7 +71,7 @@ class TargetChangesStressTest {
             this.random = random;
             this.devices = devices;
             for (int lun = 0; lun < UNITS; lun++) {
-                units.put(lun, UnitSpec.of(devices.get(lun)));
+                units.put(lun, DiskSpec.of(devices.get(lun)));
             }
         }
 
@@ -82,7 +82,7 @@ class TargetChangesStressTest {
             switch (random.nextInt(7)) {
                 case 0, 1 -> {
                     if (units.remove(lun) == null) {
-                        units.put(lun, UnitSpec.of(devices.get(lun)));
+                        units.put(lun, DiskSpec.of(devices.get(lun)));
                     }
                 }
                 case 2 -> units.computeIfPresent(lun,

@@ -23,7 +23,7 @@ import lunar.iscsi.TargetAddress;
 import lunar.scsi.Lun;
 import lunar.scsi.Status;
 import lunar.scsi.TargetPortGroups.State;
-import lunar.target.unit.UnitSpec;
+import lunar.scsi.target.block.DiskSpec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -284,7 +284,7 @@ class TargetChangesTest {
     @Test
     void shouldChangeHowAUnitLooks() throws Exception {
         TargetSpec disk = TargetSpec.of(RawInitiator.TARGET);
-        var unit = UnitSpec.of(first);
+        var unit = DiskSpec.of(first);
         try (var server = server(disk.withLun(0, unit)).start(); var raw = ready(server, ONE)) {
             assertDone(server.update(disk.withLun(0, unit.withThick(true))));
             assertThat(sense(raw, 0)).isEqualTo(INQUIRY_CHANGED);

@@ -11,9 +11,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
-import lunar.target.unit.StateStore;
+import lunar.scsi.target.StateStore;
 import java.util.function.UnaryOperator;
-import lunar.target.unit.UnitSpec;
+import lunar.scsi.target.block.DiskSpec;
 
 /** A server with one target and one LUN of 1 MiB behind a gate. Closing checks that nothing leaked. */
 final class TargetFixture implements AutoCloseable {
@@ -36,15 +36,15 @@ final class TargetFixture implements AutoCloseable {
     }
 
     /** The same over another device, as another kind of unit. */
-    TargetFixture(String uri, UnaryOperator<UnitSpec> changes) throws IOException {
+    TargetFixture(String uri, UnaryOperator<DiskSpec> changes) throws IOException {
         this(ServerLimits.DEFAULT, 0, uri, changes);
     }
 
     private TargetFixture(ServerLimits limits, int moreUnits, String uri,
-            UnaryOperator<UnitSpec> changes) throws IOException {
+            UnaryOperator<DiskSpec> changes) throws IOException {
         device = new GatedDevice(uri);
         TargetSpec spec = TargetSpec.of(RawInitiator.TARGET).withLun(0,
-                changes.apply(UnitSpec.of(device)));
+                changes.apply(DiskSpec.of(device)));
         for (int lun = 1; lun <= moreUnits; lun++) {
             more.add(new GatedDevice("ram:1MiB"));
             spec = spec.withLun(lun, more.getLast());

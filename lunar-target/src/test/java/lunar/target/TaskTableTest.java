@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Random;
-import lunar.target.device.AbsentDeviceServer;
+import lunar.scsi.target.AbsentDeviceServer;
 import lunar.testkit.Seed;
 import org.junit.jupiter.api.Test;
 

@@ -95,6 +95,8 @@ final class WirePeer implements AutoCloseable {
     private final OutputStream out;
     private final int cid;
     private boolean digests;
+    /** LUN of commands, below 256. */
+    int lun;
     String initiator = "InitiatorName=iqn.2026-11.org.lunar:raw";
     int expStatSn;
 
@@ -117,11 +119,16 @@ final class WirePeer implements AutoCloseable {
     static WirePeer loggedIn(TargetServer server, int level, String... keys) throws IOException {
         var peer = new WirePeer(server, 0);
         assertThat(peer.login(level, 0, keys)).isZero();
+        peer.takeAttentions();
+        return peer;
+    }
+
+    /** Hears of all unit attentions of the LUN. */
+    void takeAttentions() throws IOException {
         int itt;
         do {
-            itt = peer.command(0, new byte[6], 0, new byte[0], true);
-        } while (peer.take(0x21, itt).status() == 2);
-        return peer;
+            itt = command(0, new byte[6], 0, new byte[0], true);
+        } while (take(0x21, itt).status() == 2);
     }
 
     /**
@@ -184,25 +191,26 @@ final class WirePeer implements AutoCloseable {
 
     ByteBuffer commandHeader(int itt, int cmdSn, int flags, byte[] cdb, int expectedBytes,
             boolean isFinal) {
-        return header(0x01, (isFinal ? FINAL : 0) | flags, itt).putInt(20, expectedBytes)
-                .putInt(24, cmdSn).putInt(28, expStatSn).put(32, cdb);
+        return header(0x01, (isFinal ? FINAL : 0) | flags, itt).put(9, (byte) lun)
+                .putInt(20, expectedBytes).putInt(24, cmdSn).putInt(28, expStatSn).put(32, cdb);
     }
 
     /**
-     * A command that sends and gets data, with a CDB of more than 16 bytes: both need additional header segments
-     * (sections 11.2.2.3 and 11.2.2.4). No data go with it.
+     * A command that sends and gets data, perhaps with a CDB of more than 16 bytes: both need additional header
+     * segments (sections 11.2.2.3 and 11.2.2.4). No data go with it.
      */
     int bidirectional(byte[] cdb, int outBytes, int inBytes) throws IOException {
         int itt = newTag();
-        int more = cdb.length - 16;
-        int paddedMore = (more + 3) / 4 * 4;
+        int more = Math.max(0, cdb.length - 16);
+        int extended = more == 0 ? 0 : 4 + (more + 3) / 4 * 4;
         ByteBuffer header = commandHeader(itt, numbers.cmdSn++, READ | WRITE,
                 Arrays.copyOf(cdb, 16), outBytes, true);
-        header.put(4, (byte) ((4 + paddedMore + 8) / 4)); // TotalAHSLength in words
-        ByteBuffer pdu = ByteBuffer.allocate(48 + 4 + paddedMore + 8).put(header.array());
-        pdu.putShort((short) (more + 1)).put((byte) 1).put((byte) 0);
-        pdu.put(cdb, 16, more).position(48 + 4 + paddedMore);
-        pdu.putShort((short) 5).put((byte) 2).put((byte) 0).putInt(inBytes);
+        header.put(4, (byte) ((extended + 8) / 4)); // TotalAHSLength in words
+        ByteBuffer pdu = ByteBuffer.allocate(48 + extended + 8).put(header.array());
+        if (more > 0) {
+            pdu.putShort((short) (more + 1)).put((byte) 1).put((byte) 0).put(cdb, 16, more);
+        }
+        pdu.position(48 + extended).putShort((short) 5).put((byte) 2).put((byte) 0).putInt(inBytes);
         sendBytes(pdu.array());
         return itt;
     }

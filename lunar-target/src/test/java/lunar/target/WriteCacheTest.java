@@ -18,8 +18,8 @@ import lunar.block.StorageException;
 import lunar.iscsi.TaskManagementFunction;
 import lunar.scsi.Sense;
 import lunar.scsi.Status;
-import lunar.target.unit.StateStore;
-import lunar.target.unit.UnitSpec;
+import lunar.scsi.target.StateStore;
+import lunar.scsi.target.block.DiskSpec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -171,7 +171,7 @@ class WriteCacheTest {
     private TargetServer serve(BadFlushes device) throws IOException {
         return TargetServer.builder().portal("127.0.0.1", 0)
                 .target(TargetSpec.of(RawInitiator.TARGET).withLun(0,
-                        UnitSpec.of(device)
+                        DiskSpec.of(device)
                                 .withState(StateStore.inDirectory(directory))))
                 .start();
     }

@@ -1,0 +1,51 @@
+package lunar.scsi.target;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import lunar.scsi.AdditionalSense;
+import org.jspecify.annotations.Nullable;
+
+/** Unit attention conditions of one nexus at one logical unit, oldest first (SAM-5 section 5.14). Thread-safe. */
+final class Attentions {
+    /** Most conditions that pend at once: more tell the host nothing new. */
+    private static final int MAX_PENDING = 16;
+
+    private final Deque<AdditionalSense> pending = new ArrayDeque<>();
+    private volatile boolean any;
+
+    /** @param first what a new nexus hears of first; null for nothing */
+    Attentions(@Nullable AdditionalSense first) {
+        if (first != null) {
+            pending.add(first);
+        }
+        any = first != null;
+    }
+
+    synchronized void establish(AdditionalSense condition) {
+        if (pending.size() < MAX_PENDING && !pending.contains(condition)) {
+            pending.add(condition);
+            any = true;
+        }
+    }
+
+    /** Forgets one that the nexus has learned of in another way. */
+    synchronized void clear(AdditionalSense condition) {
+        pending.remove(condition);
+        any = !pending.isEmpty();
+    }
+
+    /** The oldest, which stays pending, and whether there are more (SAM-5 section 7.10); null for none. */
+    synchronized @Nullable PendingAttention pending() {
+        AdditionalSense oldest = pending.peek();
+        return oldest == null ? null : new PendingAttention(oldest, pending.size() > 1);
+    }
+
+    @Nullable
+    AdditionalSense take() { return any ? poll() : null; }
+
+    private synchronized @Nullable AdditionalSense poll() {
+        AdditionalSense oldest = pending.poll();
+        any = !pending.isEmpty();
+        return oldest;
+    }
+}

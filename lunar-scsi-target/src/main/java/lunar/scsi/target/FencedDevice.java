@@ -1,0 +1,191 @@
+package lunar.scsi.target;
+
+import java.io.IOException;
+import java.lang.ref.WeakReference;
+import java.nio.channels.WritableByteChannel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.WeakHashMap;
+import lunar.block.BlockDevice;
+import lunar.block.BlockRequest;
+import lunar.block.BusyException;
+import lunar.block.ForwardingDevice;
+import lunar.block.StorageException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A device with a fence around what aborted commands have left in it. A request that the device does not end cannot be
+ * called back, and a write may land at any time until it ends. While its blocks are fenced, every other request that
+ * touches them fails with {@link BusyException}: so no read sees what may still change, and no later write is
+ * overtaken by it. That makes it true to tell an initiator that its command is aborted (SAM-5 section 5.6).
+ *
+ * <p>One fence per device, however many logical units show it. Thread-safe; costs a volatile read while nothing is
+ * fenced.
+ */
+public final class FencedDevice extends ForwardingDevice {
+    private static final System.Logger LOG = System.getLogger("lunar.target");
+
+    /** Most that may be left behind in one device; beyond it none is let go of. */
+    static final int MAX_CONFINED = 1024;
+
+    /** Fences of the devices in use; weak, since a device has its fence only as long as it is used. */
+    private static final Map<BlockDevice, WeakReference<FencedDevice>> FENCES = new WeakHashMap<>();
+
+    private final List<Confined> confined = new ArrayList<>();
+    private volatile int confinedCount;
+
+    private FencedDevice(BlockDevice below) { super(below); }
+
+    /** Returns the device with its fence, the same one for every caller. */
+    public static FencedDevice over(BlockDevice device) {
+        if (device instanceof FencedDevice fenced) {
+            return fenced;
+        }
+        synchronized (FENCES) {
+            WeakReference<FencedDevice> known = FENCES.get(device);
+            FencedDevice fenced = known == null ? null : known.get();
+            if (fenced == null) {
+                fenced = new FencedDevice(device);
+                FENCES.put(device, new WeakReference<>(fenced));
+            }
+            return fenced;
+        }
+    }
+
+    /** A fence around what an aborted command has left in the device. */
+    public final class Confined {
+        private final BlockRequest.Operation operation;
+        private final long lba;
+        private final long blockCount;
+
+        private Confined(BlockRequest.Operation operation, long lba, long blockCount) {
+            this.operation = operation;
+            this.lba = lba;
+            this.blockCount = blockCount;
+        }
+
+        private boolean touches(BlockRequest request) {
+            return changes(operation) && request.operation() != BlockRequest.Operation.FLUSH
+                    && request.lba() < lba + blockCount
+                    && lba < request.lba() + request.blockCount();
+        }
+
+        /** Lifts the fence when the device has let go of it: its blocks are free again. */
+        public void lift() {
+            synchronized (confined) {
+                if (!confined.remove(this)) {
+                    return;
+                }
+                confinedCount = confined.size();
+            }
+            if (confinedCount == 0) {
+                LOG.log(System.Logger.Level.WARNING, "{0} has ended every aborted command",
+                        below());
+            }
+        }
+
+        @Override
+        public String toString() {
+            return "an aborted " + operation + " of " + blockCount + " blocks from " + lba;
+        }
+    }
+
+    /**
+     * Fences what a submitted request may change until {@link Confined#lift}. The request must be one that the device
+     * has.
+     *
+     * @return null where too much is fenced already
+     */
+    public @Nullable Confined confine(BlockRequest request) {
+        return confine(new Confined(request.operation(), request.lba(), request.blockCount()));
+    }
+
+    /** Fences the whole device, as {@link #confine(BlockRequest)} does a part of it. */
+    @Nullable
+    Confined confine() {
+        return confine(new Confined(BlockRequest.Operation.WRITE, 0, Long.MAX_VALUE));
+    }
+
+    private @Nullable Confined confine(Confined one) {
+        boolean first;
+        synchronized (confined) {
+            if (confined.size() >= MAX_CONFINED) {
+                return null;
+            }
+            first = confined.isEmpty();
+            confined.add(one);
+            confinedCount = confined.size();
+        }
+        if (first) { // one line for a device that hangs, not one for each of its commands
+            LOG.log(System.Logger.Level.WARNING,
+                    "{0} does not end {1}; until it does, commands for these blocks end with BUSY",
+                    below(), one);
+        }
+        return one;
+    }
+
+    /** Requests left behind that the device has not ended. */
+    public int confinedCount() {
+        return confinedCount;
+    }
+
+    private static boolean changes(BlockRequest.Operation operation) {
+        return switch (operation) {
+            case READ, FLUSH -> false;
+            case WRITE, UNMAP, WRITE_ZEROES, COMPARE_AND_WRITE -> true;
+        };
+    }
+
+    private @Nullable BusyException refusal(BlockRequest request) {
+        if (confinedCount == 0) {
+            return null;
+        }
+        synchronized (confined) {
+            for (Confined one : confined) {
+                if (one.touches(request)) {
+                    return new BusyException(request + " touches " + one);
+                }
+            }
+        }
+        return null;
+    }
+
+    @Override
+    public void execute(BlockRequest request) throws StorageException {
+        Worker.using(this);
+        BusyException refusal = refusal(request);
+        if (refusal != null) {
+            throw refusal;
+        }
+        below().execute(request);
+    }
+
+    @Override
+    public void submit(BlockRequest request) {
+        StorageException refusal = refusal(request);
+        if (refusal == null && Thread.currentThread().isVirtual()) { // a worker; the loops are not
+            try {
+                Worker.using(this);
+            } catch (StorageException e) {
+                refusal = e;
+            }
+        }
+        if (refusal != null) {
+            request.fail(refusal);
+        } else {
+            below().submit(request);
+        }
+    }
+
+    @Override
+    public boolean prefersTransfer(long offsetBytes, long countBytes) {
+        return confinedCount == 0 && below().prefersTransfer(offsetBytes, countBytes);
+    }
+
+    @Override
+    public long transferTo(long offsetBytes, long countBytes, WritableByteChannel channel)
+            throws IOException {
+        return below().transferTo(offsetBytes, countBytes, channel);
+    }
+}

@@ -1,0 +1,135 @@
+package lunar.scsi.target;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.function.LongSupplier;
+import lunar.scsi.AdditionalSense;
+import lunar.scsi.Bytes;
+import lunar.scsi.IdentifyingInformation;
+import lunar.scsi.InvalidParameterListException;
+import lunar.scsi.ReportIdentifyingInformation;
+import lunar.scsi.ReportTimestamp;
+import lunar.scsi.Sense;
+import lunar.scsi.SetIdentifyingInformation;
+import lunar.scsi.SetTimestamp;
+import lunar.scsi.Timestamp;
+
+/**
+ * Commands for what hosts record in a logical unit: its identifying information, which is saved, and its clock, which
+ * is not (SPC-5 sections 6.33, 6.44, 6.38 and 6.46).
+ */
+public final class IdentityCommands {
+    private static final String INFORMATION = "identifying-information";
+    private static final String TEXT = "identifying-text";
+    /** Beyond every length that is taken: the command is refused, whatever comes. */
+    private static final int MAX_LIST_BYTES = 4096;
+
+    /** A clock, as far from that of the machine as SET TIMESTAMP has said. */
+    private record Clock(int origin, long aheadMs) {}
+
+    private final LogicalUnit unit;
+    private final StateStore store;
+    private final LongSupplier clockMs;
+    private volatile Bytes information;
+    private volatile Bytes text;
+    private volatile Clock clock = new Clock(Timestamp.SET_BY_OTHER_MEANS, 0);
+
+    /**
+     * Loads what was saved.
+     *
+     * @param clockMs milliseconds since 1970
+     * @throws IOException when what was saved cannot be read
+     */
+    public IdentityCommands(LogicalUnit unit, StateStore store, LongSupplier clockMs)
+            throws IOException {
+        this.unit = unit;
+        this.clockMs = clockMs;
+        this.store = store;
+        information = store.load(INFORMATION).map(Bytes::of).orElse(Bytes.EMPTY);
+        text = store.load(TEXT).map(Bytes::of).orElse(Bytes.EMPTY);
+    }
+
+    /** Adds the commands. */
+    public void register(CommandSet commands) {
+        commands.on(ReportIdentifyingInformation.class, Access.FREE, this::report)
+                .on(SetIdentifyingInformation.class, Access.CONTROL,
+                        set -> Math.min(set.parameterListLength(), MAX_LIST_BYTES), this::set)
+                .on(ReportTimestamp.class, Access.FREE, this::reportTimestamp)
+                .on(SetTimestamp.class, Access.CONTROL,
+                        set -> Math.min(set.parameterListLength(), MAX_LIST_BYTES),
+                        this::setTimestamp);
+    }
+
+    private void report(ScsiTask task, ReportIdentifyingInformation command) {
+        long length = command.allocationLength();
+        switch (command.type()) {
+            case IdentifyingInformation.PERIPHERAL_DEVICE -> task
+                    .good(new IdentifyingInformation(information).bytes(), length);
+            case IdentifyingInformation.PERIPHERAL_DEVICE_TEXT -> task
+                    .good(new IdentifyingInformation(text).bytes(), length);
+            case IdentifyingInformation.SUPPORTED -> task
+                    .good(IdentifyingInformation.supported().bytes(), length);
+            default -> task.checkCondition(Sense.invalidFieldInCdb(10, 7));
+        }
+    }
+
+    private void set(ScsiTask task, SetIdentifyingInformation command) {
+        boolean isText = command.type() == IdentifyingInformation.PERIPHERAL_DEVICE_TEXT;
+        if (!isText && command.type() != IdentifyingInformation.PERIPHERAL_DEVICE) {
+            task.checkCondition(Sense.invalidFieldInCdb(10, 7));
+            return;
+        }
+        if (command.parameterListLength() > (isText
+                ? IdentifyingInformation.MAX_TEXT_LENGTH
+                : IdentifyingInformation.MAX_LENGTH)) {
+            task.checkCondition(Sense.invalidFieldInCdb(6, 7));
+            return;
+        }
+        MemorySegment list = task.dataOut();
+        if (list.byteSize() < command.parameterListLength()) {
+            task.checkCondition(InvalidParameterListException.length().sense());
+            return;
+        }
+        Bytes wanted = Bytes.of(list);
+        task.work(() -> {
+            save(isText, wanted);
+            return then -> {
+                unit.establishForOthers(then.nexus(),
+                        AdditionalSense.DEVICE_IDENTIFIER_CHANGED);
+                then.good();
+            };
+        });
+    }
+
+    private synchronized void save(boolean isText, Bytes wanted) throws IOException {
+        store.save(isText ? TEXT : INFORMATION, wanted.toArray());
+        if (isText) {
+            text = wanted;
+        } else {
+            information = wanted;
+        }
+    }
+
+    private void reportTimestamp(ScsiTask task, ReportTimestamp command) {
+        Clock now = clock;
+        task.good(new Timestamp(now.origin(),
+                (clockMs.getAsLong() + now.aheadMs()) & 0xffff_ffff_ffffL).bytes(),
+                command.allocationLength());
+    }
+
+    private void setTimestamp(ScsiTask task, SetTimestamp command) {
+        if (command.parameterListLength() == 0) {
+            task.good(); // no error, and nothing changed
+            return;
+        }
+        try {
+            Timestamp wanted = Timestamp.decode(task.dataOut());
+            clock = new Clock(Timestamp.SET_BY_COMMAND,
+                    wanted.milliseconds() - clockMs.getAsLong());
+            unit.establishForOthers(task.nexus(), AdditionalSense.TIMESTAMP_CHANGED);
+            task.good();
+        } catch (InvalidParameterListException e) {
+            task.checkCondition(e.sense());
+        }
+    }
+}

@@ -1,0 +1,22 @@
+package lunar.scsi.target;
+
+import java.io.IOException;
+
+/** Makes logical units. */
+public final class LogicalUnits {
+    private LogicalUnits() {}
+
+    /**
+     * Makes the logical unit of a spec, with the state that was saved.
+     *
+     * @param targetName name of the first target that has the unit; registrations were once saved without it
+     * @throws IOException when the saved state cannot be read, or is damaged
+     */
+    public static LogicalUnit open(UnitSpec spec, String targetName, UnitContext context)
+            throws IOException {
+        var commands = new CommandSet();
+        return new LogicalUnit(spec.unitKey(), spec.state(), targetName,
+                unit -> spec.open(unit, commands, context),
+                (unit, device) -> new UnitServer(unit, device, commands));
+    }
+}

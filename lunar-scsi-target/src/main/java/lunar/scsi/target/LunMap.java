@@ -1,0 +1,81 @@
+package lunar.scsi.target;
+
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import lunar.scsi.Lun;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The logical units that one nexus sees, by the LUNs under which it sees them (SAM-5 section 4.6.4: the mapping may
+ * differ for each I_T nexus). Immutable; a look at one LUN allocates nothing.
+ */
+public final class LunMap {
+    /**
+     * A unit that is seen.
+     *
+     * @param readOnly whether this nexus may not change it, though others may
+     */
+    public record Entry(LogicalUnit unit, boolean readOnly) {}
+
+    /** Nothing is seen. */
+    public static final LunMap NONE = new LunMap(new TreeMap<>(Map.of()));
+
+    private final SortedMap<Integer, Entry> entries;
+
+    /** The entries for the lookup of every command: LUNs in ascending order, and what is at each. */
+    private final int[] numbers;
+    private final Entry[] found;
+
+    /** @param entries by LUN */
+    public LunMap(SortedMap<Integer, Entry> entries) {
+        this.entries = Collections.unmodifiableSortedMap(new TreeMap<>(entries));
+        numbers = this.entries.keySet().stream().mapToInt(Integer::intValue).toArray();
+        found = this.entries.values().toArray(Entry[]::new);
+    }
+
+    /** LUNs in ascending order. */
+    List<Lun> luns() {
+        return entries.keySet().stream().map(Lun::of).toList();
+    }
+
+    private @Nullable Entry entry(Lun lun) {
+        int at = Arrays.binarySearch(numbers, lun.number());
+        return at < 0 ? null : found[at];
+    }
+
+    /** The unit at a LUN, or null. */
+    public @Nullable LogicalUnit unit(Lun lun) {
+        Entry entry = entry(lun);
+        return entry == null ? null : entry.unit();
+    }
+
+    /** Whether the LUNs, or what is at them, differ; not whether it may be changed. */
+    public boolean hasOtherUnits(LunMap than) {
+        return !entries.keySet().equals(than.entries.keySet()) || entries.entrySet().stream()
+                .anyMatch(one -> !one.getValue().unit()
+                        .equals(Objects.requireNonNull(than.entries.get(one.getKey())).unit()));
+    }
+
+    /** All units, each once. */
+    public Collection<LogicalUnit> units() {
+        return entries.values().stream().map(Entry::unit).collect(Collectors.toSet());
+    }
+
+    /** Whether the nexus may not change what is at a LUN. */
+    public boolean isReadOnly(Lun lun) {
+        Entry entry = entry(lun);
+        return entry != null && entry.readOnly();
+    }
+
+    /** Whether the nexus may not change a unit. */
+    public boolean isReadOnly(LogicalUnit unit) {
+        return entries.values().stream().anyMatch(one -> one.readOnly() && one.unit().equals(unit));
+    }
+}

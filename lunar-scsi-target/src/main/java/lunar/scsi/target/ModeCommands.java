@@ -1,0 +1,89 @@
+package lunar.scsi.target;
+
+import lunar.scsi.AdditionalSense;
+import lunar.scsi.IllegalRequestException;
+import lunar.scsi.InvalidCdbException;
+import lunar.scsi.InvalidParameterListException;
+import lunar.scsi.ModeParameters;
+import lunar.scsi.ModeSelect;
+import lunar.scsi.ModeSense;
+import lunar.scsi.TargetPortGroups.State;
+
+/**
+ * MODE SENSE and MODE SELECT (SPC-5 sections 6.11 to 6.14), for device types that have mode pages. The pages are shared
+ * by all sessions; a change is told to the others by a unit attention.
+ */
+public final class ModeCommands {
+    /** What a device type says of its mode pages. */
+    public interface Source {
+        /** The pages. */
+        UnitModes<?> modes();
+
+        /** DEVICE-SPECIFIC PARAMETER of the header, as this command is told. */
+        int deviceSpecific(ScsiTask task);
+
+        /** The block descriptor. */
+        ModeParameters.Blocks blocks();
+
+        /**
+         * Ends a MODE SELECT that has succeeded.
+         *
+         * @param changed whether any value has changed
+         */
+        default void selected(ScsiTask task, boolean changed) { task.good(); }
+    }
+
+    private final LogicalUnit unit;
+    private final Source source;
+
+    public ModeCommands(LogicalUnit unit, Source source) {
+        this.unit = unit;
+        this.source = source;
+    }
+
+    /** Adds the commands. */
+    public void register(CommandSet commands) {
+        commands.add(CommandHandler.of(ModeSense.class, Access.INFORM, this::sense)
+                .passing((_, state) -> state == State.STANDBY))
+                .add(CommandHandler.of(ModeSelect.class, Access.CONTROL, this::select)
+                        .withDataOut(ModeSelect::parameterListLength)
+                        .passing((_, state) -> state == State.STANDBY));
+    }
+
+    private void sense(ScsiTask task, ModeSense command) {
+        try {
+            task.good(source.modes().pages()
+                    .answer(command, source.deviceSpecific(task), source.blocks()).bytes(),
+                    command.allocationLength());
+        } catch (InvalidCdbException e) {
+            task.checkCondition(e.sense());
+        }
+    }
+
+    private void select(ScsiTask task, ModeSelect command) {
+        if (task.dataOut().byteSize() < command.parameterListLength()) { // a part may make sense alone
+            task.checkCondition(InvalidParameterListException.length().sense());
+            return;
+        }
+        if (command.savePages()) {
+            task.work(() -> {
+                boolean changed = source.modes().changeAndSave(command, task.dataOut(),
+                        source.blocks());
+                return then -> selected(then, changed);
+            });
+            return;
+        }
+        try {
+            selected(task, source.modes().change(command, task.dataOut(), source.blocks()));
+        } catch (IllegalRequestException e) {
+            task.checkCondition(e.sense());
+        }
+    }
+
+    private void selected(ScsiTask task, boolean changed) {
+        if (changed) {
+            unit.establishForOthers(task.nexus(), AdditionalSense.MODE_PARAMETERS_CHANGED);
+        }
+        source.selected(task, changed);
+    }
+}

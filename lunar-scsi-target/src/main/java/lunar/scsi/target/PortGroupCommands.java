@@ -1,0 +1,77 @@
+package lunar.scsi.target;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import lunar.scsi.InvalidParameterListException;
+import lunar.scsi.ReportTargetPortGroups;
+import lunar.scsi.SetTargetPortGroups;
+import lunar.scsi.TargetPortGroupStates;
+import lunar.scsi.TargetPortGroupStates.Wanted;
+import lunar.scsi.TargetPortGroups;
+import lunar.scsi.TargetPortGroups.State;
+
+/** REPORT and SET TARGET PORT GROUPS (SPC-5 sections 6.36 and 6.45). */
+final class PortGroupCommands {
+    /** Seconds within which a transition ends that the device has begun. */
+    private static final int TRANSITION_S = 60;
+
+    private final LogicalUnit unit;
+    private final AsymmetricAccess access;
+
+    PortGroupCommands(LogicalUnit unit) {
+        this.unit = unit;
+        access = unit.access();
+    }
+
+    void register(CommandSet commands) {
+        commands.add(CommandHandler.of(ReportTargetPortGroups.class, Access.FREE, this::report)
+                .passing((_, _) -> true))
+                .add(CommandHandler.of(SetTargetPortGroups.class, Access.CONTROL, this::set)
+                        .withDataOut(SetTargetPortGroups::parameterListLength)
+                        .passing((_, state) -> state != State.TRANSITIONING));
+    }
+
+    private void report(ScsiTask task, ReportTargetPortGroups command) {
+        List<TargetPortGroups.Group> groups = task.nexus().target().ports().stream().map(port -> {
+            AsymmetricAccess.GroupState group = access.of(port);
+            return new TargetPortGroups.Group(port.tag(), false, group.state(),
+                    TargetPortGroups.SUPPORTS_ALL_BUT_OFFLINE, group.statusCode(),
+                    List.of(port.relativeId()));
+        }).toList();
+        task.good(new TargetPortGroups(command.extended(), command.extended() ? TRANSITION_S : 0,
+                groups).bytes(), command.allocationLength());
+    }
+
+    /** Checks the whole list, then changes all of it. */
+    private void set(ScsiTask task, SetTargetPortGroups command) {
+        if (command.parameterListLength() == 0) {
+            task.good(); // no error, and nothing changed
+            return;
+        }
+        try {
+            if (task.dataOut().byteSize() < command.parameterListLength()) { // a part may make sense alone
+                throw InvalidParameterListException.length();
+            }
+            List<Wanted> wanted = TargetPortGroupStates.decode(task.dataOut()).wanted();
+            Map<Integer, TargetPort> ports = task.nexus().target().ports().stream()
+                    .collect(Collectors.toMap(TargetPort::tag, port -> port));
+            int unknown = IntStream.range(0, wanted.size())
+                    .filter(i -> !ports.containsKey(wanted.get(i).group()))
+                    .findFirst().orElse(-1);
+            if (unknown >= 0) {
+                throw InvalidParameterListException
+                        .field(TargetPortGroupStates.LENGTH * (unknown + 1) + 2);
+            }
+            for (Wanted one : wanted) {
+                unit.changeAccess(Objects.requireNonNull(ports.get(one.group())), one.state(),
+                        TargetPortGroups.CHANGED_EXPLICITLY, task.nexus());
+            }
+            task.good();
+        } catch (InvalidParameterListException e) {
+            task.checkCondition(e.sense());
+        }
+    }
+}

@@ -1,0 +1,18 @@
+package lunar.scsi.target;
+
+/**
+ * Tells logical units apart: by their device type, and by what they serve, which is compared by identity.
+ *
+ * @param type the class of the {@link UnitSpec}
+ * @param served {@link UnitSpec#key}
+ */
+public record UnitKey(Class<?> type, Object served) {
+    @Override
+    @SuppressWarnings("ReferenceEquality")
+    public boolean equals(Object other) {
+        return other instanceof UnitKey key && type.equals(key.type) && served == key.served;
+    }
+
+    @Override
+    public int hashCode() { return 31 * type.hashCode() + System.identityHashCode(served); }
+}

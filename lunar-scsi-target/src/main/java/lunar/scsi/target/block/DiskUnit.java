@@ -1,0 +1,189 @@
+package lunar.scsi.target.block;
+
+import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
+import lunar.block.BlockDevice;
+import lunar.block.BlockRequest;
+import lunar.scsi.AdditionalSense;
+import lunar.scsi.Sense;
+import lunar.scsi.target.FencedDevice;
+import lunar.scsi.target.LogicalUnit;
+import lunar.scsi.target.StateStore;
+import lunar.scsi.target.UnitContext;
+import lunar.scsi.target.copy.CopyService;
+import lunar.scsi.target.copy.CopyUnit;
+import lunar.scsi.target.copy.CopyWrites;
+import org.jspecify.annotations.Nullable;
+
+/** The state of a disk that its commands share. Thread-safe. */
+final class DiskUnit implements CopyUnit {
+    private static final System.Logger LOG = System.getLogger("lunar.target");
+
+    private final LogicalUnit unit;
+    private final BlockDevice store;
+    private final StateStore state;
+    private volatile DiskProfile profile;
+    private final CopyService copies;
+    private final Medium medium = new Medium();
+    private final DiskModes modes;
+    private final LogCounters counters = new LogCounters();
+    private final LossNotices losses = new LossNotices();
+    private final Thresholds thresholds;
+    private final UnitDevice presented;
+    private final FencedDevice device;
+    private final CopyWrites copyWrites;
+    private final SelfTest selfTest;
+    private final Erasures erasures;
+    /** Of resets; guarded by this. */
+    private CompletableFuture<Void> flushed = CompletableFuture.completedFuture(null);
+
+    /** @throws IOException when the saved state cannot be read, or is damaged */
+    DiskUnit(LogicalUnit unit, BlockDevice store, DiskProfile profile, StateStore state,
+            UnitContext context) throws IOException {
+        this.unit = unit;
+        this.store = store;
+        this.profile = profile;
+        this.state = state;
+        copies = context.service(CopyService.class, CopyService::new);
+        modes = new DiskModes(store, state);
+        thresholds = new Thresholds(unit, modes, store);
+        presented = new UnitDevice(store, profile.thick(), modes, counters, thresholds);
+        device = FencedDevice.over(presented);
+        copyWrites = new CopyWrites(device, context.abortTimeoutMs());
+        selfTest = new SelfTest(device);
+        erasures = new Erasures(medium, device, state);
+    }
+
+    /** Goes on with an erasure that a restart of the server has interrupted. */
+    void resume() throws IOException {
+        erasures.resume(profile.readOnly() || device.readOnly());
+    }
+
+    /** Changes how the disk presents itself. */
+    synchronized void present(DiskProfile after) {
+        DiskProfile before = profile;
+        profile = after;
+        presented.present(after.thick());
+        if (!after.removable()) { // it could not be put in again
+            medium.allowRemoval();
+            medium.eject(false);
+        }
+        if (before.removable() != after.removable() || before.rotational() != after.rotational()
+                || before.thick() != after.thick()) {
+            unit.establish(AdditionalSense.INQUIRY_DATA_HAS_CHANGED);
+        }
+        if (before.readOnly() != after.readOnly()) { // WP stands in the mode parameter header
+            unit.establish(AdditionalSense.MODE_PARAMETERS_CHANGED);
+        }
+        if (before.thick() != after.thick()) { // LBPME stands in the capacity data
+            unit.establish(AdditionalSense.CAPACITY_DATA_HAS_CHANGED);
+        }
+    }
+
+    @Override
+    public LogicalUnit unit() { return unit; }
+
+    /** How it presents itself. */
+    DiskProfile profile() { return profile; }
+
+    /** Where its small state is kept. */
+    StateStore state() { return state; }
+
+    /**
+     * The device as commands use it: with the rules of the mode pages, and behind the fence that keeps them apart from
+     * what aborted ones have left; never go past it.
+     */
+    @Override
+    public BlockDevice device() { return device; }
+
+    @Override
+    public BlockDevice store() { return store; }
+
+    @Override
+    public CopyWrites writes() { return copyWrites; }
+
+    @Override
+    public CopyService copies() { return copies; }
+
+    /** Whether writes are refused: by the device, by what the unit is, or by SWP of the Control page. */
+    @Override
+    public boolean writeProtected() {
+        return device.readOnly() || profile.readOnly() || modes.softwareWriteProtect();
+    }
+
+    @Override
+    public boolean isThick() { return profile.thick(); }
+
+    @Override
+    public @Nullable Sense enter() {
+        medium.enter();
+        Sense obstacle = obstacle();
+        if (obstacle != null) {
+            medium.leave();
+        }
+        return obstacle;
+    }
+
+    @Override
+    public void leave() { medium.leave(); }
+
+    @Override
+    public @Nullable Sense obstacle() { return medium.obstacle().orElse(null); }
+
+    @Override
+    public void lostWrites() { losses.lost(device.writeLosses(), unit.nexuses()); }
+
+    Medium medium() { return medium; }
+
+    DiskModes modes() { return modes; }
+
+    /** Counters of the log pages. */
+    LogCounters counters() { return counters; }
+
+    /** Notices of lost writes that are still owed. */
+    LossNotices losses() { return losses; }
+
+    /** Provisioning thresholds. */
+    Thresholds thresholds() { return thresholds; }
+
+    SelfTest selfTest() { return selfTest; }
+
+    /** SANITIZE and FORMAT UNIT. */
+    Erasures erasures() { return erasures; }
+
+    /**
+     * Resets what commands have set.
+     *
+     * @return ends when no copy writes any more, and what the write cache held is stable where this reset has switched
+     *         it off, or one before
+     */
+    CompletableFuture<Void> reset() {
+        medium.allowRemoval();
+        CompletableFuture<Void> stable = resetModes();
+        selfTest.stop();
+        return CompletableFuture.allOf(copyWrites.stop(_ -> true), stable);
+    }
+
+    /** Ends with the flushes of all resets, so that one does not succeed while that of another is under way. */
+    private synchronized CompletableFuture<Void> resetModes() {
+        if (modes.reset()) { // has switched the write cache off
+            flushed = CompletableFuture.allOf(flushed, flush());
+        }
+        return flushed;
+    }
+
+    /** Flushes for no command. A reset cannot fail: the next command that vouches for stable data tells of it. */
+    private CompletableFuture<Void> flush() {
+        var done = new CompletableFuture<Void>();
+        device.submit(new BlockRequest().asFlush().onCompletion((_, failure) -> {
+            if (failure != null) {
+                LOG.log(System.Logger.Level.WARNING,
+                        "{0}: a reset switched the write cache off, and what it held is not stable: {1}",
+                        device, failure.getMessage());
+                losses.lost(device.writeLosses(), unit.nexuses());
+            }
+            done.complete(null);
+        }));
+        return done;
+    }
+}

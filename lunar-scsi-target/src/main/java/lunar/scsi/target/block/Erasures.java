@@ -1,0 +1,163 @@
+package lunar.scsi.target.block;
+
+import java.io.IOException;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import lunar.block.BlockDevice;
+import lunar.block.DeviceGoneException;
+import lunar.block.StorageException;
+import lunar.scsi.AdditionalSense;
+import lunar.scsi.InvalidCdbException;
+import lunar.scsi.Sense;
+import lunar.scsi.SenseKey;
+import lunar.scsi.target.ScsiTask;
+import lunar.scsi.target.StateStore;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The erasures of a unit, one at a time. They go on by themselves once begun: neither an abort nor a reset nor the end
+ * of the session stops them; commands that need the medium are told how far they are. Nor does a restart of the server,
+ * where the unit's state outlives it: a SANITIZE that was interrupted begins anew, an interrupted FORMAT UNIT leaves a
+ * corrupt medium until it is formatted, and a failure stays one (SBC-4 sections 4.10 and 4.11). Thread-safe.
+ */
+final class Erasures {
+    private static final System.Logger LOG = System.getLogger("lunar.target");
+    private static final String STATE = "erasure";
+    private static final Sense INTERNAL_FAILURE = Sense.of(SenseKey.HARDWARE_ERROR,
+            AdditionalSense.INTERNAL_TARGET_FAILURE);
+
+    private final Medium medium;
+    private final BlockDevice device;
+    private final StateStore store;
+
+    /** The last one that has not succeeded. */
+    private @Nullable Erasure failed;
+
+    Erasures(Medium medium, BlockDevice device, StateStore store) {
+        this.medium = medium;
+        this.device = device;
+        this.store = store;
+    }
+
+    /** Returns the erasure that did not succeed and leaves the unit unusable, if there is one. */
+    synchronized Optional<Erasure> failed() {
+        return Optional.ofNullable(failed);
+    }
+
+    private synchronized void failed(@Nullable Erasure erasure) { failed = erasure; }
+
+    /**
+     * Goes on with what a restart of the server has interrupted.
+     *
+     * @param readOnly whether the unit may not be written any more, so that a SANITIZE cannot go on
+     * @throws IOException when what was saved cannot be read, or is damaged
+     */
+    void resume(boolean readOnly) throws IOException {
+        byte[] saved = store.load(STATE).orElse(new byte[0]);
+        if (saved.length == 0) {
+            return;
+        }
+        Erasure erasure = Erasure.decode(saved, device.blockSize())
+                .orElseThrow(() -> new IOException("the saved erasure of " + device
+                        + " is damaged; restore the state '" + STATE
+                        + "', or remove it and erase the unit again"));
+        if (erasure.hasFailed() || erasure.isFormat() || readOnly) {
+            failed(erasure);
+            medium.end(erasure.failure());
+            LOG.log(System.Logger.Level.WARNING, "{0}: an erasure did not succeed: {1}", device,
+                    erasure.failure());
+            return;
+        }
+        LOG.log(System.Logger.Level.WARNING, "{0}: an erasure that was interrupted begins anew",
+                device);
+        var operation = new LongOperation(erasure.inProgress());
+        if (medium.begin(operation)) {
+            inBackground(() -> medium.end(erase(erasure, operation)));
+        }
+    }
+
+    /** Begins an erasure, for which the task waits unless it is immediate. On the task's loop. */
+    void start(ScsiTask task, Erasure erasure, boolean immediate) {
+        var operation = new LongOperation(erasure.inProgress());
+        if (!medium.begin(operation)) {
+            task.checkCondition(Sense.of(SenseKey.NOT_READY, erasure.inProgress()));
+            return;
+        }
+        var outcome = new CompletableFuture<Consumer<ScsiTask>>();
+        inBackground(() -> {
+            try {
+                store.save(STATE, erasure.bytes()); // before the first block is lost
+            } catch (IOException | RuntimeException e) {
+                LOG.log(System.Logger.Level.ERROR, "an erasure of " + device + " cannot begin", e);
+                medium.end(medium.failure().orElse(null)); // as it was
+                outcome.complete(last -> last.checkCondition(INTERNAL_FAILURE));
+                return;
+            }
+            if (immediate) {
+                outcome.complete(ScsiTask::good);
+            }
+            medium.awaitUnused();
+            Sense failure = erase(erasure, operation);
+            medium.end(failure);
+            outcome.complete(failure == null
+                    ? ScsiTask::good
+                    : last -> last.checkCondition(failure));
+        });
+        task.whenAborted(() -> outcome.complete(ScsiTask::good)); // it goes on without its task
+        task.work(outcome::join);
+    }
+
+    private static void inBackground(Runnable what) {
+        Thread.ofPlatform().daemon().name("lunar-erase").start(what);
+    }
+
+    /** Erases the medium, which is the operation's. Returns why that has failed, or null. */
+    private @Nullable Sense erase(Erasure erasure, LongOperation operation) {
+        Erasure ended = erasure.failing();
+        try {
+            new Eraser(device, operation).run(erasure);
+            store.save(STATE, new byte[0]);
+            failed(null);
+            return null;
+        } catch (DeviceGoneException e) { // closed, perhaps: it shall go on at the next opening
+            LOG.log(System.Logger.Level.ERROR, "{0}: an erasure is interrupted: {1}", device,
+                    e.getMessage());
+            failed(ended);
+            return ended.failure();
+        } catch (StorageException e) {
+            LOG.log(System.Logger.Level.ERROR, "{0}: an erasure failed: {1}", device,
+                    e.getMessage());
+        } catch (IOException | RuntimeException | OutOfMemoryError e) {
+            LOG.log(System.Logger.Level.ERROR, "erasing " + device, e);
+        }
+        failed(ended);
+        try {
+            store.save(STATE, ended.bytes());
+        } catch (IOException | RuntimeException e) {
+            LOG.log(System.Logger.Level.ERROR, "the failure of an erasure of " + device, e);
+        }
+        return ended.failure();
+    }
+
+    /** Leaves the state after a SANITIZE that failed, if it said that this may be (AUSE). */
+    void exitFailure(ScsiTask task) throws InvalidCdbException {
+        Erasure left = failed().filter(erasure -> !erasure.isFormat() && erasure.unrestricted())
+                .orElseThrow(() -> InvalidCdbException.field(1, 4));
+        if (!medium.begin(new LongOperation(left.inProgress()))) { // no other one begins meanwhile
+            task.checkCondition(Sense.of(SenseKey.NOT_READY, left.inProgress()));
+            return;
+        }
+        task.work(() -> {
+            try {
+                store.save(STATE, new byte[0]);
+            } catch (IOException | RuntimeException e) {
+                medium.end(left.failure());
+                throw e;
+            }
+            failed(null);
+            medium.end(null);
+            return ScsiTask::good;
+        });
+    }
+}

@@ -1,0 +1,113 @@
+package lunar.scsi.target.block;
+
+import java.io.IOException;
+import java.nio.channels.WritableByteChannel;
+import java.util.EnumSet;
+import java.util.Optional;
+import java.util.Set;
+import lunar.block.BlockDevice;
+import lunar.block.BlockRequest;
+import lunar.block.Capability;
+import lunar.block.Extent;
+import lunar.block.ForwardingDevice;
+import lunar.block.StorageException;
+import lunar.block.Usage;
+
+/**
+ * The device of a logical unit as its commands see it: counts what they read and write, and looks at the thresholds
+ * after each change. While the write cache is off (WCE 0, SBC-4 section 6.5.6), a change that is executed here is
+ * stable when it ends; a command that submits one makes it stable itself ({@link BlockCommands#changeEnding}). That of
+ * a thick unit knows no holes and makes none.
+ */
+final class UnitDevice extends ForwardingDevice {
+    private final Set<Capability> thickCapabilities;
+    private volatile boolean thick;
+    private final DiskModes modes;
+    private final LogCounters counters;
+    private final Thresholds thresholds;
+
+    UnitDevice(BlockDevice device, boolean thick, DiskModes modes, LogCounters counters,
+            Thresholds thresholds) {
+        super(device);
+        this.thick = thick;
+        Set<Capability> all = EnumSet.noneOf(Capability.class);
+        all.addAll(device.capabilities());
+        all.removeAll(Set.of(Capability.UNMAP, Capability.UNMAP_ZEROES));
+        thickCapabilities = Set.copyOf(all);
+        this.modes = modes;
+        this.counters = counters;
+        this.thresholds = thresholds;
+    }
+
+    /** Makes the device thick, so that it reports and makes no holes, or thin. */
+    void present(boolean asThick) {
+        thick = asThick;
+    }
+
+    @Override
+    public void submit(BlockRequest request) {
+        counters.count(request);
+        if (changes(request) && modes.watchesThresholds()) {
+            submitWatched(request);
+        } else {
+            below().submit(request);
+        }
+    }
+
+    private void submitWatched(BlockRequest request) {
+        var copy = new BlockRequest().asCopyOf(request);
+        below().submit(copy.onCompletion((_, failure) -> {
+            if (failure != null) {
+                request.fail(failure);
+            } else {
+                thresholds.check();
+                request.succeed();
+            }
+        }));
+    }
+
+    @Override
+    public void execute(BlockRequest request) throws StorageException {
+        counters.count(request);
+        below().execute(request);
+        if (changes(request)) {
+            if (modes.writeThrough()) {
+                below().flush();
+            }
+            thresholds.check();
+        }
+    }
+
+    private static boolean changes(BlockRequest request) {
+        return switch (request.operation()) {
+            case READ, FLUSH -> false;
+            case WRITE, UNMAP, WRITE_ZEROES, COMPARE_AND_WRITE -> true;
+        };
+    }
+
+    @Override
+    public Set<Capability> capabilities() {
+        return thick ? thickCapabilities : below().capabilities();
+    }
+
+    /** {@inheritDoc} A thick unit has all of its blocks, whatever the device made of those it never wrote. */
+    @Override
+    public Extent extent(long lba) throws StorageException {
+        Extent extent = below().extent(lba);
+        return thick ? new Extent(lba, blockCount() - lba, true) : extent;
+    }
+
+    @Override
+    public Optional<Usage> usage() { return thick ? Optional.empty() : below().usage(); }
+
+    @Override
+    public boolean prefersTransfer(long offsetBytes, long countBytes) {
+        return below().prefersTransfer(offsetBytes, countBytes);
+    }
+
+    @Override
+    public long transferTo(long offsetBytes, long countBytes, WritableByteChannel channel)
+            throws IOException {
+        return below().transferTo(offsetBytes, countBytes, channel);
+    }
+}

@@ -1,0 +1,49 @@
+package lunar.scsi.target.block;
+
+import lunar.block.BlockDevice;
+import lunar.scsi.Cdb;
+import lunar.scsi.CompareAndWrite;
+import lunar.scsi.FormatUnit;
+import lunar.scsi.InvalidParameterListException;
+import lunar.scsi.OrWrite;
+import lunar.scsi.Sanitize;
+import lunar.scsi.Unmap;
+import lunar.scsi.UnmapParameterList;
+import lunar.scsi.WriteAndVerify;
+import lunar.scsi.WriteAtomic;
+import lunar.scsi.WriteBlocks;
+import lunar.scsi.WriteSame;
+import lunar.scsi.target.ScsiTask;
+import lunar.scsi.target.copy.RodTokens;
+
+/** Which blocks a command is going to change: the ROD tokens that stand for them end before it is executed. */
+final class WrittenBlocks {
+    private WrittenBlocks() {}
+
+    static void revokeTokens(RodTokens tokens, BlockDevice store, ScsiTask task) {
+        Cdb cdb = task.cdb();
+        switch (cdb) {
+            case WriteBlocks write -> tokens.written(store, write.lba(), write.blockCount());
+            case WriteAndVerify write -> tokens.written(store, write.lba(), write.blockCount());
+            case WriteAtomic write -> tokens.written(store, write.lba(), write.blockCount());
+            case OrWrite write -> tokens.written(store, write.lba(), write.blockCount());
+            case CompareAndWrite write -> tokens.written(store, write.lba(), write.blockCount());
+            case WriteSame same -> tokens.written(store, same.lba(),
+                    same.blockCount() == 0 ? store.blockCount() : same.blockCount());
+            case Unmap _ -> unmapped(tokens, store, task);
+            case Sanitize _,FormatUnit _ -> tokens.written(store, 0, store.blockCount());
+            default -> {
+            } // copies tell of each piece themselves
+        }
+    }
+
+    private static void unmapped(RodTokens tokens, BlockDevice store, ScsiTask task) {
+        try {
+            for (UnmapParameterList.Range range : UnmapParameterList.decode(task.dataOut(),
+                    ProvisioningCommands.MAX_UNMAP_DESCRIPTORS, Long.MAX_VALUE).ranges()) {
+                tokens.written(store, range.lba(), range.blockCount());
+            }
+        } catch (InvalidParameterListException _) { // the command will be refused for it
+        }
+    }
+}

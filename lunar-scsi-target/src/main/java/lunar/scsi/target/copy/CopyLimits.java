@@ -1,0 +1,80 @@
+package lunar.scsi.target.copy;
+
+import java.util.List;
+import java.util.TreeMap;
+import lunar.block.BlockDevice;
+import lunar.scsi.BlockCopySegment;
+import lunar.scsi.Bytes;
+import lunar.scsi.CommandDescriptor;
+import lunar.scsi.CopyOperatingParameters;
+import lunar.scsi.CopyParameterList;
+import lunar.scsi.CscdDescriptor;
+import lunar.scsi.RodToken;
+import lunar.scsi.StandardCommands;
+import lunar.scsi.ThirdPartyCopy;
+import lunar.scsi.ThirdPartyCopy.Descriptor;
+import lunar.scsi.WriteUsingTokenList;
+
+/** The limits of the copy manager, and how it reports them (SPC-5 sections 6.4 and 7.7.19). */
+public final class CopyLimits {
+    private static final int MAX_CSCDS = 16;
+    private static final int MAX_SEGMENTS = 64;
+
+    /** Descriptors of one EXTENDED COPY; far more than hosts use. */
+    static final CopyParameterList.Limits DESCRIPTORS = new CopyParameterList.Limits(MAX_CSCDS,
+            MAX_SEGMENTS,
+            MAX_CSCDS * CscdDescriptor.LENGTH + MAX_SEGMENTS * BlockCopySegment.LENGTH);
+    /** Longest data-out of EXTENDED COPY. */
+    static final int MAX_COPY_LIST_BYTES = CopyParameterList.MAX_HEADER_LENGTH
+            + DESCRIPTORS.maxDescriptorBytes();
+    /** Ranges of a token, and of a write that uses one. */
+    static final int MAX_RANGES = 64;
+    /** Longest data-out of a command about tokens. */
+    static final int MAX_TOKEN_LIST_BYTES = WriteUsingTokenList.length(MAX_RANGES);
+    /** Bytes of a token, and of a write that uses one. */
+    static final long MAX_TOKEN_BYTES = 64L << 30;
+
+    private static final long OPTIMAL_TOKEN_BYTES = 64L << 20;
+    private static final int BLOCKS_OF_SEGMENT = 0xffff;
+    private static final int THIRD_PARTY_COPY_OUT = 0x83;
+    private static final int THIRD_PARTY_COPY_IN = 0x84;
+    private static final List<Integer> DESCRIPTOR_TYPES = List.of(BlockCopySegment.TYPE,
+            CscdDescriptor.TYPE);
+
+    private CopyLimits() {}
+
+    static CopyOperatingParameters operatingParameters(BlockDevice device) {
+        return new CopyOperatingParameters(true, DESCRIPTORS,
+                (long) BLOCKS_OF_SEGMENT * device.blockSize(), CopyService.MAX_RUNNING,
+                Math.min(CopyService.MAX_RUNNING, CopyOperations.MAX_KEPT),
+                Integer.numberOfTrailingZeros(device.blockSize()), DESCRIPTOR_TYPES);
+    }
+
+    /** Blocks of the longest token. */
+    static long maxTokenBlocks(BlockDevice device) {
+        return MAX_TOKEN_BYTES / device.blockSize();
+    }
+
+    /** VPD page 8Fh. */
+    public static ThirdPartyCopy page(BlockDevice device) {
+        var actions = new TreeMap<Integer, List<Integer>>();
+        for (int opcode : new int[]{THIRD_PARTY_COPY_OUT, THIRD_PARTY_COPY_IN}) {
+            actions.put(opcode, StandardCommands.ALL.stream()
+                    .filter(command -> command.opcode() == opcode)
+                    .map(CommandDescriptor::serviceAction).map(it -> it.orElse(0)).toList());
+        }
+        return new ThirdPartyCopy(List.of(
+                Descriptor.blockTokenLimits(MAX_RANGES, RodTokens.MAX_INACTIVITY_SECONDS,
+                        RodTokens.DEFAULT_INACTIVITY_SECONDS, maxTokenBlocks(device),
+                        OPTIMAL_TOKEN_BYTES / device.blockSize()),
+                Descriptor.commands(actions), Descriptor.parameterData(DESCRIPTORS),
+                Descriptor.descriptorTypes(DESCRIPTOR_TYPES),
+                Descriptor.cscdIds(List.of(CscdDescriptor.THIS_UNIT)),
+                Descriptor.tokenFeatures(RodTokens.MAX_LIFETIME_SECONDS,
+                        RodTokens.MAX_INACTIVITY_SECONDS, MAX_TOKEN_BYTES, OPTIMAL_TOKEN_BYTES),
+                Descriptor.rodTypes(List.of(
+                        new ThirdPartyCopy.RodType(RodToken.CHANGE_VULNERABLE, true, true),
+                        new ThirdPartyCopy.RodType(RodToken.ZEROES, true, false))),
+                Descriptor.general(operatingParameters(device))));
+    }
+}

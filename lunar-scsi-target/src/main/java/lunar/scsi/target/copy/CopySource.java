@@ -1,0 +1,151 @@
+package lunar.scsi.target.copy;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import lunar.block.BlockDevice;
+import lunar.block.BlockRequest;
+import lunar.block.Extent;
+import lunar.block.StorageException;
+import lunar.scsi.BlockRange;
+import lunar.scsi.Bytes;
+import lunar.scsi.Sense;
+
+/** Bytes to copy from: a representation of data (ROD, SPC-5 section 5.18.6). Calls block. */
+public sealed interface CopySource {
+    /**
+     * Bytes that are alike.
+     *
+     * @param zeroes whether they are known to be zeroes; otherwise they may be anything
+     */
+    record Run(boolean zeroes, long bytes) {}
+
+    /** How many bytes there are. */
+    long byteCount();
+
+    /** The bytes from an offset on that are alike, at least one, at most so many. */
+    Run run(long at, long most) throws StorageException, CopyException;
+
+    /**
+     * Reads bytes at any offset.
+     *
+     * @param request to read with; of a failure it tells where
+     */
+    void read(BlockRequest request, long at, MemorySegment into)
+            throws StorageException, CopyException;
+
+    /** Zeroes without end. */
+    record Zeroes() implements CopySource {
+        @Override
+        public long byteCount() { return Long.MAX_VALUE; }
+
+        @Override
+        public Run run(long at, long most) { return new Run(true, most); }
+
+        @Override
+        public void read(BlockRequest request, long at, MemorySegment into) { into.fill((byte) 0); }
+    }
+
+    /**
+     * Blocks of a device, one range after the other.
+     *
+     * @param unit to read from; an erasure waits for what is being read, and the next read fails
+     */
+    record Blocks(CopyUnit unit, List<BlockRange> ranges) implements CopySource {
+        /** A part of one range: where it starts on the device, and how many bytes are left of the range. */
+        private record Place(long deviceAt, long bytes) {}
+
+        public Blocks {
+            ranges = List.copyOf(ranges);
+        }
+
+        /** Returns the blocks of a range, of any length. */
+        static Blocks of(CopyUnit unit, long lba, long blockCount) {
+            var ranges = new ArrayList<BlockRange>();
+            for (long done = 0; done < blockCount;) {
+                long count = Math.min(blockCount - done, 0xffff_ffffL);
+                ranges.add(new BlockRange(lba + done, count));
+                done += count;
+            }
+            return new Blocks(unit, ranges);
+        }
+
+        @Override
+        public long byteCount() { return BlockRange.count(ranges) * device().blockSize(); }
+
+        @Override
+        public Run run(long at, long most) throws StorageException, CopyException {
+            Place place = place(at);
+            int size = device().blockSize();
+            Extent extent;
+            enter();
+            try {
+                extent = device().extent(place.deviceAt / size);
+            } finally {
+                unit.leave();
+            }
+            long end = (extent.lba() + extent.blockCount()) * size;
+            return new Run(!extent.allocated(),
+                    Math.min(Math.min(end - place.deviceAt, place.bytes), most));
+        }
+
+        /** The medium, equal for all units that show it. */
+        BlockDevice store() {
+            return unit.store();
+        }
+
+        private BlockDevice device() { return unit.device(); }
+
+        private void enter() throws CopyException {
+            Sense obstacle = unit.enter();
+            if (obstacle != null) {
+                throw new CopyException(obstacle);
+            }
+        }
+
+        @Override
+        public void read(BlockRequest request, long at, MemorySegment into)
+                throws StorageException, CopyException {
+            enter();
+            try {
+                readBlocks(request, at, into);
+            } finally {
+                unit.leave();
+            }
+        }
+
+        private void readBlocks(BlockRequest request, long at, MemorySegment into)
+                throws StorageException {
+            int size = device().blockSize();
+            long largest = (long) device().limits().maxTransferBlocks() * size;
+            for (long done = 0; done < into.byteSize();) {
+                Place place = place(at + done);
+                long lba = place.deviceAt / size;
+                long inside = place.deviceAt % size;
+                long bytes = Math.min(Math.min(place.bytes, into.byteSize() - done), largest);
+                if (inside == 0 && bytes >= size) {
+                    bytes -= bytes % size;
+                    device().execute(request.asRead(lba, bytes / size, into.asSlice(done, bytes)));
+                } else { // a part of a block, where block sizes differ
+                    var block = MemorySegment.ofArray(new byte[size]);
+                    device().execute(request.asRead(lba, 1, block));
+                    bytes = Math.min(bytes, size - inside);
+                    MemorySegment.copy(block, inside, into, done, bytes);
+                }
+                done += bytes;
+            }
+        }
+
+        private Place place(long at) {
+            long left = at;
+            for (BlockRange range : ranges) {
+                long bytes = range.blockCount() * device().blockSize();
+                if (left < bytes) {
+                    return new Place(range.lba() * device().blockSize() + left, bytes - left);
+                }
+                left -= bytes;
+            }
+            throw new IndexOutOfBoundsException(at);
+        }
+    }
+}

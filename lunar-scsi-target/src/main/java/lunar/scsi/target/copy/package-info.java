@@ -1,0 +1,5 @@
+/** Third-party copies between disks: EXTENDED COPY, ROD tokens, and what stops them (SPC-5 section 5.18). */
+@NullMarked
+package lunar.scsi.target.copy;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,384 @@
+package lunar.scsi.target.reservation;
+
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import lunar.block.StorageException;
+import lunar.scsi.AdditionalSense;
+import lunar.scsi.IllegalRequestException;
+import lunar.scsi.InvalidCdbException;
+import lunar.scsi.InvalidParameterListException;
+import lunar.scsi.ParameterData;
+import lunar.scsi.PersistentReserveIn;
+import lunar.scsi.PersistentReserveOut;
+import lunar.scsi.RegisterAndMoveParameters;
+import lunar.scsi.Release;
+import lunar.scsi.ReservationCapabilities;
+import lunar.scsi.ReservationFullStatus;
+import lunar.scsi.ReservationKeys;
+import lunar.scsi.ReservationStatus;
+import lunar.scsi.ReservationType;
+import lunar.scsi.Reserve;
+import lunar.scsi.ReserveOutParameters;
+import lunar.scsi.Sense;
+import lunar.scsi.SenseKey;
+import lunar.scsi.Status;
+import lunar.scsi.TargetPortGroups.State;
+import lunar.scsi.TransportId;
+import lunar.scsi.target.Access;
+import lunar.scsi.target.CommandHandler;
+import lunar.scsi.target.CommandSet;
+import lunar.scsi.target.InitiatorPort;
+import lunar.scsi.target.LogicalUnit;
+import lunar.scsi.target.Nexus;
+import lunar.scsi.target.ReaderRule;
+import lunar.scsi.target.Registrant;
+import lunar.scsi.target.ScsiTask;
+import lunar.scsi.target.TargetPort;
+import lunar.scsi.target.reservation.ReservationRules.Change;
+import org.jspecify.annotations.Nullable;
+
+/** PERSISTENT RESERVE IN and OUT (SPC-5 sections 6.15 and 6.16), RESERVE and RELEASE (SPC-2). */
+public final class ReservationCommands {
+    /** Longest parameter list that is looked at: 256 TransportIDs fit. */
+    private static final int MAX_LIST_BYTES = 1 << 16;
+
+    /** Of an initiator that may only read, at each target port: paths of a host, and some that it has left behind. */
+    private static final int READER_REGISTRATIONS = 16;
+
+    private static final Sense NO_ROOM = Sense.of(SenseKey.ILLEGAL_REQUEST,
+            AdditionalSense.INSUFFICIENT_REGISTRATION_RESOURCES);
+    private static final Sense INVALID_RELEASE = Sense.of(SenseKey.ILLEGAL_REQUEST,
+            AdditionalSense.INVALID_RELEASE_OF_PERSISTENT_RESERVATION);
+
+    private final LogicalUnit unit;
+    private final Reservations reservations;
+
+    public ReservationCommands(LogicalUnit unit) {
+        this.unit = unit;
+        reservations = unit.reservations();
+    }
+
+    /** Adds the commands. */
+    public void register(CommandSet commands) {
+        commands.add(CommandHandler.of(PersistentReserveIn.class, Access.FREE, this::tell)
+                .passing((_, state) -> state == State.STANDBY))
+                .add(CommandHandler.of(PersistentReserveOut.class, Access.FREE, this::change)
+                        .withDataOut(out -> Math.min(MAX_LIST_BYTES, out.parameterListLength()))
+                        .forReaders(ReservationCommands::readerRule)
+                        .passing((_, state) -> state == State.STANDBY))
+                .add(CommandHandler.of(Reserve.class, Access.FREE, this::reserve)
+                        .forReaders(ReaderRule.DENIED))
+                .on(Release.class, Access.FREE, this::release); // of what others hold it does nothing
+    }
+
+    /** Readers may register: a reservation for registrants asks that of them too; it takes nothing from others. */
+    private static ReaderRule readerRule(PersistentReserveOut command) {
+        return command.serviceAction() == PersistentReserveOut.REGISTER
+                || command.serviceAction() == PersistentReserveOut.REGISTER_AND_IGNORE_EXISTING_KEY
+                        ? ReaderRule.ALLOWED
+                        : ReaderRule.DENIED;
+    }
+
+    // --- PERSISTENT RESERVE IN ---
+
+    private void tell(ScsiTask task, PersistentReserveIn command) {
+        if (reservations.isReservedByOther(task.nexus())) {
+            task.end(Status.RESERVATION_CONFLICT);
+            return;
+        }
+        ReservationState state = reservations.state();
+        ParameterData data = switch (command.serviceAction()) {
+            case PersistentReserveIn.READ_KEYS ->
+                new ReservationKeys(state.generation(), List.copyOf(state.keys().values()));
+            case PersistentReserveIn.READ_RESERVATION ->
+                new ReservationStatus(state.generation(), state.held()
+                        .map(held -> new ReservationStatus.Held(held.type().isAllRegistrants()
+                                ? 0
+                                : state.keys().getOrDefault(held.holder(), 0L), held.type())));
+            case PersistentReserveIn.REPORT_CAPABILITIES ->
+                new ReservationCapabilities(true, true, true,
+                        reservations.store().isPersistent(), state.persistent());
+            default -> fullStatus(state);
+        };
+        task.good(data.bytes(), command.allocationLength());
+    }
+
+    private static ReservationFullStatus fullStatus(ReservationState state) {
+        return new ReservationFullStatus(state.generation(), state.keys().entrySet().stream()
+                .map(entry -> new ReservationFullStatus.Registration(entry.getValue(),
+                        state.isHolder(entry.getKey())
+                                ? Optional.of(state.held().orElseThrow().type())
+                                : Optional.empty(),
+                        entry.getKey().relativePort(), id(entry.getKey())))
+                .toList());
+    }
+
+    private static TransportId id(Registrant registrant) {
+        String port = registrant.initiatorPort();
+        int comma = port.lastIndexOf(",i,0x");
+        return new TransportId(port.substring(0, comma),
+                OptionalLong.of(Long.parseUnsignedLong(port.substring(comma + 5), 16)));
+    }
+
+    // --- PERSISTENT RESERVE OUT ---
+
+    private void change(ScsiTask task, PersistentReserveOut command) {
+        if (reservations.isReservedByOther(task.nexus())) {
+            task.end(Status.RESERVATION_CONFLICT);
+            return;
+        }
+        if (task.dataOut().byteSize() != command.parameterListLength()) {
+            task.checkCondition(InvalidParameterListException.length().sense());
+            return;
+        }
+        task.work(() -> changed(task, command));
+    }
+
+    private Consumer<ScsiTask> changed(ScsiTask task, PersistentReserveOut command)
+            throws StorageException, IllegalRequestException {
+        Change change = command.serviceAction() == PersistentReserveOut.REGISTER_AND_MOVE
+                ? move(task.nexus(), RegisterAndMoveParameters.decode(task.dataOut()))
+                : change(task.nexus(), command, ReserveOutParameters.decode(task.dataOut()));
+        if (change == null) {
+            return ended -> ended.end(Status.RESERVATION_CONFLICT);
+        }
+        CompletableFuture<Void> ended = command
+                .serviceAction() == PersistentReserveOut.PREEMPT_AND_ABORT
+                        ? abort(change.aborted())
+                        : CompletableFuture.completedFuture(null);
+        tell(change.attentions());
+        ended.join();
+        return ScsiTask::good;
+    }
+
+    private @Nullable Change change(Nexus nexus, PersistentReserveOut command,
+            ReserveOutParameters list) throws StorageException, IllegalRequestException {
+        Registrant who = nexus.registrant();
+        if (command.serviceAction() != PersistentReserveOut.REGISTER
+                && list.specifiesInitiators()) {
+            throw InvalidParameterListException.field(20, 3);
+        }
+        return switch (command.serviceAction()) {
+            case PersistentReserveOut.REGISTER -> register(nexus, list, false);
+            case PersistentReserveOut.REGISTER_AND_IGNORE_EXISTING_KEY ->
+                register(nexus, list, true);
+            case PersistentReserveOut.RESERVE -> {
+                ReservationType type = type(command);
+                yield reservations.change(state -> state.hasKey(who, list.reservationKey())
+                        ? ReservationRules.reserve(state, who, type).orElse(null)
+                        : null);
+            }
+            case PersistentReserveOut.RELEASE -> reservations.change(state -> {
+                if (!state.hasKey(who, list.reservationKey())) {
+                    return null;
+                }
+                return ReservationRules
+                        .release(state, who, command.scope() == 0
+                                ? ReservationType.of(command.type())
+                                : Optional.empty())
+                        .orElseThrow(() -> new InvalidParameterListException(INVALID_RELEASE));
+            });
+            case PersistentReserveOut.CLEAR ->
+                reservations.change(state -> state.hasKey(who, list.reservationKey())
+                        ? ReservationRules.clear(state, who)
+                        : null);
+            default -> preempt(who, type(command), list);
+        };
+    }
+
+    private @Nullable Change preempt(Registrant who, ReservationType type,
+            ReserveOutParameters list) throws StorageException, IllegalRequestException {
+        return reservations.change(state -> {
+            if (!state.hasKey(who, list.reservationKey())) {
+                return null;
+            }
+            boolean all = state.held().isPresent()
+                    && state.held().get().type().isAllRegistrants();
+            if (list.serviceActionKey() == 0 && !all) {
+                throw InvalidParameterListException.field(8);
+            }
+            return ReservationRules.preempt(state, who, list.serviceActionKey(), type)
+                    .orElse(null);
+        });
+    }
+
+    private static ReservationType type(PersistentReserveOut command) throws InvalidCdbException {
+        if (command.scope() != 0) {
+            throw InvalidCdbException.field(2, 7);
+        }
+        return ReservationType.of(command.type())
+                .orElseThrow(() -> InvalidCdbException.field(2, 3));
+    }
+
+    private @Nullable Change register(Nexus nexus, ReserveOutParameters list, boolean ignoreKey)
+            throws StorageException, IllegalRequestException {
+        if (list.persistent() && !reservations.store().isPersistent()) {
+            throw InvalidParameterListException.field(20, 0); // PTPL_C is clear
+        }
+        boolean readOnly = nexus.luns().isReadOnly(unit);
+        if (readOnly && list.specifiesInitiators()) { // it speaks for itself alone
+            throw InvalidParameterListException.field(20, 3);
+        }
+        Registrant self = nexus.registrant();
+        return reservations.change(state -> {
+            boolean registered = state.isRegistered(self);
+            if (registered && list.specifiesInitiators()) {
+                throw InvalidParameterListException.field(20, 3);
+            }
+            if (!ignoreKey && (registered
+                    ? !state.hasKey(self, list.reservationKey())
+                    : list.reservationKey() != 0)) {
+                return null;
+            }
+            if (!registered && list.serviceActionKey() == 0) {
+                return Change.to(state); // nothing to undo, and no error
+            }
+            Set<Registrant> all = registrants(nexus, list);
+            if (list.serviceActionKey() != 0) {
+                long fresh = all.stream().filter(one -> !state.isRegistered(one)).count();
+                if (state.keys().size() + fresh > Reservations.MAX_REGISTRATIONS
+                        || (readOnly && fresh > 0
+                                && ownCount(state, nexus) + fresh > roomOfReader())) {
+                    throw new InvalidParameterListException(NO_ROOM);
+                }
+            }
+            // APTPL is of the unit, not of the registration, and what writers have set stays (SPC-5 section 5.13.5).
+            return ReservationRules.register(state, all, list.serviceActionKey(),
+                    list.persistent() || (readOnly && state.persistent()));
+        });
+    }
+
+    /** Registrations of all ports of the initiator. */
+    private static long ownCount(ReservationState state, Nexus nexus) {
+        String ports = nexus.initiatorName() + ",i,";
+        return state.keys().keySet().stream()
+                .filter(one -> one.initiatorPort().startsWith(ports))
+                .count();
+    }
+
+    /** An initiator that may only read must not use up the room of those that write. */
+    private int roomOfReader() {
+        return READER_REGISTRATIONS * unit.portCount();
+    }
+
+    /** Returns the registrants of a REGISTER: the sender and those it names, at this or every port of its target. */
+    private Set<Registrant> registrants(Nexus nexus, ReserveOutParameters list)
+            throws InvalidParameterListException {
+        var names = new LinkedHashSet<String>();
+        names.add(nexus.initiatorPort());
+        for (TransportId id : list.initiators()) {
+            if (!names.add(portName(id))) {
+                throw InvalidParameterListException.field(28);
+            }
+        }
+        List<TargetPort> ports = list.allTargetPorts()
+                ? nexus.target().ports()
+                : List.of(nexus.port());
+        var all = new LinkedHashSet<Registrant>();
+        names.forEach(name -> ports.forEach(port -> all.add(Registrant.of(name, port))));
+        return all;
+    }
+
+    /** The name of a port; a device's name alone stands for its only port that is logged in. */
+    private String portName(TransportId id) throws InvalidParameterListException {
+        if (id.isid().isPresent()) {
+            return new InitiatorPort(id.name(), id.isid().getAsLong()).name();
+        }
+        List<String> known = unit.nexuses().stream()
+                .filter(nexus -> nexus.initiatorName().equals(id.name()))
+                .map(Nexus::initiatorPort).distinct().toList();
+        if (known.size() != 1) {
+            throw InvalidParameterListException.field(28);
+        }
+        return known.getFirst();
+    }
+
+    private @Nullable Change move(Nexus nexus, RegisterAndMoveParameters list)
+            throws StorageException, IllegalRequestException {
+        if (list.persistent() && !reservations.store().isPersistent()) {
+            throw InvalidParameterListException.field(17, 0);
+        }
+        Registrant who = nexus.registrant();
+        return reservations.change(state -> {
+            if (!state.hasKey(who, list.reservationKey()) || !state.isHolder(who)
+                    || state.held().orElseThrow().type().isAllRegistrants()) {
+                return null;
+            }
+            if (list.serviceActionKey() == 0) {
+                throw InvalidParameterListException.field(8);
+            }
+            TargetPort port = nexus.target().ports().stream()
+                    .filter(one -> one.relativeId() == list.relativePort()).findFirst()
+                    .orElseThrow(() -> InvalidParameterListException.field(18));
+            Registrant to = Registrant.of(portName(list.initiator()), port);
+            if (to.equals(who)) {
+                throw InvalidParameterListException.field(24);
+            }
+            if (!state.isRegistered(to)
+                    && state.keys().size() == Reservations.MAX_REGISTRATIONS) {
+                throw new InvalidParameterListException(NO_ROOM);
+            }
+            return ReservationRules.move(state, who, to, list.serviceActionKey(),
+                    list.unregister(), list.persistent());
+        });
+    }
+
+    private void tell(Map<Registrant, AdditionalSense> attentions) {
+        for (Nexus nexus : unit.nexuses()) {
+            AdditionalSense attention = attentions.get(nexus.registrant());
+            if (attention != null) {
+                nexus.establish(unit, attention);
+            }
+        }
+    }
+
+    /** The tasks of the preempted end before the command does (SPC-5 section 5.13.11.2.7). */
+    private CompletableFuture<Void> abort(Set<Registrant> whose) {
+        CompletableFuture<Void> changes = unit
+                .stopChanges(nexus -> whose.contains(nexus.registrant()));
+        CompletableFuture<Void> tasks = CompletableFuture.allOf(unit.nexuses().stream()
+                .filter(nexus -> whose.contains(nexus.registrant()))
+                .map(nexus -> nexus.abort(unit)).toArray(CompletableFuture[]::new));
+        return CompletableFuture.allOf(changes, tasks);
+    }
+
+    // --- RESERVE and RELEASE; CRH: a registrant's succeed and change nothing (SPC-5 section 5.13.3) ---
+
+    private void reserve(ScsiTask task, Reserve command) {
+        ReservationState state = reservations.state();
+        if (!state.keys().isEmpty()) {
+            endCompatibly(task, state);
+        } else if (reservations.reserve(task.nexus())) {
+            task.good();
+        } else {
+            task.end(Status.RESERVATION_CONFLICT);
+        }
+    }
+
+    private void release(ScsiTask task, Release command) {
+        ReservationState state = reservations.state();
+        if (!state.keys().isEmpty()) {
+            endCompatibly(task, state);
+            return;
+        }
+        reservations.release(task.nexus());
+        task.good(); // also where nothing was reserved, or by another
+    }
+
+    private static void endCompatibly(ScsiTask task, ReservationState state) {
+        Registrant who = task.nexus().registrant();
+        boolean admitted = state.isHolder(who) || (state.isRegistered(who)
+                && state.held().filter(held -> held.type().admitsRegistrants()).isPresent());
+        if (admitted) {
+            task.good();
+        } else {
+            task.end(Status.RESERVATION_CONFLICT);
+        }
+    }
+}

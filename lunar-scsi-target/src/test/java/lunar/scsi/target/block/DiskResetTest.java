@@ -1,0 +1,84 @@
+package lunar.scsi.target.block;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import lunar.block.BlockRequest;
+import lunar.block.Devices;
+import lunar.block.ForwardingDevice;
+import lunar.block.StorageException;
+import lunar.scsi.CdbForm;
+import lunar.scsi.ModeSelect;
+import lunar.scsi.target.LogicalUnit;
+import lunar.scsi.target.LogicalUnits;
+import lunar.scsi.target.StateStore;
+import lunar.scsi.target.UnitContext;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a reset of a disk waits for. */
+class DiskResetTest {
+    private static final int WCE = 4;
+
+    @TempDir
+    Path directory;
+
+    /** Memory that ends no request by itself. */
+    private static final class HeldRequests extends ForwardingDevice {
+        final List<BlockRequest> held = new ArrayList<>();
+
+        HeldRequests() throws StorageException { super(Devices.open("ram:1MiB")); }
+
+        @Override
+        public void submit(BlockRequest request) { held.add(request); }
+
+        @Override
+        public void execute(BlockRequest request) throws StorageException {
+            below().execute(request);
+        }
+    }
+
+    /** Changes the write cache of a unit. */
+    private static void switchCache(LogicalUnit unit, boolean on, boolean save) throws Exception {
+        byte[] data = HexFormat.of().parseHex("00000000" + "0812" + "00".repeat(18));
+        data[6] = (byte) (on ? WCE : 0);
+        var command = new ModeSelect(CdbForm.CDB6, true, false, save, data.length);
+        var disk = (Disk) unit.device();
+        if (save) {
+            disk.modes().changeAndSave(command, MemorySegment.ofArray(data), disk.blocks());
+        } else {
+            disk.modes().change(command, MemorySegment.ofArray(data), disk.blocks());
+        }
+    }
+
+    /** An initiator that hears that a reset was rejected for its time sends another one. */
+    @Test
+    void shouldWaitForTheFlushOfAnEarlierReset() throws Exception {
+        try (var device = new HeldRequests()) {
+            LogicalUnit unit = LogicalUnits.open(
+                    DiskSpec.of(device).withState(StateStore.inDirectory(directory)),
+                    "iqn.2026-11.org.lunar:t", new UnitContext(1 << 20, 10_000));
+            switchCache(unit, false, true);
+            switchCache(unit, true, false);
+            CompletableFuture<Void> first = unit.reset();
+            CompletableFuture<Void> second = unit.reset();
+            assertThat(device.held).as("it was off before the second").hasSize(1);
+            assertThat(first).isNotDone();
+            assertThat(second).isNotDone();
+
+            switchCache(unit, true, false);
+            CompletableFuture<Void> third = unit.reset();
+            assertThat(device.held).as("written to while it was on").hasSize(2);
+            device.held.get(1).succeed();
+            assertThat(third).isNotDone();
+            device.held.get(0).succeed();
+            assertThat(List.of(first, second, third)).allMatch(CompletableFuture::isDone);
+            assertThat(unit.reset()).isDone();
+        }
+    }
+}

@@ -1,0 +1,47 @@
+package lunar.scsi.target.copy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.concurrent.CompletableFuture;
+import lunar.scsi.ExtendedCopy;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+class CopyServiceTest {
+    private static final String GREEDY = "iqn.2026-11.org.host:greedy";
+    private static final String OTHER = "iqn.2026-11.org.host:other";
+
+    @Test
+    @Timeout(30)
+    void shouldLeaveHalfOfTheMemoryToOthers() throws Exception {
+        var copies = new CopyService();
+        var borrowed = new ArrayList<MemorySegment>();
+        var operation = new CopyOperation(ExtendedCopy.LID4, true);
+        for (int i = 0; i < CopyService.MAX_OF_INITIATOR; i++) {
+            borrowed.add(copies.borrow(operation, GREEDY));
+        }
+        var oneMore = new CopyOperation(ExtendedCopy.LID4, true);
+        var outcome = new CompletableFuture<MemorySegment>();
+        var waiting = new Thread(() -> {
+            try {
+                outcome.complete(copies.borrow(oneMore, GREEDY));
+            } catch (CopyException | InterruptedException e) {
+                outcome.completeExceptionally(e);
+            }
+        });
+        waiting.start();
+        for (int i = 0; i < CopyService.MAX_OF_INITIATOR; i++) {
+            copies.giveBack(copies.borrow(operation, OTHER), OTHER);
+        }
+        oneMore.cancel();
+        waiting.join();
+        assertThatThrownBy(outcome::join).as("it waited for one of its own")
+                .hasCauseInstanceOf(CopyException.class);
+
+        copies.giveBack(borrowed.getFirst(), GREEDY);
+        assertThat(copies.borrow(operation, GREEDY)).isNotNull();
+    }
+}

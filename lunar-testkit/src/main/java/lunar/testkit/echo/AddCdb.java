@@ -1,0 +1,87 @@
+package lunar.testkit.echo;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import lunar.scsi.Bytes;
+import lunar.scsi.Cdb;
+import lunar.scsi.InvalidCdbException;
+
+/**
+ * ADD: sends the data-out back with a byte of the CDB added to each. A variable-length CDB (SPC-5 section 4.2.3), with
+ * data in both directions.
+ *
+ * <pre>
+ * 0 operation code 7Fh   1 CONTROL   7 additional CDB length   8 service action F001h   10 reserved   16 bytes to add
+ * </pre>
+ *
+ * @param addends bytes that are added in turn, 4 to 244 in a multiple of 4
+ */
+public record AddCdb(Bytes addends) implements Cdb {
+    /** OPERATION CODE of every variable-length CDB. */
+    public static final int OPCODE = 0x7f;
+    /** SERVICE ACTION. */
+    public static final int SERVICE_ACTION = 0xf001;
+
+    private static final int ADDITIONAL_LENGTH_AT = 7;
+    private static final int SERVICE_ACTION_AT = 8;
+    private static final int ADDENDS_AT = 16;
+
+    private static final int CONTROL_AT = 1;
+    private static final int NACA = 1 << 2;
+    private static final int MAX_ADDENDS = 244;
+
+    public AddCdb {
+        if (addends.length() == 0 || addends.length() % 4 != 0
+                || addends.length() > MAX_ADDENDS) {
+            throw new IllegalArgumentException(addends.length() + " bytes to add");
+        }
+    }
+
+    static Cdb decode(MemorySegment cdb) throws InvalidCdbException {
+        if (cdb.byteSize() <= ADDENDS_AT) {
+            throw InvalidCdbException.field((int) cdb.byteSize());
+        }
+        if (int8(cdb, ADDITIONAL_LENGTH_AT) + SERVICE_ACTION_AT != cdb.byteSize()
+                || cdb.byteSize() % 4 != 0) {
+            throw InvalidCdbException.field(ADDITIONAL_LENGTH_AT);
+        }
+        if ((int8(cdb, SERVICE_ACTION_AT) << Byte.SIZE
+                | int8(cdb, SERVICE_ACTION_AT + 1)) != SERVICE_ACTION) {
+            throw InvalidCdbException.field(SERVICE_ACTION_AT);
+        }
+        if ((cdb.get(ValueLayout.JAVA_BYTE, CONTROL_AT) & NACA) != 0) {
+            throw InvalidCdbException.field(CONTROL_AT, 2);
+        }
+        return new AddCdb(Bytes.of(cdb.asSlice(ADDENDS_AT)));
+    }
+
+    private static int int8(MemorySegment cdb, int at) {
+        return cdb.get(ValueLayout.JAVA_BYTE, at) & 0xff;
+    }
+
+    /** Returns the sum at an offset of the data. */
+    byte sum(byte data, int at) {
+        return (byte) (data + addends.at(at % addends.length()));
+    }
+
+    @Override
+    public int opcode() { return OPCODE; }
+
+    @Override
+    public int length() { return ADDENDS_AT + addends.length(); }
+
+    @Override
+    public Direction direction() { return Direction.BOTH; }
+
+    @Override
+    public void encode(MemorySegment target) {
+        target.asSlice(0, ADDENDS_AT).fill((byte) 0);
+        target.set(ValueLayout.JAVA_BYTE, 0, (byte) OPCODE);
+        target.set(ValueLayout.JAVA_BYTE, ADDITIONAL_LENGTH_AT,
+                (byte) (length() - SERVICE_ACTION_AT));
+        target.set(ValueLayout.JAVA_BYTE, SERVICE_ACTION_AT, (byte) (SERVICE_ACTION >> Byte.SIZE));
+        target.set(ValueLayout.JAVA_BYTE, SERVICE_ACTION_AT + 1, (byte) SERVICE_ACTION);
+        MemorySegment.copy(MemorySegment.ofArray(addends.toArray()), 0, target, ADDENDS_AT,
+                addends.length());
+    }
+}

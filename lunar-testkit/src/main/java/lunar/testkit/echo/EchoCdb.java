@@ -1,0 +1,44 @@
+package lunar.testkit.echo;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import lunar.scsi.Cdb;
+import lunar.scsi.InvalidCdbException;
+
+/**
+ * ECHO: sends the data-out back. A vendor-specific command of ten bytes, with data in both directions.
+ *
+ * <pre>
+ * 0 operation code C0h   1 to 8 reserved   9 CONTROL
+ * </pre>
+ */
+public record EchoCdb() implements Cdb {
+    /** OPERATION CODE. */
+    public static final int OPCODE = 0xc0;
+
+    private static final int LENGTH = 10;
+    private static final int CONTROL_AT = 9;
+    private static final int NACA = 1 << 2;
+
+    static Cdb decode(MemorySegment cdb) throws InvalidCdbException {
+        if ((cdb.get(ValueLayout.JAVA_BYTE, CONTROL_AT) & NACA) != 0) {
+            throw InvalidCdbException.field(CONTROL_AT, 2);
+        }
+        return new EchoCdb();
+    }
+
+    @Override
+    public int opcode() { return OPCODE; }
+
+    @Override
+    public int length() { return LENGTH; }
+
+    @Override
+    public Direction direction() { return Direction.BOTH; }
+
+    @Override
+    public void encode(MemorySegment target) {
+        target.asSlice(0, LENGTH).fill((byte) 0);
+        target.set(ValueLayout.JAVA_BYTE, 0, (byte) OPCODE);
+    }
+}

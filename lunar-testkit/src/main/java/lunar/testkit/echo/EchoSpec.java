@@ -1,0 +1,34 @@
+package lunar.testkit.echo;
+
+import java.io.IOException;
+import lunar.scsi.target.CommandSet;
+import lunar.scsi.target.LogicalUnit;
+import lunar.scsi.target.PeripheralDevice;
+import lunar.scsi.target.StateStore;
+import lunar.scsi.target.UnitContext;
+import lunar.scsi.target.UnitSpec;
+
+/**
+ * Describes an echo device, which sends back what it gets. Immutable.
+ *
+ * @param name its serial number
+ * @param state reservations and saved mode pages
+ */
+public record EchoSpec(String name, StateStore state) implements UnitSpec {
+    /** Returns an echo device whose state is lost when the process ends. */
+    public static EchoSpec of(String name) {
+        return new EchoSpec(name, StateStore.inMemory());
+    }
+
+    /** {@inheritDoc} Two echo devices are told apart by their states. */
+    @Override
+    public Object key() { return state; }
+
+    @Override
+    public PeripheralDevice open(LogicalUnit unit, CommandSet commands, UnitContext context)
+            throws IOException {
+        var device = new EchoDevice(this);
+        device.register(unit, commands);
+        return device;
+    }
+}
