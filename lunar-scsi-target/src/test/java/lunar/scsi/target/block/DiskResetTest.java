@@ -9,7 +9,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import lunar.block.BlockRequest;
-import lunar.block.Devices;
+import lunar.scsi.target.Blocks;
 import lunar.block.ForwardingDevice;
 import lunar.block.StorageException;
 import lunar.scsi.CdbForm;
@@ -32,7 +32,7 @@ class DiskResetTest {
     private static final class HeldRequests extends ForwardingDevice {
         final List<BlockRequest> held = new ArrayList<>();
 
-        HeldRequests() throws StorageException { super(Devices.open("ram:1MiB")); }
+        HeldRequests() { super(new Blocks()); }
 
         @Override
         public void submit(BlockRequest request) { held.add(request); }

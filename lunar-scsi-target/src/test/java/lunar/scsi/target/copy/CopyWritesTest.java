@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.IntConsumer;
 import lunar.block.BlockRequest;
 import lunar.block.BusyException;
-import lunar.block.Devices;
+import lunar.scsi.target.Blocks;
 import lunar.block.ForwardingDevice;
 import lunar.block.StorageException;
 import lunar.scsi.target.FencedDevice;
@@ -31,7 +31,7 @@ class CopyWritesTest {
         final CountDownLatch arrived = new CountDownLatch(1);
         final CountDownLatch opened = new CountDownLatch(1);
 
-        HungWrites() throws StorageException { super(Devices.open("ram:1MiB")); }
+        HungWrites() { super(new Blocks()); }
 
         @Override
         public void submit(BlockRequest request) { below().submit(request); }

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import lunar.block.BlockDevice;
-import lunar.block.Devices;
+import lunar.scsi.target.Blocks;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.BlockRange;
 import lunar.scsi.Bytes;
@@ -36,7 +36,7 @@ class RodTokensTest {
 
     @BeforeEach
     void open() throws Exception {
-        device = Devices.open("ram:1MiB");
+        device = new Blocks();
         copies = ((CopyDevice) LogicalUnits.open(DiskSpec.of(device), "iqn.2026-11.org.lunar:t",
                 new UnitContext(1 << 20, 1_000)).device()).copies();
     }
@@ -106,7 +106,7 @@ class RodTokensTest {
         Bytes token = create("a", 60);
         tokens.written(device, 0, 8);
         tokens.written(device, 16, 100);
-        try (BlockDevice other = Devices.open("ram:1MiB")) {
+        try (BlockDevice other = new Blocks()) {
             tokens.written(other, 0, 2048);
         }
         tokens.giveBack(tokens.use(token));
