@@ -385,7 +385,9 @@ public final class RaidVolume implements BlockDevice {
         var rebuild = new Rebuild(engine(), options, member, progress);
         // Before this moment a write may have been planned without the slot; afterwards none is, outside of the set.
         new Quiesce(engine().locks, () -> {
-            late.are(missed.get());
+            StripeSet unwritten = missed.get();
+            StripeSet halfWritten = engine().slots().halfWritten().snapshot();
+            late.are(from -> Math.min(unwritten.next(from), halfWritten.next(from)));
             install(member, progress, rebuild);
         }).start();
         return rebuild;

@@ -18,7 +18,7 @@ public final class Resync extends StripeScan {
     private final Progress progress;
     /** Why some stripes are left to the next resync. */
     private volatile @Nullable StorageException noSpace;
-    /** Those of the current batch. */
+    /** Stripes of the current batch that are not consistent: a half-written one stays half written. */
     private final Set<Long> left = ConcurrentHashMap.newKeySet();
 
     /** @param migration tells which stripes have been moved, while no reshape runs; null if all are in one layout */
@@ -52,6 +52,7 @@ public final class Resync extends StripeScan {
         boolean isDataThere = its.code() == Code.COPIES
                 || (lost & Layout.all(its.dataUnits())) == 0;
         if (wanted == 0 || !isDataThere) {
+            left.add(task.stripe());
             worked();
         } else {
             task.startRestore(this, wanted);
@@ -61,11 +62,13 @@ public final class Resync extends StripeScan {
     @Override
     void workEnded(StripeTask task, @Nullable StorageException cause) {
         // A member that has failed meanwhile changes what can be done; the stripe is then as consistent as it can be.
+        if (cause != null) {
+            left.add(task.stripe());
+        }
         if (cause != null && volumeEnd() != null) {
             note(cause);
         } else if (cause != null && Engine.isNoSpace(cause)) {
             noSpace = cause;
-            left.add(task.stripe());
             if (!engine.noteHalfWritten(task.stripe())) {
                 note(cause);
             }
