@@ -4,8 +4,8 @@ import java.util.stream.Stream;
 import lunar.initiator.Initiator;
 import lunar.initiator.SessionOptions;
 import lunar.initiator.Timeouts;
-import lunar.initiator.path.MultipathDevice;
-import lunar.initiator.path.MultipathOptions;
+import lunar.initiator.multipath.MultipathDevice;
+import lunar.initiator.multipath.MultipathOptions;
 import lunar.scsi.Lun;
 
 /** {@link Stalls} of Lunar's multipath: INITIATOR-NAME TARGET-NAME LUN KEEP-ALIVE-MS (0: default) PORT... */

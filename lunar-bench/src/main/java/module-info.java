@@ -8,6 +8,7 @@ module lunar.bench {
     requires jdk.attach;
     requires jdk.management;
     requires lunar.block;
+    requires lunar.filter;
     requires lunar.initiator;
     requires lunar.iscsi;
     requires lunar.lucene;

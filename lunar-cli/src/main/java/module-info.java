@@ -1,6 +1,7 @@
 /** The {@code lunar} command; the only place that reads config files. */
 module lunar.cli {
     requires lunar.block;
+    requires lunar.filter;
     requires lunar.fs;
     requires lunar.iscsi;
     requires lunar.initiator;

@@ -6,10 +6,10 @@ module lunar.initiator {
     requires static org.jspecify;
 
     exports lunar.initiator;
-    exports lunar.initiator.path;
+    exports lunar.initiator.multipath;
     exports lunar.initiator.scsi;
 
     uses lunar.iscsi.spi.TransportProvider;
 
-    provides lunar.block.spi.DeviceProvider with lunar.initiator.path.LunProvider;
+    provides lunar.block.spi.DeviceProvider with lunar.initiator.multipath.LunProvider;
 }

@@ -5,7 +5,13 @@ module lunar.iscsi {
     requires java.management;
 
     exports lunar.iscsi;
+    exports lunar.iscsi.framing;
+    exports lunar.iscsi.login;
+    exports lunar.iscsi.pdu;
+    exports lunar.iscsi.session;
     exports lunar.iscsi.spi;
+    exports lunar.iscsi.text;
+    exports lunar.iscsi.transfer;
 
     uses lunar.iscsi.spi.TransportProvider;
 }

@@ -1,6 +1,7 @@
 /** TCP as a transport of iSCSI: selector loops over plain NIO. */
 module lunar.tcp {
     requires transitive lunar.iscsi;
+    requires lunar.loop;
     requires static org.jspecify;
 
     exports lunar.tcp;

@@ -3,14 +3,14 @@ package lunar.bench;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
-import lunar.iscsi.Bhs;
-import lunar.iscsi.Crc32c;
-import lunar.iscsi.DataIn;
-import lunar.iscsi.Pdu;
 import lunar.iscsi.ProtocolException;
-import lunar.iscsi.Residual;
-import lunar.iscsi.ScsiCommand;
-import lunar.iscsi.TargetPdu;
+import lunar.iscsi.framing.Crc32c;
+import lunar.iscsi.pdu.Bhs;
+import lunar.iscsi.pdu.DataIn;
+import lunar.iscsi.pdu.Pdu;
+import lunar.iscsi.pdu.Residual;
+import lunar.iscsi.pdu.ScsiCommand;
+import lunar.iscsi.pdu.TargetPdu;
 import lunar.scsi.Lun;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -49,7 +49,7 @@ public class CodecBench {
     @Benchmark
     public final Bhs scsiCommandEncodeRecord() {
         number++;
-        new ScsiCommand(false, true, true, false, lunar.iscsi.TaskAttribute.SIMPLE, 0, Lun.ZERO,
+        new ScsiCommand(false, true, true, false, lunar.iscsi.pdu.TaskAttribute.SIMPLE, 0, Lun.ZERO,
                 number, 4096, number, number, cdb, 0).encode(command);
         return command;
     }
@@ -64,7 +64,7 @@ public class CodecBench {
     public long scsiCommandDecodeFlyweight() {
         return command.flags() + command.lun() + command.itt()
                 + command.int32(ScsiCommand.EXPECTED_DATA_TRANSFER_LENGTH)
-                + command.int32(lunar.iscsi.InitiatorPdu.CMD_SN)
+                + command.int32(lunar.iscsi.pdu.InitiatorPdu.CMD_SN)
                 + command.int64(ScsiCommand.CDB) + command.int64(ScsiCommand.CDB + Long.BYTES);
     }
 

@@ -11,9 +11,9 @@ import java.util.Locale;
 import java.util.Random;
 import lunar.bench.FilterCase.Variant;
 import lunar.block.BlockDevice;
-import lunar.block.CacheFilter;
-import lunar.block.ScheduleFilter;
 import lunar.block.StorageException;
+import lunar.filter.CacheFilter;
+import lunar.filter.ScheduleFilter;
 
 /**
  * When a cache and a scheduler pay, and when they only cost: each {@link FilterCase} with no filter and with each of

@@ -8,14 +8,14 @@ import java.util.List;
 import lunar.bench.FilterLoad.Pattern;
 import lunar.bench.FilterLoad.Place;
 import lunar.block.BlockDevice;
-import lunar.block.CacheFilter;
-import lunar.block.CacheOptions;
-import lunar.block.CachePolicy;
 import lunar.block.Devices;
-import lunar.block.RequestScheduler;
-import lunar.block.ScheduleFilter;
-import lunar.block.ScheduleOptions;
 import lunar.block.StorageException;
+import lunar.filter.CacheFilter;
+import lunar.filter.CacheOptions;
+import lunar.filter.CachePolicy;
+import lunar.filter.RequestScheduler;
+import lunar.filter.ScheduleFilter;
+import lunar.filter.ScheduleOptions;
 
 /**
  * A device, what is asked of it, and filters over it that are compared with none.

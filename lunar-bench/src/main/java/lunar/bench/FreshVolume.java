@@ -20,6 +20,8 @@ import lunar.raid.meta.Candidate;
 import lunar.raid.meta.Composition;
 import lunar.raid.meta.Consistency;
 import lunar.raid.meta.Creation;
+import lunar.raid.meta.OpenOptions;
+import lunar.raid.meta.VolumeDevices;
 import lunar.raid.meta.VolumeMetadata;
 import org.jspecify.annotations.Nullable;
 
@@ -49,12 +51,13 @@ record FreshVolume(RaidVolume volume, VolumeMetadata metadata, ScheduledExecutor
             throw new BenchException("a new volume does not go together");
         }
         var made = new AtomicReference<@Nullable RaidVolume>();
-        VolumeMetadata metadata = VolumeMetadata.open(composition, devices, null, (slot, why) -> {
-            RaidVolume volume = made.get();
-            if (volume != null) {
-                volume.fail(slot, why);
-            }
-        });
+        VolumeMetadata metadata = VolumeMetadata.open(composition,
+                new VolumeDevices(devices, List.of(), null), OpenOptions.DEFAULT, (slot, why) -> {
+                    RaidVolume volume = made.get();
+                    if (volume != null) {
+                        volume.fail(slot, why);
+                    }
+                });
         // Zeroes are in sync: nothing is stale.
         RaidVolume volume = Raid.volume(metadata.record().shape(), metadata.raidMembers(),
                 RaidOptions.of(Identity.of("iRAID", metadata.record().description().uuid()))

@@ -11,7 +11,7 @@ import java.util.Optional;
 import lunar.bench.LoadOrder.Window;
 import lunar.bench.Work.Operation;
 import lunar.initiator.IscsiUri;
-import lunar.iscsi.TargetAddress;
+import lunar.iscsi.text.TargetAddress;
 import lunar.scsi.Lun;
 import lunar.tcp.Pacing;
 

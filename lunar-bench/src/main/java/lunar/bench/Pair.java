@@ -1,7 +1,7 @@
 package lunar.bench;
 
-import lunar.iscsi.DigestChoice;
-import lunar.iscsi.Offer;
+import lunar.iscsi.login.DigestChoice;
+import lunar.iscsi.login.Offer;
 
 /**
  * A LUN and the client that uses it.

@@ -17,8 +17,8 @@ import lunar.initiator.InitiatorOptions;
 import lunar.initiator.IscsiUri;
 import lunar.initiator.Session;
 import lunar.initiator.SessionOptions;
-import lunar.initiator.path.MultipathDevice;
-import lunar.initiator.path.MultipathOptions;
+import lunar.initiator.multipath.MultipathDevice;
+import lunar.initiator.multipath.MultipathOptions;
 import lunar.scsi.Lun;
 
 /**

@@ -2,14 +2,13 @@
  * Block devices: the one abstraction on which everything in Lunar stands.
  *
  * <p>{@link lunar.block.BlockDevice} is implemented by stores (memory, file, disk), by a LUN that the
- * initiator opened, by RAID volumes and by filters ({@link lunar.block.FaultFilter},
- * {@link lunar.block.DelayFilter}, {@link lunar.block.ThrottleFilter},
- * {@link lunar.block.CacheFilter}, {@link lunar.block.ScheduleFilter}, {@link lunar.block.EncryptFilter},
- * {@link lunar.block.VerifyFilter}, {@link lunar.block.TraceFilter}), and it is what the target serves. Errors are
- * {@link lunar.block.StorageException}s and say whether a retry makes sense.
+ * initiator opened, by RAID volumes and by filters (module {@code lunar.filter}), and it is what the target serves.
+ * Errors are {@link lunar.block.StorageException}s and say whether a retry makes sense. {@link lunar.block.Devices}
+ * opens a device by its URI; {@code lunar.block.spi} has the interfaces of modules that provide devices and filters.
  *
- * <p>Code that expects files gets {@link lunar.block.BlockChannel} (a {@code SeekableByteChannel}) and
- * {@link lunar.block.AsynchronousBlockChannel} (an {@code AsynchronousFileChannel}) over any device, at any byte.
+ * <p>Code that expects files gets {@link lunar.block.channel.BlockChannel} (a {@code SeekableByteChannel}) and
+ * {@link lunar.block.channel.AsynchronousBlockChannel} (an {@code AsynchronousFileChannel}) over any device, at any
+ * byte.
  *
  * <p>Threading: a device may be used by any number of threads at once. A {@link lunar.block.BlockRequest}
  * belongs to one thread until it is handed to a device, and to the device until its completion runs.

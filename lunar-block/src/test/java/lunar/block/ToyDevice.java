@@ -8,16 +8,16 @@ import java.util.Set;
 import java.util.UUID;
 
 /** The simplest device: an array. Submitted requests end at once, or when the test says so. */
-final class ToyDevice implements BlockDevice {
-    final MemorySegment content;
-    final Queue<BlockRequest> held = new ArrayDeque<>();
+public final class ToyDevice implements BlockDevice {
+    public final MemorySegment content;
+    public final Queue<BlockRequest> held = new ArrayDeque<>();
     private final Set<Capability> capabilities;
-    long allocatedFrom;
-    boolean holding;
-    boolean readOnly;
-    boolean closed;
+    public long allocatedFrom;
+    public boolean holding;
+    public boolean readOnly;
+    public boolean closed;
 
-    ToyDevice(int blockCount, Capability... capabilities) {
+    public ToyDevice(int blockCount, Capability... capabilities) {
         this.content = MemorySegment.ofArray(new byte[512 * blockCount]);
         this.capabilities = EnumSet.noneOf(Capability.class);
         this.capabilities.addAll(Set.of(capabilities));
@@ -78,7 +78,7 @@ final class ToyDevice implements BlockDevice {
         }
     }
 
-    void releaseOne() { held.remove().completeOn(this); }
+    public void releaseOne() { held.remove().completeOn(this); }
 
     @Override
     public void close() {

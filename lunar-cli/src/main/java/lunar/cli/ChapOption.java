@@ -1,7 +1,7 @@
 package lunar.cli;
 
 import java.util.List;
-import lunar.iscsi.ChapAlgorithm;
+import lunar.iscsi.login.ChapAlgorithm;
 
 /** Reads {@code --chap-algorithms}. */
 final class ChapOption {

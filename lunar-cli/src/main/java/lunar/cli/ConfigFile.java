@@ -6,7 +6,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import lunar.iscsi.ChapAlgorithm;
+import lunar.iscsi.login.ChapAlgorithm;
 import lunar.isns.IsnsServer;
 import lunar.server.ServerPlan;
 import lunar.target.SessionLimits;

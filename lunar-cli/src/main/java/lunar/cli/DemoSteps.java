@@ -13,10 +13,10 @@ import lunar.block.Size;
 import lunar.initiator.LunDevice;
 import lunar.initiator.Session;
 import lunar.initiator.SessionOptions;
-import lunar.iscsi.ChapCredentials;
-import lunar.iscsi.DigestChoice;
 import lunar.iscsi.LoginException;
-import lunar.iscsi.Secret;
+import lunar.iscsi.login.ChapCredentials;
+import lunar.iscsi.login.DigestChoice;
+import lunar.iscsi.login.Secret;
 import lunar.scsi.Lun;
 import lunar.server.StorageServer;
 

@@ -1,6 +1,6 @@
 package lunar.cli;
 
-import lunar.iscsi.DigestChoice;
+import lunar.iscsi.login.DigestChoice;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 

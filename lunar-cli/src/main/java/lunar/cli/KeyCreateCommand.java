@@ -1,7 +1,7 @@
 package lunar.cli;
 
 import java.nio.file.Path;
-import lunar.block.KeyFile;
+import lunar.filter.KeyFile;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 

@@ -5,7 +5,7 @@ import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import lunar.iscsi.TargetAddress;
+import lunar.iscsi.text.TargetAddress;
 import lunar.server.ServerPlan;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
-import lunar.iscsi.TargetAddress;
+import lunar.iscsi.text.TargetAddress;
 import lunar.server.ServerPlan;
 import lunar.target.Absence;
 

@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import lunar.iscsi.ChapAlgorithm;
-import lunar.scsi.TargetPortGroups.State;
+import lunar.iscsi.login.ChapAlgorithm;
+import lunar.scsi.primary.TargetPortGroups.State;
 import lunar.server.ServerPlan;
 import lunar.target.Absence;
 

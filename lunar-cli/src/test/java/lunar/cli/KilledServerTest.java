@@ -18,12 +18,12 @@ import lunar.initiator.Initiator;
 import lunar.initiator.ScsiResult;
 import lunar.initiator.Session;
 import lunar.scsi.Lun;
-import lunar.scsi.PersistentReserveOut;
-import lunar.scsi.ReservationKeys;
-import lunar.scsi.ReservationStatus;
-import lunar.scsi.ReservationType;
-import lunar.scsi.ReserveOutParameters;
 import lunar.scsi.Status;
+import lunar.scsi.reservation.PersistentReserveOut;
+import lunar.scsi.reservation.ReservationKeys;
+import lunar.scsi.reservation.ReservationStatus;
+import lunar.scsi.reservation.ReservationType;
+import lunar.scsi.reservation.ReserveOutParameters;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 

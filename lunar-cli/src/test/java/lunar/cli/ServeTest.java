@@ -17,7 +17,7 @@ import lunar.cli.CommandRun.Serving;
 import lunar.initiator.Initiator;
 import lunar.initiator.InitiatorOptions;
 import lunar.scsi.Lun;
-import lunar.scsi.TestUnitReady;
+import lunar.scsi.primary.TestUnitReady;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -4,10 +4,10 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.util.List;
 import java.util.Optional;
-import lunar.iscsi.ChapAlgorithm;
-import lunar.iscsi.ChapCredentials;
-import lunar.iscsi.InitiatorLogin;
-import lunar.iscsi.Secret;
+import lunar.iscsi.login.ChapAlgorithm;
+import lunar.iscsi.login.ChapCredentials;
+import lunar.iscsi.login.InitiatorLogin;
+import lunar.iscsi.login.Secret;
 
 /**
  * CHAP options of the initiator (RFC 7143 section 12.1.3): its own credentials, those that the target must prove, and

@@ -2,7 +2,7 @@ package lunar.initiator;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import lunar.iscsi.ChapCredentials;
+import lunar.iscsi.login.ChapCredentials;
 
 /**
  * Supplies a CHAP name and its secret when a login needs them: from a vault, a key store, a file. It is asked at each

@@ -2,9 +2,9 @@ package lunar.initiator;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
-import lunar.iscsi.TaskManagementFunction;
-import lunar.iscsi.TaskManagementResponseCode;
-import lunar.iscsi.TextKeys;
+import lunar.iscsi.pdu.TaskManagementFunction;
+import lunar.iscsi.pdu.TaskManagementResponseCode;
+import lunar.iscsi.text.TextKeys;
 import lunar.scsi.Bytes;
 import lunar.scsi.Lun;
 
@@ -27,8 +27,11 @@ public sealed interface Exchange<R> {
     record Scsi(Lun lun, Bytes cdb, MemorySegment dataIn, MemorySegment dataOut, int timeoutMs)
             implements
             Exchange<ScsiResult> {
+        /** Longest CDB: the 16 bytes of the header and those of an AHS (SPC-5 section 4.2.4). */
+        public static final int MAX_CDB_BYTES = 260;
+
         public Scsi {
-            if (cdb.length() < 6 || cdb.length() > Command.MAX_CDB_BYTES || timeoutMs < 0) {
+            if (cdb.length() < 6 || cdb.length() > MAX_CDB_BYTES || timeoutMs < 0) {
                 throw new IllegalArgumentException(
                         "a CDB of " + cdb.length() + " bytes, " + timeoutMs + " ms");
             }

@@ -1,6 +1,6 @@
 package lunar.initiator;
 
-import lunar.iscsi.ChapCredentials;
+import lunar.iscsi.login.ChapCredentials;
 
 /** Credentials that do not change. */
 record FixedCredentials(ChapCredentials credentials) implements ChapSource {

@@ -12,24 +12,24 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
-import lunar.iscsi.ChapCredentials;
-import lunar.iscsi.CommandNumbering;
-import lunar.iscsi.DiscoveredTarget;
-import lunar.iscsi.InitiatorLogin;
-import lunar.iscsi.Isid;
+import lunar.initiator.internal.session.Connection;
+import lunar.initiator.internal.session.LoginPhase;
+import lunar.initiator.internal.session.SessionEngine;
 import lunar.iscsi.LoginException;
-import lunar.iscsi.Offer;
 import lunar.iscsi.ProtocolException;
-import lunar.iscsi.TargetAddress;
+import lunar.iscsi.framing.PduReceiver;
+import lunar.iscsi.login.ChapCredentials;
+import lunar.iscsi.login.InitiatorLogin;
+import lunar.iscsi.login.Offer;
+import lunar.iscsi.pdu.Isid;
+import lunar.iscsi.session.CommandNumbering;
 import lunar.iscsi.spi.EventLoop;
-import lunar.iscsi.spi.PduReceiver;
 import lunar.iscsi.spi.Transport;
 import lunar.iscsi.spi.TransportProvider;
+import lunar.iscsi.text.DiscoveredTarget;
+import lunar.iscsi.text.TargetAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -188,10 +188,10 @@ public final class Initiator implements AutoCloseable {
         SessionOptions session = wanted;
         for (int i = 0; i <= redirections; i++) {
             switch (lead(session, settings, what)) {
-                case LoginPhase.LoggedIn(Session made) -> {
+                case LoginPhase.LoggedIn<Session>(Session made) -> {
                     return register(made);
                 }
-                case LoginPhase.Moved(TargetAddress address) ->
+                case LoginPhase.Moved<Session>(TargetAddress address) ->
                     session = session.withPortal(new TargetAddress(address.host(), address.port(),
                             OptionalInt.empty()));
             }
@@ -215,7 +215,8 @@ public final class Initiator implements AutoCloseable {
     }
 
     /** Logs in the first connection of a session. */
-    private LoginPhase.Outcome lead(SessionOptions session, InitiatorLogin.Settings settings,
+    private LoginPhase.Outcome<Session> lead(SessionOptions session,
+            InitiatorLogin.Settings settings,
             String task) throws IOException {
         var numbering = new CommandNumbering(FIRST_CMD_SN);
         var numbers = new LoginPhase.Numbers() {
@@ -233,35 +234,38 @@ public final class Initiator implements AutoCloseable {
     }
 
     /** Returns what logs in further connections of a session, and replacements of lost ones. */
-    private Session.Joiner join(SessionOptions options, InitiatorLogin.Settings settings) {
+    private SessionEngine.Joiner join(SessionOptions options, InitiatorLogin.Settings settings) {
         return (session, cid, portal, expStatSn) -> {
             String task = "connection " + cid + " to " + options.targetName();
             if (session.loginResult().tsih() == 0) {
                 throw new IOException(
                         task + ": the target has given the session no TSIH to join by");
             }
-            LoginPhase.Outcome outcome = attempt(options, portal,
+            LoginPhase.Outcome<SessionEngine> outcome = attempt(options, portal,
                     settings.joining(session.loginResult(), cid), task, expStatSn,
-                    session.loop(), session.numbers(), session::join);
+                    session.loop(), session.numbers(), (connection, _) -> {
+                        session.join(connection);
+                        return session;
+                    });
             if (outcome instanceof LoginPhase.Moved(TargetAddress address)) {
                 throw new IOException(task + ": redirected to " + address);
             }
         };
     }
 
-    private LoginPhase.Outcome attempt(SessionOptions session, TargetAddress at,
+    private <S> LoginPhase.Outcome<S> attempt(SessionOptions session, TargetAddress at,
             InitiatorLogin.Settings bare, String task, int expStatSn,
-            @Nullable EventLoop loop, LoginPhase.Numbers numbers, LoginPhase.SessionMaker maker)
+            @Nullable EventLoop loop, LoginPhase.Numbers numbers, LoginPhase.SessionMaker<S> maker)
             throws IOException {
         String what = task + " at " + at;
         InitiatorLogin.Settings settings = session.chap().isPresent()
                 ? session.chap().get().authenticate(bare)
                 : bare;
         var login = new InitiatorLogin(settings, this::unpredictable);
-        var phase = new CompletableFuture<LoginPhase>();
+        var phase = new CompletableFuture<LoginPhase<S>>();
         Function<Transport, PduReceiver> receiver = transport -> {
             var connection = new Connection(transport, settings.cid(), at, expStatSn);
-            var made = new LoginPhase(connection, login, numbers, maker);
+            var made = new LoginPhase<>(connection, login, numbers, maker);
             connection.enter(made);
             phase.complete(made);
             return connection;
@@ -278,13 +282,13 @@ public final class Initiator implements AutoCloseable {
         } catch (IOException e) {
             throw new IOException(what + ": cannot connect: " + e.getMessage(), e);
         }
-        LoginPhase running = phase.join();
+        LoginPhase<S> running = phase.join();
         // A session lives on one event loop; nothing has come yet, since the initiator speaks first.
         transport.loop().execute(loop == null
                 ? running::start
                 : () -> transport.moveTo(loop, running::start));
         try {
-            return await(running.outcome(), session.timeouts().loginMs(), at, task);
+            return LoginPhase.await(running.outcome(), session.timeouts().loginMs(), at, task);
         } catch (IOException e) {
             transport.abort();
             throw e;
@@ -295,29 +299,6 @@ public final class Initiator implements AutoCloseable {
         byte[] bytes = new byte[count];
         random.nextBytes(bytes);
         return bytes;
-    }
-
-    /** Waits for a future that the event loop's thread completes; a failure's message names task and portal. */
-    static <T> T await(CompletableFuture<T> future, int timeoutMs, TargetAddress portal,
-            String task) throws IOException {
-        String what = task + " at " + portal;
-        try {
-            return future.get(timeoutMs, TimeUnit.MILLISECONDS);
-        } catch (TimeoutException _) {
-            throw new LoginException(what + ": no answer within " + timeoutMs + " ms", 0, 0);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException(what + ": interrupted", e);
-        } catch (ExecutionException e) {
-            Throwable cause = e.getCause();
-            if (cause instanceof LoginException refused) {
-                // Its message already describes the refused login.
-                throw new LoginException(portal + ": " + refused.getMessage(),
-                        refused.statusClass(), refused.statusDetail());
-            }
-            String why = cause == null ? e.getMessage() : cause.getMessage();
-            throw new IOException(what + ": " + why, cause);
-        }
     }
 
     private TransportProvider.Loops loops(String scheme) throws IOException {

@@ -14,12 +14,12 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import lunar.block.DeviceUri;
-import lunar.iscsi.ChapAlgorithm;
-import lunar.iscsi.ChapCredentials;
-import lunar.iscsi.DigestChoice;
-import lunar.iscsi.Offer;
-import lunar.iscsi.Secret;
-import lunar.iscsi.TargetAddress;
+import lunar.iscsi.login.ChapAlgorithm;
+import lunar.iscsi.login.ChapCredentials;
+import lunar.iscsi.login.DigestChoice;
+import lunar.iscsi.login.Offer;
+import lunar.iscsi.login.Secret;
+import lunar.iscsi.text.TargetAddress;
 import lunar.scsi.Lun;
 import org.jspecify.annotations.Nullable;
 

@@ -2,7 +2,8 @@ package lunar.initiator;
 
 import java.util.Optional;
 import lunar.block.StorageException;
-import lunar.iscsi.Residual;
+import lunar.initiator.internal.retry.SenseMapping;
+import lunar.iscsi.pdu.Residual;
 import lunar.scsi.Bytes;
 import lunar.scsi.Sense;
 import lunar.scsi.Status;

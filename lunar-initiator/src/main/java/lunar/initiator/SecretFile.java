@@ -8,8 +8,8 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Optional;
 import lunar.block.PrivateFile;
-import lunar.iscsi.ChapCredentials;
-import lunar.iscsi.Secret;
+import lunar.iscsi.login.ChapCredentials;
+import lunar.iscsi.login.Secret;
 
 /** A CHAP user name, and the file that holds the secret; a line end after it does not count. */
 record SecretFile(String user, Path file) implements ChapSource {

@@ -14,7 +14,8 @@ public final class SenseException extends Exception {
 
     private final transient Sense sense;
 
-    SenseException(Sense sense) {
+    /** @param sense the decoded sense data */
+    public SenseException(Sense sense) {
         super(sense.toString(), null, false, false);
         this.sense = sense;
     }

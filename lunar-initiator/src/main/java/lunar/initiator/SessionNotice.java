@@ -2,7 +2,7 @@ package lunar.initiator;
 
 import java.io.IOException;
 import java.util.Optional;
-import lunar.iscsi.TargetAddress;
+import lunar.iscsi.text.TargetAddress;
 import lunar.scsi.Lun;
 import lunar.scsi.Sense;
 import org.jspecify.annotations.Nullable;

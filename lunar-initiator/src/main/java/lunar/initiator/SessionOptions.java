@@ -3,10 +3,10 @@ package lunar.initiator;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
-import lunar.iscsi.ChapAlgorithm;
-import lunar.iscsi.ChapCredentials;
-import lunar.iscsi.Offer;
-import lunar.iscsi.TargetAddress;
+import lunar.iscsi.login.ChapAlgorithm;
+import lunar.iscsi.login.ChapCredentials;
+import lunar.iscsi.login.Offer;
+import lunar.iscsi.text.TargetAddress;
 
 /**
  * Where to log in, and how. Start from {@link #of}, or from a URI by {@link IscsiUri#sessionOptions}.

@@ -52,10 +52,4 @@ public record Timeouts(int connectMs, int loginMs, int commandMs, int abortMs, i
     public Timeouts withKeepAliveMs(int value) {
         return new Timeouts(connectMs, loginMs, commandMs, abortMs, logoutMs, value);
     }
-
-    /** Returns how often deadlines are checked: an eighth of the shortest, so that none is missed by much. */
-    int tickMs() {
-        int shortest = Math.min(Math.min(commandMs, abortMs), Math.min(logoutMs, keepAliveMs));
-        return Math.clamp(shortest / 8, 5, 1_000);
-    }
 }

@@ -2,44 +2,19 @@ package lunar.initiator;
 
 import java.util.Optional;
 import java.util.UUID;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import lunar.block.BlockRequest;
 import lunar.block.LostWritesException;
+import lunar.initiator.internal.lun.WriteLedger;
 
 /**
  * Tracks whether a logical unit has acknowledged writes that no flush has made stable yet, and whether its target may
  * have lost them with a volatile cache. Belongs to the unit, not to a session or a path: it outlives sessions, and all
- * paths to a unit share it.
- *
- * <p>Flushes are numbered when they are submitted. An acknowledged write takes the number of the latest flush; a flush
- * that succeeds covers the writes with smaller numbers. So a write that is acknowledged while a flush is in flight
- * stays unflushed. A flush fails where a loss was noted and no flush submitted before it has reported that loss: all
- * flushes in flight report it, and those submitted later do not.
- *
- * <p>A write also carries the number of losses at its submission. Where that has changed when it is acknowledged, the
- * target may have acknowledged it before the loss, and it counts as lost, once more where the loss was reported.
- *
- * <p>Thread-safe. A write reads three volatile fields and writes one after each flush; nothing is allocated or locked.
+ * paths to a unit share it. Thread-safe.
  */
 public final class UnflushedWrites {
-    private static final System.Logger LOG = System.getLogger("lunar.initiator");
-
-    /** Number of flushes submitted. */
-    private final AtomicLong flushes = new AtomicLong();
-    /** Flush number of the latest acknowledged write; -1 before the first. */
-    private final AtomicLong acknowledged = new AtomicLong(-1);
-    /** Writes with smaller numbers are stable. */
-    private final AtomicLong flushed = new AtomicLong();
-    /** Number of losses noted, whether they affected a write or not. */
-    private volatile long losses;
-    /** Number of the latest loss that affected a write; 0 for none. Changed under this object's monitor. */
-    private final AtomicLong pending = new AtomicLong();
-    /** Number of the latest such loss that a flush has reported. */
-    private final AtomicLong reported = new AtomicLong();
-    private volatile String cause = "";
-    private final boolean survives;
+    private final WriteLedger ledger;
     /** Held while {@link #reopened} decides, which may block; never by a thread that receives. */
     private final ReentrantLock judging = new ReentrantLock();
     /** Whether a session has found the unit yet, and the write verifier that it told last; guarded by that lock. */
@@ -53,55 +28,17 @@ public final class UnflushedWrites {
 
     /** @param survives whether the unit's cache is known to survive resets and power failures, whatever it reports */
     public UnflushedWrites(boolean survives) {
-        this.survives = survives;
+        ledger = new WriteLedger(survives);
     }
 
-    // --- writes and flushes ---
-
-    /** Returns the number of losses so far, which a write passes to {@link #acknowledged} at its end. */
-    long losses() {
-        return losses;
-    }
-
-    /** Notes that a write without FUA was acknowledged. */
-    void acknowledged(long lossesBefore) {
-        raise(acknowledged, flushes.get());
-        if (losses != lossesBefore) {
-            concerned();
-        }
-    }
-
-    /** Notes that a loss affects a write; without effect while an earlier one is still to be reported. */
-    private synchronized void concerned() {
-        raise(pending, reported.get() + 1);
-    }
-
-    /** Returns the number of a flush that is being submitted. */
-    long beginFlush() {
-        return flushes.incrementAndGet();
-    }
+    /** Returns the account of writes and flushes. */
+    WriteLedger ledger() { return ledger; }
 
     /**
-     * Returns the latest loss that a flush has reported, to be passed to {@link #endFlush} or {@link #requireNoLoss};
-     * called first when a flush is submitted.
+     * Returns the latest loss that a flush has reported, to be passed to {@link #requireNoLoss}; called first when a
+     * flush is submitted.
      */
-    public long reported() { return reported.get(); }
-
-    /**
-     * Ends a flush that the target has answered with GOOD.
-     *
-     * @return the number of the loss to report, for {@link #report}; 0 where the flush vouches for all writes before it
-     */
-    long endFlush(long number, long reportedBefore) {
-        long loss = pending.get();
-        raise(flushed, number); // lost writes are reported once, not again by later flushes
-        return loss > reportedBefore ? loss : 0;
-    }
-
-    /** Notes that a flush has failed because of a loss: flushes submitted from now on do not. */
-    void report(long loss) {
-        raise(reported, loss);
-    }
+    public long reported() { return ledger.reported(); }
 
     /**
      * Checks again whether a FLUSH vouches for its writes after the target has answered it with GOOD, perhaps over
@@ -112,36 +49,17 @@ public final class UnflushedWrites {
      */
     public void requireNoLoss(BlockRequest request, long reportedBefore)
             throws LostWritesException {
-        long loss = pending.get();
-        if (request.operation() == BlockRequest.Operation.FLUSH && loss > reportedBefore) {
-            report(loss);
-            throw failure(request.toString());
-        }
+        ledger.requireNoLoss(request, reportedBefore);
     }
-
-    /** Returns the failure of a flush after a loss. */
-    LostWritesException failure(String what) {
-        return new LostWritesException(what + ": " + cause
-                + "; writes acknowledged since the last successful flush may be lost");
-    }
-
-    private static void raise(AtomicLong value, long to) {
-        long seen = value.get();
-        while (seen < to && !value.compareAndSet(seen, to)) {
-            seen = value.get();
-        }
-    }
-
-    // --- losses ---
 
     /** Returns how often acknowledged writes may have been lost. */
     public long writeLosses() {
-        return pending.get();
+        return ledger.writeLosses();
     }
 
     /** Whether there are acknowledged writes that no flush has made stable. */
     public boolean isDirty() {
-        return acknowledged.get() >= flushed.get();
+        return ledger.isDirty();
     }
 
     /**
@@ -149,30 +67,19 @@ public final class UnflushedWrites {
      *
      * @param why what has happened to which unit, for the message
      */
-    public synchronized void lost(String why) {
-        if (survives) {
-            return;
-        }
-        long number = losses + 1;
-        cause = why;
-        losses = number; // a write that is acknowledged from now on sees it, and earlier ones are seen here
-        if (isDirty()) {
-            pending.set(Math.max(pending.get(), reported.get()) + 1);
-            LOG.log(System.Logger.Level.WARNING, "{0}; the next flush fails, since unflushed "
-                    + "writes may be lost", why);
-        }
-    }
+    public void lost(String why) { ledger.lost(why); }
 
     /**
      * Called when a new session has found the unit, before requests use it. Notes a loss unless something shows that
      * the unit has kept its cache: it reports the same write verifier as before; where it has no verifier, it reports
      * an I_T nexus loss (29h/07h) rather than a reset, or a session that is older than this one still reaches it.
      *
+     * @param by name of the unit and the new session, for the message
      * @param told what the unit attentions of the session have reported so far
      * @param now the write verifier that the unit reports by this session
      * @param witness whether an older session reaches the unit; may block
      */
-    public void reopened(LunDevice by, ResetTold told, Optional<UUID> now,
+    public void reopened(String by, ResetTold told, Optional<UUID> now,
             BooleanSupplier witness) {
         judging.lock();
         try {

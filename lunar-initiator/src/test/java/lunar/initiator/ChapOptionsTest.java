@@ -1,8 +1,8 @@
 package lunar.initiator;
 
-import static lunar.iscsi.ChapAlgorithm.MD5;
-import static lunar.iscsi.ChapAlgorithm.SHA256;
-import static lunar.iscsi.ChapAlgorithm.SHA3_256;
+import static lunar.iscsi.login.ChapAlgorithm.MD5;
+import static lunar.iscsi.login.ChapAlgorithm.SHA256;
+import static lunar.iscsi.login.ChapAlgorithm.SHA3_256;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -12,12 +12,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-import lunar.iscsi.ChapAlgorithm;
-import lunar.iscsi.ChapCredentials;
-import lunar.iscsi.InitiatorLogin.Settings;
-import lunar.iscsi.Isid;
-import lunar.iscsi.Offer;
-import lunar.iscsi.Secret;
+import lunar.iscsi.login.ChapAlgorithm;
+import lunar.iscsi.login.ChapCredentials;
+import lunar.iscsi.login.InitiatorLogin.Settings;
+import lunar.iscsi.login.Offer;
+import lunar.iscsi.login.Secret;
+import lunar.iscsi.pdu.Isid;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 

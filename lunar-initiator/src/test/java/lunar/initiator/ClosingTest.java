@@ -12,13 +12,14 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import lunar.block.DeviceGoneException;
-import lunar.iscsi.LogoutReason;
-import lunar.iscsi.LogoutRequest;
-import lunar.iscsi.LogoutResponse;
-import lunar.iscsi.Offer;
+import lunar.initiator.internal.session.Connection;
+import lunar.iscsi.login.Offer;
+import lunar.iscsi.pdu.LogoutReason;
+import lunar.iscsi.pdu.LogoutRequest;
+import lunar.iscsi.pdu.LogoutResponse;
 import lunar.scsi.Lun;
-import lunar.scsi.ReadBlocks;
-import lunar.scsi.WriteBlocks;
+import lunar.scsi.block.ReadBlocks;
+import lunar.scsi.block.WriteBlocks;
 import lunar.testkit.ScriptedPeer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -129,7 +130,7 @@ class ClosingTest {
                 var arena = Arena.ofShared()) {
             MemorySegment buffer = arena.allocate(bytes);
             byte[] cdb = WriteBlocks.of(0, bytes / 512, false).bytes();
-            Connection connection = session.tasks().connections().getFirst();
+            Connection connection = session.engine().tasks().connections().getFirst();
             assertThatThrownBy(
                     () -> session.execute(Lun.ZERO, cdb, MemorySegment.NULL, buffer))
                     .isInstanceOf(DeviceGoneException.class);

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
-import lunar.iscsi.ChapAlgorithm;
-import lunar.iscsi.ChapCredentials;
-import lunar.iscsi.DigestChoice;
-import lunar.iscsi.Secret;
+import lunar.iscsi.login.ChapAlgorithm;
+import lunar.iscsi.login.ChapCredentials;
+import lunar.iscsi.login.DigestChoice;
+import lunar.iscsi.login.Secret;
 import lunar.scsi.Lun;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

@@ -10,13 +10,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import lunar.block.BlockRequest;
 import lunar.block.StorageException;
-import lunar.iscsi.AsyncEvent;
-import lunar.iscsi.AsyncMessage;
+import lunar.iscsi.pdu.AsyncEvent;
+import lunar.iscsi.pdu.AsyncMessage;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.Lun;
-import lunar.scsi.ReadBlocks;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
+import lunar.scsi.block.ReadBlocks;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

@@ -8,6 +8,7 @@ import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import lunar.block.BlockRequest;
 import lunar.block.LostWritesException;
+import lunar.initiator.internal.session.ResetWatch;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.Bytes;
 import lunar.scsi.Lun;
@@ -22,18 +23,18 @@ class UnflushedWritesTest {
     /** A flush that was submitted. */
     private final class Flush {
         final long reported = writes.reported();
-        final long number = writes.beginFlush();
+        final long number = writes.ledger().beginFlush();
         long loss;
 
         boolean vouches() {
-            loss = writes.endFlush(number, reported);
+            loss = writes.ledger().endFlush(number, reported);
             return loss == 0;
         }
 
-        void told() { writes.report(loss); }
+        void told() { writes.ledger().report(loss); }
     }
 
-    private void write() { writes.acknowledged(writes.losses()); }
+    private void write() { writes.ledger().acknowledged(writes.ledger().losses()); }
 
     private boolean flush() {
         var flush = new Flush();
@@ -90,9 +91,9 @@ class UnflushedWritesTest {
 
     @Test
     void shouldTakeAWriteForLostThatWasUnderWayAtTheLoss() {
-        long before = writes.losses();
+        long before = writes.ledger().losses();
         writes.lost("power");
-        writes.acknowledged(before);
+        writes.ledger().acknowledged(before);
         assertThat(flush()).isFalse();
         assertThat(flush()).isTrue();
     }
@@ -100,14 +101,14 @@ class UnflushedWritesTest {
     /** Its answer may have been held up on another path while the loss was reported. */
     @Test
     void shouldReportALossAgainForAWriteThatIsAcknowledgedAfterTheReport() {
-        long before = writes.losses();
+        long before = writes.ledger().losses();
         write();
         writes.lost("power");
         assertThat(flush()).isFalse();
-        writes.acknowledged(before);
+        writes.ledger().acknowledged(before);
         assertThat(flush()).isFalse();
         assertThat(flush()).isTrue();
-        writes.acknowledged(writes.losses());
+        writes.ledger().acknowledged(writes.ledger().losses());
         assertThat(flush()).as("writes of the time after").isTrue();
     }
 
@@ -166,9 +167,10 @@ class UnflushedWritesTest {
     @Test
     void shouldNeverFailWhereTheCacheSurvives() {
         var stable = new UnflushedWrites(true);
-        stable.acknowledged(stable.losses());
+        stable.ledger().acknowledged(stable.ledger().losses());
         stable.lost("power");
-        assertThat(stable.endFlush(stable.beginFlush(), stable.reported())).isZero();
+        assertThat(stable.ledger().endFlush(stable.ledger().beginFlush(), stable.reported()))
+                .isZero();
     }
 
     @Test
@@ -194,17 +196,18 @@ class UnflushedWritesTest {
         var random = new Random(Seed.next());
         for (int round = 0; round < 2_000; round++) {
             var unit = new UnflushedWrites();
-            long before = unit.losses();
+            long before = unit.ledger().losses();
             var start = new CountDownLatch(1);
             Thread writer = Thread.ofPlatform().start(() -> {
                 awaitQuietly(start);
-                unit.acknowledged(before);
+                unit.ledger().acknowledged(before);
             });
             start.countDown();
             spin(random.nextInt(200));
             unit.lost("power");
             writer.join();
-            assertThat(unit.endFlush(unit.beginFlush(), unit.reported())).as("round " + round)
+            assertThat(unit.ledger().endFlush(unit.ledger().beginFlush(), unit.reported()))
+                    .as("round " + round)
                     .isPositive();
         }
     }
@@ -218,14 +221,14 @@ class UnflushedWritesTest {
             var start = new CountDownLatch(1);
             Thread other = Thread.ofPlatform().start(() -> {
                 awaitQuietly(start);
-                unit.acknowledged(unit.losses());
+                unit.ledger().acknowledged(unit.ledger().losses());
             });
             start.countDown();
             spin(random.nextInt(200));
-            long flush = unit.beginFlush();
-            unit.acknowledged(unit.losses()); // while the flush is in flight
+            long flush = unit.ledger().beginFlush();
+            unit.ledger().acknowledged(unit.ledger().losses()); // while the flush is in flight
             other.join();
-            assertThat(unit.endFlush(flush, unit.reported())).isZero();
+            assertThat(unit.ledger().endFlush(flush, unit.reported())).isZero();
             assertThat(unit.isDirty()).as("round " + round).isTrue();
         }
     }

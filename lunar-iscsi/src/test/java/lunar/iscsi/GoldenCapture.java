@@ -11,6 +11,9 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
+import lunar.iscsi.pdu.Bhs;
+import lunar.iscsi.pdu.InitiatorPdu;
+import lunar.iscsi.pdu.TargetPdu;
 
 /**
  * One connection between foreign peers, caught on the wire; src/test/resources/golden/README.md tells which and how.
@@ -19,34 +22,36 @@ import java.util.stream.Stream;
  * @param dataDigest whether they have a data digest
  * @param pdus all PDUs in the order of time
  */
-record GoldenCapture(String name, boolean headerDigest, boolean dataDigest, List<Pdu> pdus) {
+public record GoldenCapture(String name, boolean headerDigest, boolean dataDigest, List<Pdu> pdus) {
     /**
      * A PDU as it was on the wire.
      *
      * @param number its place in the file, from 0
      */
-    record Pdu(String file, int number, boolean fromInitiator, byte[] bytes,
+    public record Pdu(String file, int number, boolean fromInitiator, byte[] bytes,
             boolean hasHeaderDigest,
             boolean hasDataDigest) {
-        Bhs bhs() { return new Bhs().wrap(MemorySegment.ofArray(bytes)); }
+        public Bhs bhs() { return new Bhs().wrap(MemorySegment.ofArray(bytes)); }
 
-        MemorySegment ahs() { return slice(Bhs.LENGTH, bhs().totalAhsLengthBytes()); }
+        public MemorySegment ahs() { return slice(Bhs.LENGTH, bhs().totalAhsLengthBytes()); }
 
-        MemorySegment headers() { return slice(0, Bhs.LENGTH + bhs().totalAhsLengthBytes()); }
+        public MemorySegment headers() {
+            return slice(0, Bhs.LENGTH + bhs().totalAhsLengthBytes());
+        }
 
-        int wireHeaderDigest() {
+        public int wireHeaderDigest() {
             return new Bhs().wrap(MemorySegment.ofArray(bytes)).int32((int) headers().byteSize());
         }
 
         /** The data segment with its padding. */
-        MemorySegment paddedData() {
+        public MemorySegment paddedData() {
             long start = headers().byteSize() + (hasHeaderDigest ? 4 : 0);
             return slice(start, (bhs().dataSegmentLength() + 3) & ~3);
         }
 
-        int wireDataDigest() { return bhs().int32(bytes.length - 4); }
+        public int wireDataDigest() { return bhs().int32(bytes.length - 4); }
 
-        lunar.iscsi.Pdu decoded() throws ProtocolException {
+        public lunar.iscsi.pdu.Pdu decoded() throws ProtocolException {
             return fromInitiator
                     ? InitiatorPdu.decode(bhs(), ahs())
                     : TargetPdu.decode(bhs(), ahs());
@@ -60,7 +65,7 @@ record GoldenCapture(String name, boolean headerDigest, boolean dataDigest, List
         }
     }
 
-    static List<GoldenCapture> all() {
+    public static List<GoldenCapture> all() {
         try (Stream<Path> files = Files.list(directory())) {
             return files.filter(f -> f.toString().endsWith(".hex")).sorted()
                     .map(GoldenCapture::read).toList();
@@ -69,10 +74,10 @@ record GoldenCapture(String name, boolean headerDigest, boolean dataDigest, List
         }
     }
 
-    static GoldenCapture of(String name) { return read(directory().resolve(name + ".hex")); }
+    public static GoldenCapture of(String name) { return read(directory().resolve(name + ".hex")); }
 
     /** The PDU with a number, from 0, of a capture. */
-    static Pdu pdu(String name, int number) {
+    public static Pdu pdu(String name, int number) {
         return of(name).pdus.get(number);
     }
 

@@ -23,7 +23,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import lunar.block.BlockDevice;
 import lunar.block.Devices;
-import lunar.block.KeyFile;
+import lunar.filter.KeyFile;
 import lunar.testkit.Seed;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

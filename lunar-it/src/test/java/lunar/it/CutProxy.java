@@ -16,8 +16,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.random.RandomGenerator;
-import lunar.iscsi.LoginRequest;
-import lunar.iscsi.LoginResponse;
+import lunar.iscsi.pdu.LoginRequest;
+import lunar.iscsi.pdu.LoginResponse;
 
 /** Stands between an initiator and a target on the loopback interface, and cuts their connections as a network does. */
 final class CutProxy implements AutoCloseable {

@@ -18,7 +18,7 @@ import java.util.OptionalInt;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import lunar.cli.Main;
-import lunar.iscsi.TargetAddress;
+import lunar.iscsi.text.TargetAddress;
 import lunar.isns.IsnsRegistrar;
 import lunar.isns.IsnsTiming;
 import lunar.isns.Registration;

@@ -16,7 +16,7 @@ import lunar.block.BlockDevice;
 import lunar.block.Capability;
 import lunar.block.Devices;
 import lunar.initiator.Initiator;
-import lunar.iscsi.DiscoveredTarget;
+import lunar.iscsi.text.DiscoveredTarget;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.RandomAccessFile;
 import java.nio.file.Path;
 import lunar.initiator.Initiator;
-import lunar.initiator.path.MultipathDevice;
+import lunar.initiator.multipath.MultipathDevice;
 import lunar.scsi.Lun;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

@@ -3,11 +3,11 @@ package lunar.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import lunar.iscsi.ChapCredentials;
-import lunar.iscsi.ChapPolicy;
-import lunar.iscsi.DigestChoice;
-import lunar.iscsi.Offer;
-import lunar.iscsi.Secret;
+import lunar.iscsi.login.ChapCredentials;
+import lunar.iscsi.login.ChapPolicy;
+import lunar.iscsi.login.DigestChoice;
+import lunar.iscsi.login.Offer;
+import lunar.iscsi.login.Secret;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 

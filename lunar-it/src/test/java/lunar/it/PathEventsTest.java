@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -18,17 +19,17 @@ import lunar.block.DeviceGoneException;
 import lunar.block.StorageException;
 import lunar.initiator.Initiator;
 import lunar.initiator.SessionOptions;
-import lunar.initiator.path.MultipathDevice;
-import lunar.initiator.path.MultipathOptions;
-import lunar.initiator.path.Path;
-import lunar.initiator.path.PathEvent;
-import lunar.initiator.path.PathListener;
+import lunar.initiator.multipath.MultipathDevice;
+import lunar.initiator.multipath.MultipathOptions;
+import lunar.initiator.multipath.Path;
+import lunar.initiator.multipath.PathEvent;
+import lunar.initiator.multipath.PathListener;
 import lunar.iscsi.LoginException;
-import lunar.iscsi.LoginRequest;
-import lunar.iscsi.Offer;
-import lunar.iscsi.TargetAddress;
+import lunar.iscsi.login.Offer;
+import lunar.iscsi.pdu.LoginRequest;
+import lunar.iscsi.text.TargetAddress;
 import lunar.scsi.Lun;
-import lunar.scsi.TargetPortGroups;
+import lunar.scsi.primary.TargetPortGroups;
 import lunar.target.PortalSpec;
 import lunar.target.TargetServer;
 import lunar.testkit.ScriptedTarget;
@@ -75,13 +76,13 @@ class PathEventsTest {
         }
 
         @Override
-        public void held(MultipathDevice unit) { lines.add("held"); }
+        public void held(BlockDevice unit) { lines.add("held"); }
 
         @Override
-        public void gaveUp(MultipathDevice unit, DeviceGoneException why) { lines.add("gave up"); }
+        public void gaveUp(BlockDevice unit, DeviceGoneException why) { lines.add("gave up"); }
 
         @Override
-        public void resumed(MultipathDevice unit, long outageMs) { lines.add("resumed"); }
+        public void resumed(BlockDevice unit, long outageMs) { lines.add("resumed"); }
 
         List<String> ofRequests() {
             return lines.stream().filter(line -> !Character.isDigit(line.charAt(0))).toList();
@@ -304,8 +305,12 @@ class PathEventsTest {
                             }
 
                             @Override
-                            public void held(MultipathDevice unit) {
-                                unit.close();
+                            public void held(BlockDevice unit) {
+                                try {
+                                    unit.close();
+                                } catch (StorageException e) {
+                                    throw new UncheckedIOException(e);
+                                }
                                 closed.add(true);
                             }
                         }))) {

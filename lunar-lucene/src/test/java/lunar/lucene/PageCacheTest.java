@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.Devices;
-import lunar.block.TraceFilter;
+import lunar.filter.TraceFilter;
 import org.apache.lucene.store.IOContext;
 import org.apache.lucene.store.IndexInput;
 import org.apache.lucene.store.IndexOutput;

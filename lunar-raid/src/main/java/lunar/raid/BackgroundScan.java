@@ -1,6 +1,5 @@
 package lunar.raid;
 
-import lunar.block.DeviceGoneException;
 import lunar.block.StorageException;
 import lunar.raid.layout.Layout;
 import org.jspecify.annotations.Nullable;
@@ -69,9 +68,6 @@ public abstract sealed class BackgroundScan permits StripeScan, Reshape {
 
     /** Returns why the volume takes no writes any more; null while it does. */
     final @Nullable StorageException volumeEnd() {
-        StorageException end = engine.membership.end();
-        return end == null
-                ? null
-                : new DeviceGoneException(this + ": " + end.getMessage(), end);
+        return engine.membership.end(this);
     }
 }

@@ -163,9 +163,18 @@ final class Engine {
 
     /** Notes that the redundancy of a stripe is wrong until a resync; returns false if there are too many already. */
     boolean noteHalfWritten(long stripe) {
+        return noteInconsistent(stripe, true);
+    }
+
+    /** Notes that the redundancy of a stripe may be wrong until a resync; returns false if too many are noted. */
+    boolean noteSuspect(long stripe) {
+        return noteInconsistent(stripe, false);
+    }
+
+    private boolean noteInconsistent(long stripe, boolean isWrong) {
         HalfWritten all = slots().halfWritten();
         boolean isFirst = all.isEmpty();
-        boolean isNoted = all.add(stripe);
+        boolean isNoted = isWrong ? all.add(stripe) : all.addSuspect(stripe);
         if (isFirst) { // the state keeper is told that a resync is due
             membership.change(same -> same, () -> {});
         }
@@ -179,7 +188,7 @@ final class Engine {
         if (slots().resync() != null || all.isEmpty()) {
             return slots().resync();
         }
-        var progress = new Progress(all.snapshot(), 0, true);
+        var progress = new Progress(all.snapshot(), 0);
         membership.change(slots -> slots.resyncing(progress), () -> {});
         return slots().resync();
     }

@@ -226,12 +226,14 @@ final class LossCheck implements MemberIo.Owner {
     }
 
     private void goOn(Map<Member, StorageException> members) {
-        members.keySet().forEach(Member::acceptLosses);
+        var losses = new LinkedHashMap<Member, Long>(); // stripes written before any further one are suspect
+        members.keySet().forEach(member -> losses.put(member, member.device.writeLosses()));
         tally.losses.incrementAndGet();
-        if (engine.layout.shape().level().isRedundant()) {
+        if (engine.layout.shape().level().isRedundant()) { // before reads of these members go on
             StripeSet suspect = engine.options.guard().suspect();
             engine.membership.change(slots -> slots.stale(suspect), () -> {});
         }
+        losses.forEach(Member::acceptLosses);
         engine.options.guard().goOnAfterLoss();
     }
 }

@@ -41,9 +41,9 @@ final class Member {
         acceptedLosses = before.acceptedLosses;
     }
 
-    /** Accepts the losses of the device so far: the volume goes on with what the device has. */
-    void acceptLosses() {
-        acceptedLosses = device.writeLosses();
+    /** Accepts this number of losses of the device: the volume goes on with what the device has. */
+    void acceptLosses(long losses) {
+        acceptedLosses = losses;
     }
 
     /** The device's block of a block of the data area. */

@@ -51,6 +51,13 @@ final class Membership {
     @Nullable
     StorageException end() { return end; }
 
+    /** Returns why something fails that needs writes to be taken; null while they are. */
+    @Nullable
+    StorageException end(Object what) {
+        StorageException why = end;
+        return why == null ? null : new DeviceGoneException(what + ": " + why.getMessage(), why);
+    }
+
     /** Whether every block can be had while the members of these slots are lost. */
     boolean survives(long lostSlots) {
         return promise.test(lostSlots);

@@ -44,7 +44,13 @@ final class Migration {
      */
     long rows() { return rows; }
 
-    void moved(long end) { rows = end; }
+    /** Notes that rows up to this one are in place, and written whole. */
+    void moved(long end) {
+        for (long stripe = rows; stripe < end && !map.keepsStripes(); stripe++) {
+            after.slots().halfWritten().remove(stripe); // it was that of a stripe that is moved
+        }
+        rows = end;
+    }
 
     private long boundary() { return map.blocks(rows); }
 

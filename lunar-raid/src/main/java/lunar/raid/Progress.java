@@ -3,16 +3,11 @@ package lunar.raid;
 /** How far a scan over a set of stripes has come. It goes forward while the stripes it passes are locked. */
 final class Progress {
     private final StripeSet stripes;
-    /** Whether the redundancy of each stripe is known to be wrong, so that nothing can be computed from it. */
-    private final boolean isHalfWritten;
     private volatile long checkpoint;
     private volatile long stableCheckpoint;
 
-    Progress(StripeSet stripes, long checkpoint) { this(stripes, checkpoint, false); }
-
-    Progress(StripeSet stripes, long checkpoint, boolean isHalfWritten) {
+    Progress(StripeSet stripes, long checkpoint) {
         this.stripes = stripes;
-        this.isHalfWritten = isHalfWritten;
         this.checkpoint = checkpoint;
         stableCheckpoint = checkpoint;
     }
@@ -31,8 +26,6 @@ final class Progress {
     }
 
     void advance(long stripe) { checkpoint = stripe; }
-
-    boolean isHalfWritten() { return isHalfWritten; }
 
     /** Returns the first stripe of the set that is not before {@code from}, or NONE. */
     long next(long from) {

@@ -215,22 +215,24 @@ public final class RaidVolume implements BlockDevice {
     public Extent extent(long lba) throws StorageException {
         requireOpen("extent");
         Extent rest = BlockDevice.super.extent(lba);
-        if (isReshaping()) { // the block may be moved soon
+        VolumeBody now = body;
+        if (now.migration() != null) { // the block may be moved soon
             return new Extent(lba, rest.blockCount(), true);
         }
-        Slots slots = engine().slots();
-        long stripe = lba / layout().stripeBlocks();
-        int unit = (int) (lba % layout().stripeBlocks() / layout().chunkBlocks());
-        long run = slots.isWhole() && layout().dataUnits() == 1
-                ? layout().runBlocks(lba)
-                : layout().chunkBlocks() - lba % layout().chunkBlocks();
-        Member member = slots.member(layout().slot(stripe, unit));
-        long lost = slots.lost(stripe) >>> layout().slot(stripe, unit) & 1;
+        Slots slots = now.engine().slots();
+        Layout layout = now.layout();
+        long stripe = lba / layout.stripeBlocks();
+        int unit = (int) (lba % layout.stripeBlocks() / layout.chunkBlocks());
+        long run = slots.isWhole() && layout.dataUnits() == 1
+                ? layout.runBlocks(lba)
+                : layout.chunkBlocks() - lba % layout.chunkBlocks();
+        Member member = slots.member(layout.slot(stripe, unit));
+        long lost = slots.lost(stripe) >>> layout.slot(stripe, unit) & 1;
         if (member == null || lost != 0) {
             return new Extent(lba, Math.min(run, rest.blockCount()), true);
         }
         long at = member
-                .deviceBlock(layout().memberBlock(stripe, unit) + lba % layout().chunkBlocks());
+                .deviceBlock(layout.memberBlock(stripe, unit) + lba % layout.chunkBlocks());
         try {
             Extent there = member.device.extent(at);
             return new Extent(lba, Math.min(Math.min(run, there.blockCount()), rest.blockCount()),
@@ -298,18 +300,33 @@ public final class RaidVolume implements BlockDevice {
     }
 
     /**
+     * Whether a reshape that is not complete goes before a resync that is due, since its layouts divide the blocks into
+     * different stripes. Otherwise the resync goes first.
+     */
+    public boolean reshapesFirst() {
+        Migration migration = body.migration();
+        return migration != null && !migration.map.keepsStripes();
+    }
+
+    /**
      * Moves the blocks that are not moved yet, after which the volume has its new blocks, too. Only one reshape at a
      * time, and no other scan meanwhile: a slot that fails gets another member afterwards. Copies that may differ since
-     * a crash must be resynced first ({@link #resync}).
+     * a crash must be resynced first ({@link #resync}). A resync of parity comes afterwards, over all stripes.
      *
-     * @throws IllegalStateException where there is nothing to be moved, another scan is under way, or a resync is due
+     * @throws IllegalStateException where there is nothing to be moved, another scan is under way, or a resync is to go
+     *         first
      */
     public Reshape reshape(ScanOptions options) {
         Migration migration = body.migration();
-        if (migration == null || engine().hasScans() || engine().slots().resync() != null) {
+        boolean isStale = engine().slots().resync() != null;
+        if (migration == null || engine().hasScans()
+                || (isStale && migration.map.keepsStripes())) {
             throw new IllegalStateException(migration == null
                     ? "the volume has its layout already"
                     : "a background scan is under way, or due");
+        }
+        if (isStale || !engine().slots().halfWritten().isEmpty()) { // stripes get other numbers
+            engine().membership.change(slots -> slots.stale(StripeSet.ALL), () -> {});
         }
         var reshape = new Reshape(migration, options, () -> body = body.migrated());
         reshape.start();
@@ -451,12 +468,13 @@ public final class RaidVolume implements BlockDevice {
      * @throws IllegalStateException while a reshape is under way
      */
     public Resync resync(ScanOptions options) {
-        Progress progress = engine().dueResync();
-        Migration migration = progress == null ? null : body.migration();
-        if (migration != null && (!migration.map.keepsStripes() || engine().hasScans())) {
+        VolumeBody now = body;
+        Progress progress = now.engine().dueResync();
+        Migration migration = progress == null ? null : now.migration();
+        if (migration != null && (!migration.map.keepsStripes() || now.engine().hasScans())) {
             throw new IllegalStateException("the volume is being reshaped: wait for the end");
         }
-        var resync = new Resync(engine(), migration, options,
+        var resync = new Resync(now.engine(), migration, options,
                 progress == null ? new Progress(StripeSet.EMPTY, 0) : progress);
         resync.start();
         return resync;

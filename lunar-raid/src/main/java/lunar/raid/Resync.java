@@ -1,5 +1,6 @@
 package lunar.raid;
 
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import lunar.block.NoSpaceException;
@@ -10,16 +11,22 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Restores redundancy after a crash: computes parity from the data, and copies from the first copy. If data of a stripe
- * are lost, their redundancy is all that is left of them, and stays as it is. A stripe for which a member has no space
+ * are lost, the parity that they are computed from is all that is left of them: it stays as it is, and the other one is
+ * made to agree with it.
+ *
+ * <p>No stripe passes as consistent that could not be restored. If members have failed meanwhile, it is restored
+ * without them; if a member has no space, or all that is left of some data cannot be read, the stripe
  * waits for the next resync.
  */
 public final class Resync extends StripeScan {
     private final @Nullable Migration migration;
     private final Progress progress;
     /** Why some stripes are left to the next resync. */
-    private volatile @Nullable StorageException noSpace;
+    private volatile @Nullable StorageException whyLeft;
     /** Stripes of the current batch that are not consistent: a half-written one stays half written. */
     private final Set<Long> left = ConcurrentHashMap.newKeySet();
+    /** By stripe of the current batch, the slots that did not have it when its restore was planned. */
+    private final Map<Long, Long> lostThen = new ConcurrentHashMap<>();
 
     /** @param migration tells which stripes have been moved, while no reshape runs; null if all are in one layout */
     Resync(Engine engine, @Nullable Migration migration, ScanOptions options, Progress progress) {
@@ -42,43 +49,86 @@ public final class Resync extends StripeScan {
     long next(long from) { return progress.next(from); }
 
     @Override
+    void beginBatch(long firstStripe, long stripeCount, WriteGuard.Ready ready) {
+        left.clear();
+        lostThen.clear();
+        engine.options.guard().beginResync(firstStripe, stripeCount, ready);
+    }
+
+    @Override
+    void endBatch(long firstStripe, long stripeCount) {
+        engine.options.guard().endResync(firstStripe, stripeCount);
+    }
+
+    @Override
     void work(StripeTask task) {
-        Layout its = engineOf(task.stripe()).layout;
-        long lost = its.units(task.stripe(), engine.slots().lost(task.stripe()));
+        long stripe = task.stripe();
+        Layout its = engineOf(stripe).layout;
+        Slots slots = engine.slots();
+        lostThen.put(stripe, slots.lost(stripe));
+        long lost = its.units(stripe, slots.lost(stripe));
+        int lostData = lostData(slots, stripe);
         long there = Layout.all(its.units()) & ~lost;
         long wanted = its.code() == Code.COPIES
-                ? there & ~Long.lowestOneBit(there)
-                : there & ~Layout.all(its.dataUnits());
-        boolean isDataThere = its.code() == Code.COPIES
-                || (lost & Layout.all(its.dataUnits())) == 0;
-        if (wanted == 0 || !isDataThere) {
-            left.add(task.stripe());
+                ? Slots.spare(there, 1)
+                : Slots.spare(there & ~Layout.all(its.dataUnits()), lostData);
+        boolean isHalfWritten = slots.isHalfWritten(stripe);
+        if (wanted == 0 || (isHalfWritten && lostData > 0)) {
+            left.add(stripe);
             worked();
         } else {
             task.startRestore(this, wanted);
         }
     }
 
+    /** Returns the number of data units of a stripe that are lost, apart from copies. */
+    private int lostData(Slots slots, long stripe) {
+        Layout its = engineOf(stripe).layout;
+        long lost = its.units(stripe, slots.lost(stripe));
+        return its.code() == Code.COPIES
+                ? 0
+                : Long.bitCount(lost & Layout.all(its.dataUnits()));
+    }
+
     @Override
     void workEnded(StripeTask task, @Nullable StorageException cause) {
-        // A member that has failed meanwhile changes what can be done; the stripe is then as consistent as it can be.
-        if (cause != null) {
-            left.add(task.stripe());
-        }
-        if (cause != null && volumeEnd() != null) {
+        long stripe = task.stripe();
+        if (cause == null) {
+            worked();
+        } else if (volumeEnd() != null || engine.isClosed()) {
             note(cause);
-        } else if (cause != null && Engine.isNoSpace(cause)) {
-            noSpace = cause;
-            if (!engine.noteHalfWritten(task.stripe())) {
-                note(cause);
-            }
+            worked();
+        } else if (!Long.valueOf(engine.slots().lost(stripe)).equals(lostThen.get(stripe))) {
+            work(task); // members have failed meanwhile, which changes what can be done
+        } else {
+            leave(stripe, cause);
         }
-        worked();
+    }
+
+    /**
+     * Leaves a stripe to the next resync. Its redundancy is known to be wrong only if a part of it has been written;
+     * otherwise it may be right, and is all that is left if data are lost later.
+     */
+    private void leave(long stripe, StorageException cause) {
+        left.add(stripe);
+        whyLeft = cause;
+        boolean isPartial = Engine.isNoSpace(cause) && lostData(engine.slots(), stripe) == 0;
+        if (!(isPartial ? engine.noteHalfWritten(stripe) : engine.noteSuspect(stripe))) {
+            note(cause);
+            worked();
+            return;
+        }
+        engine.options.guard().halfWritten(refusal -> {
+            if (refusal != null) {
+                note(refusal);
+            }
+            worked();
+        });
     }
 
     @Override
     void done(StripeTask task) {
-        if (!left.remove(task.stripe())) {
+        if (!left.contains(task.stripe())) {
             engine.slots().halfWritten().remove(task.stripe());
         }
     }
@@ -100,14 +150,17 @@ public final class Resync extends StripeScan {
         if (slots.resync() == null) { // else the next resync covers these stripes again
             engine.options.guard().resynced(from -> slots.halfWritten().snapshot().next(from));
         }
-        StorageException why = noSpace;
         StorageException end = volumeEnd();
-        end(end != null || why == null
-                ? end
-                : new NoSpaceException(
-                        this + ": the redundancy of some stripes waits until a member"
-                                + " has space for it; give it some: " + why.getMessage(),
-                        why));
+        end(end == null ? whyIncomplete() : end);
+    }
+
+    private @Nullable StorageException whyIncomplete() {
+        StorageException why = whyLeft;
+        if (why == null || !Engine.isNoSpace(why)) {
+            return why;
+        }
+        return new NoSpaceException(this + ": the redundancy of some stripes waits until a member"
+                + " has space for it; give it some: " + why.getMessage(), why);
     }
 
     @Override

@@ -122,19 +122,19 @@ final class Slots {
 
     /** Whether the redundancy of a stripe is known to be wrong. */
     boolean isHalfWritten(long stripe) {
-        return halfWritten.contains(stripe)
-                || (resync != null && resync.isHalfWritten() && resync.isOpen(stripe));
+        return halfWritten.isWrong(stripe);
     }
 
-    /** Returns the stripes that are half written, and that no resync has made consistent yet. */
+    /** Returns the stripes that no resync has made consistent yet. */
     HalfWritten halfWritten() {
         return halfWritten;
     }
 
     /**
      * Returns the units of a stripe that must not be read: lost units, and redundancy that may be old. Of copies that
-     * may differ only the first available one is read, so that all reads agree; parity that may be old is read if data
-     * are lost, since it is all that is left of them, and parity that is known to be wrong never is.
+     * may differ only the first available one is read, so that all reads agree; of parities that may be old only as
+     * many are read as data units are lost, since they are all that is left of these, and parity that is known to be
+     * wrong never is.
      */
     long unreadable(Layout layout, long stripe) {
         long lost = layout.units(stripe, lost(stripe));
@@ -145,8 +145,25 @@ final class Slots {
         if (layout.code() == Code.COPIES) {
             return all & ~Long.lowestOneBit(all & ~lost);
         }
-        long parities = all & ~Layout.all(layout.dataUnits());
-        return lost == 0 || isHalfWritten(stripe) ? lost | parities : lost;
+        long data = Layout.all(layout.dataUnits());
+        return isHalfWritten(stripe)
+                ? lost | (all & ~data)
+                : lost | spare(all & ~data & ~lost, Long.bitCount(lost & data));
+    }
+
+    /** Whether copies may differ since a read of one was planned, and it is not the one that later reads use. */
+    boolean isUncertain(Layout layout, long stripe, int unit) {
+        return layout.code() == Code.COPIES && !isWhole()
+                && (unreadable(layout, stripe) >>> unit & 1) != 0;
+    }
+
+    /** Returns these units, as bits, without the first few. */
+    static long spare(long units, int few) {
+        long rest = units;
+        for (int i = 0; i < few; i++) {
+            rest &= rest - 1;
+        }
+        return rest;
     }
 
     /** Whether all units of a stripe are lost except that of a slot. */
@@ -213,16 +230,16 @@ final class Slots {
     }
 
     /**
-     * Returns the slots with more stripes that may have wrong redundancy. If half-written stripes wait for a resync,
-     * none of all these stripes is computed from its redundancy until then.
+     * Returns the slots with more stripes that may have wrong redundancy. Stripes that the resync under way has
+     * restored, but not flushed, are among them again: members that have lost their caches may have them as before.
      */
     Slots stale(StripeSet stripes) {
         Progress before = resync;
+        long stable = before == null ? 0 : before.stableCheckpoint();
         StripeSet all = before == null
                 ? stripes
-                : from -> Math.min(stripes.next(from),
-                        before.next(Math.max(from, before.checkpoint())));
-        return withResync(new Progress(all, 0, before != null && before.isHalfWritten()));
+                : from -> Math.min(stripes.next(from), before.next(Math.max(from, stable)));
+        return withResync(new Progress(all, 0));
     }
 
     private Slots withResync(@Nullable Progress next) {

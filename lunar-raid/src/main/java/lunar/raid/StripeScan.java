@@ -48,6 +48,11 @@ public abstract sealed class StripeScan extends BackgroundScan
         return engine;
     }
 
+    /** Called when a batch is locked; calls {@code ready} once, when the work on it may begin. */
+    void beginBatch(long firstStripe, long stripeCount, WriteGuard.Ready ready) {
+        ready.ready(null);
+    }
+
     /** Works on a stripe that is locked, and calls {@link #worked} once. */
     abstract void work(StripeTask task);
 
@@ -56,6 +61,9 @@ public abstract sealed class StripeScan extends BackgroundScan
 
     /** Called when the work on a stripe has ended and that on all others of its batch; it is still locked. */
     void done(StripeTask task) {}
+
+    /** Called when a batch ends, that {@link #beginBatch} has let begin; it is still locked. */
+    void endBatch(long firstStripe, long stripeCount) {}
 
     /** Returns why the scan cannot go on; null if it can. */
     abstract @Nullable StorageException obstacle();
@@ -125,11 +133,8 @@ public abstract sealed class StripeScan extends BackgroundScan
     /** Locks the stripes of the batch in the order of the locks, which avoids deadlocks. */
     private void lockNext() {
         if (locked == count) {
-            pending.set(count + 1);
-            for (int i = 0; i < count; i++) {
-                work(tasks[i]);
-            }
-            worked();
+            beginBatch(stripes[0], stripes[count - 1] - stripes[0] + 1,
+                    refusal -> Trampoline.run(() -> workOnAll(refusal)));
             return;
         }
         int first = 0;
@@ -139,6 +144,19 @@ public abstract sealed class StripeScan extends BackgroundScan
         }
         int at = (first + 1 + locked) % count;
         tasks[at].startLock(this, stripes[at]);
+    }
+
+    private void workOnAll(@Nullable StorageException refusal) {
+        if (refusal != null) {
+            unlockAll();
+            end(refusal);
+            return;
+        }
+        pending.set(count + 1);
+        for (int i = 0; i < count; i++) {
+            work(tasks[i]);
+        }
+        worked();
     }
 
     @Override
@@ -165,9 +183,8 @@ public abstract sealed class StripeScan extends BackgroundScan
             unsaved += after - checkpoint();
             done(after);
         }
-        for (int i = 0; i < count; i++) {
-            tasks[i].unlock();
-        }
+        endBatch(stripes[0], stripes[count - 1] - stripes[0] + 1);
+        unlockAll();
         if (!isGood) {
             end(failure() == null ? obstacle() : failure());
         } else if (unsaved >= options.saveStripes()) {
@@ -175,6 +192,12 @@ public abstract sealed class StripeScan extends BackgroundScan
             flush();
         } else {
             pace();
+        }
+    }
+
+    private void unlockAll() {
+        for (int i = 0; i < count; i++) {
+            tasks[i].unlock();
         }
     }
 

@@ -187,19 +187,11 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
             case HALF -> stable();
             case STABLE -> afterStable();
             case FORGET -> {
-                failure = volumeEnd(); // then it is not stable
+                failure = engine.membership.end(this); // then it is not stable
                 afterLosses();
             }
             case UNDO, MEND -> throw new IllegalStateException(phase + " goes on by itself");
         }
-    }
-
-    /** Returns why no write is taken any more; null while writes are taken. */
-    private @Nullable StorageException volumeEnd() {
-        StorageException end = engine.membership.end();
-        return end == null
-                ? null
-                : new DeviceGoneException(this + ": " + end.getMessage(), end);
     }
 
     private void next(Phase next) {
@@ -219,7 +211,7 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
             finish(engine.gone(this));
             return;
         }
-        StorageException end = volumeEnd();
+        StorageException end = engine.membership.end(this);
         if (kind != StripeWork.READ && end != null) {
             finish(end);
             return;
@@ -288,6 +280,11 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
             return;
         }
         Plan now = plan();
+        if (kind == StripeWork.READ && !now.reads().isEmpty() && engine.slots()
+                .isUncertain(layout, stripe, now.reads().getFirst().unit())) {
+            next(Phase.PLAN);
+            return;
+        }
         if (kind == StripeWork.FORGET) {
             for (Plan.Transfer write : now.writes()) {
                 buffers.place(write).fill((byte) 0);
@@ -315,7 +312,7 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
      * count as whole, and what was logged without it would be replayed on the others alone.
      */
     private void afterKnown() {
-        StorageException end = volumeEnd();
+        StorageException end = engine.membership.end(this);
         if (end != null) {
             finish(end);
             return;
@@ -478,7 +475,7 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
         fua = false; // what was put back is not stable yet
         if (!isConsistent && engine.noteHalfWritten(stripe)) {
             phase = Phase.HALF;
-            engine.options.guard().halfWritten(this, this);
+            engine.options.guard().halfWritten(this);
             return;
         }
         for (MemberIo io : isConsistent ? List.<MemberIo>of() : ios.failures()) {
@@ -492,7 +489,7 @@ final class StripeTask implements Runnable, WriteGuard.Ready, StripeChange {
      * that has missed it would otherwise count as one that has it.
      */
     private void afterStable() {
-        StorageException end = volumeEnd();
+        StorageException end = engine.membership.end(this);
         failure = end == null ? failure : end;
         if ((kind == StripeWork.WRITE || kind == StripeWork.FORGET) && layout.code() != Code.NONE) {
             engine.options.guard().end(this, end == null && isSettled);

@@ -181,8 +181,27 @@ final class VolumeRequest implements MemberIo.Owner, StripeTask.Owner {
             }
             byStripes(block, end); // redundancy may recover it
             cause = null;
+        } else if (cause == null && request.operation() == Operation.READ
+                && engine.losses.overlap(block, end - block)) {
+            cause = Losses.failure(request); // lost since the read began, and perhaps zeroed
+        } else if (cause == null && request.operation() == Operation.READ
+                && isUncertain(member.slot, block, end)) {
+            byStripes(block, end);
         }
         pieceDone(cause);
+    }
+
+    private boolean isUncertain(int slot, long block, long end) {
+        Slots slots = engine.slots();
+        if (slots.isWhole()) {
+            return false;
+        }
+        boolean is = false;
+        long last = (end - 1) / layout.stripeBlocks();
+        for (long stripe = block / layout.stripeBlocks(); stripe <= last; stripe++) {
+            is |= slots.isUncertain(layout, stripe, layout.unit(stripe, slot));
+        }
+        return is;
     }
 
     // --- flushes ---

@@ -47,12 +47,25 @@ public interface WriteGuard {
     void end(StripeChange change, boolean written);
 
     /**
-     * Called before {@link #end} if members had no space, so that some have the change and others do not: the stripe's
-     * redundancy is wrong until {@link #resynced}, even after a crash.
+     * Called if members had no space for a change, before its {@link #end}, or if a resync could not restore a stripe:
+     * the redundancy of some stripes is wrong until {@link #resynced}, even after a restart.
      *
      * @param ready called when that is stable
      */
-    default void halfWritten(StripeChange change, Ready ready) { ready.ready(null); }
+    default void halfWritten(Ready ready) { ready.ready(null); }
+
+    /**
+     * Called before a resync restores stripes: a slot that is out, or that fails meanwhile, gets all of them when its
+     * member comes back.
+     *
+     * @param ready called when that is stable
+     */
+    default void beginResync(long firstStripe, long stripeCount, Ready ready) {
+        ready.ready(null);
+    }
+
+    /** Called when these stripes have been restored; they are stable after the next flush of all members. */
+    default void endResync(long firstStripe, long stripeCount) {}
 
     /**
      * Called when stripes that were half written have been resynced, and that is stable.

@@ -3,6 +3,7 @@ package lunar.raid;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -125,6 +126,24 @@ class LossCheckTest {
         settle();
         assertThat(ended).hasSize(many).containsOnlyNulls();
         assertThat(volume.writeLosses()).isEqualTo(1);
+    }
+
+    /** Copies differ after they have lost their caches: requests that were under way read what later ones do. */
+    @Test
+    void shouldReadAgainFromFirstCopyWhatWasReadFromAnother() throws StorageException {
+        RaidVolume volume = volume(Level.RAID1);
+        disks.get(1).stepped.write(0, MemorySegment.ofArray(new byte[8 * 512]).fill((byte) 1));
+        var found = new ArrayList<MemorySegment>();
+        for (int i = 0; i < 8; i++) {
+            MemorySegment block = MemorySegment.ofArray(new byte[512]);
+            found.add(block);
+            volume.submit(new BlockRequest().asRead(i, 1, block)
+                    .onCompletion((_, failure) -> ended.add(failure)));
+        }
+        disks.forEach(disk -> disk.lose(0));
+        settle();
+        assertThat(ended).hasSize(8).containsOnlyNulls();
+        assertThat(found).allMatch(block -> block.get(ValueLayout.JAVA_BYTE, 0) == 0);
     }
 
     @Test

@@ -221,11 +221,15 @@ final class SimFaults {
         }
     }
 
-    /** Whether more may be lost now than the level survives, and then come back. */
+    /**
+     * Whether more may be lost now than the level survives, and then come back. Not while a member has lost its cache
+     * and nothing has found out: if the others go first, the volume goes on with what that member has left, and a flush
+     * reports the loss.
+     */
     boolean mayCollapse() {
         return sim.metadata() != null && world.layout.shape().level().isRedundant()
                 && sim.volume().state().resyncedStripes() < 0
-                && members.stream().allMatch(member -> member.bad().isEmpty());
+                && members.stream().allMatch(member -> member.bad().isEmpty() && !member.isLossy);
     }
 
     /**

@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What {@code make simulate} plays: each kind of trouble comes in numbers, and what it has found stays mended. */
 class SimulationsTest {
-    private static final int RUNS = 250;
+    private static final int RUNS = 400;
     /** Fewer would be chance. */
     private static final int FEW = 5;
 

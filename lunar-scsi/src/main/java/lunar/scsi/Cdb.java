@@ -22,7 +22,7 @@ public interface Cdb {
         BOTH
     }
 
-    /** Bytes of the longest CDB of this package, and of the CDB field of an iSCSI command (RFC 7143 section 11.3.5). */
+    /** Bytes of the longest standard CDB, and of the CDB field of an iSCSI command (RFC 7143 section 11.3.5). */
     int MAX_LENGTH = 16;
 
     /** OPERATION CODE, the first byte. */

@@ -1,5 +1,8 @@
 package lunar.scsi;
 
+import java.lang.foreign.MemorySegment;
+import lunar.scsi.wire.BigEndian;
+
 /** The length of a CDB, which the top three bits of its operation code tell (SAM-5 section 5.2). */
 public enum CdbForm {
     CDB6(6), CDB10(10), CDB12(12), CDB16(16);
@@ -10,4 +13,11 @@ public enum CdbForm {
 
     /** Bytes of the CDB. */
     public int length() { return length; }
+
+    /** Zeroes a CDB of this form and writes its operation code and byte 1. */
+    public void start(MemorySegment target, int opcode, int byte1) {
+        target.asSlice(0, length).fill((byte) 0);
+        BigEndian.int8(target, 0, opcode);
+        BigEndian.int8(target, 1, byte1);
+    }
 }

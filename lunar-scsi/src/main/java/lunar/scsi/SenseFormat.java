@@ -7,6 +7,7 @@ import lunar.scsi.SenseSpecific.FieldPointer;
 import lunar.scsi.SenseSpecific.Progress;
 import lunar.scsi.SenseSpecific.RetryCount;
 import lunar.scsi.SenseSpecific.SegmentPointer;
+import lunar.scsi.wire.BigEndian;
 
 /**
  * The two formats of sense data.

@@ -1,21 +1,10 @@
 package lunar.scsi;
 
 /**
- * A CDB of primary commands and of block devices, whose operation code tells its length (SAM-5 section 5.2).
- * {@link CdbDecoder} reads them all.
+ * A CDB whose operation code tells its length (SAM-5 section 5.2): primary commands and commands of block devices.
+ * {@link lunar.scsi.command.CdbDecoder} decodes all of them.
  */
-public sealed interface StandardCdb extends Cdb
-        permits TestUnitReady, RequestSense, Inquiry, ReadCapacity10,
-        ReadCapacity16, ReportLuns, ModeSense, ModeSelect, ReadBlocks, WriteBlocks,
-        SynchronizeCache, VerifyBlocks, WriteAndVerify, Unmap, WriteSame, CompareAndWrite,
-        GetLbaStatus, PreFetch, StartStopUnit, PreventAllowMediumRemoval,
-        ReportSupportedOperationCodes, ReportSupportedTaskManagementFunctions,
-        ReportTargetPortGroups, PersistentReserveIn, PersistentReserveOut, Reserve, Release,
-        OrWrite, WriteAtomic, Sanitize, FormatUnit, ReadDefectData,
-        LogSense, LogSelect, ReadBuffer, WriteBuffer, SendDiagnostic, ReceiveDiagnosticResults,
-        SetTargetPortGroups, ReportIdentifyingInformation, SetIdentifyingInformation,
-        ReportTimestamp, SetTimestamp, ExtendedCopy, PopulateToken, WriteUsingToken,
-        CopyOperationAbort, ReceiveCopyResults {
+public interface StandardCdb extends Cdb {
     /** The length class of the CDB. */
     CdbForm form();
 

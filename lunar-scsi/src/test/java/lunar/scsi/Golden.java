@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** One command of a real initiator and the answer of a real target. */
-record Golden(String source, MemorySegment cdb, int status, MemorySegment data,
+public record Golden(String source, MemorySegment cdb, int status, MemorySegment data,
         MemorySegment sense) {
-    static Stream<Golden> all() {
+    public static Stream<Golden> all() {
         try (var in = Golden.class.getResourceAsStream("/golden/commands.txt")) {
             String text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
             return text.lines().filter(line -> !line.startsWith("#")).map(Golden::parse);
@@ -20,12 +20,12 @@ record Golden(String source, MemorySegment cdb, int status, MemorySegment data,
     }
 
     /** Those of a target whose CDB starts with these bytes. */
-    static List<Golden> find(String target, String cdbHex) {
+    public static List<Golden> find(String target, String cdbHex) {
         return all().filter(it -> it.source.contains(target)
                 && Bytes.of(it.cdb).toString().startsWith(cdbHex)).toList();
     }
 
-    static MemorySegment bytes(String hex) {
+    public static MemorySegment bytes(String hex) {
         return MemorySegment.ofArray(HexFormat.of().parseHex(hex.replace(" ", "")));
     }
 

@@ -14,10 +14,43 @@ import java.util.OptionalLong;
 import java.util.Random;
 import java.util.UUID;
 import java.util.stream.Stream;
-import lunar.scsi.LbaStatusList.Extent;
-import lunar.scsi.LbaStatusList.Provisioning;
-import lunar.scsi.TargetPortGroups.State;
-import lunar.scsi.TaskManagementSupport.Function;
+import lunar.scsi.block.CapacityData10;
+import lunar.scsi.block.CapacityData16;
+import lunar.scsi.block.LbaStatusList;
+import lunar.scsi.block.LbaStatusList.Extent;
+import lunar.scsi.block.LbaStatusList.Provisioning;
+import lunar.scsi.block.UnmapParameterList;
+import lunar.scsi.command.CommandDescriptor;
+import lunar.scsi.command.CommandDescriptor.Timeouts;
+import lunar.scsi.command.StandardCommands;
+import lunar.scsi.command.SupportedOperationCode;
+import lunar.scsi.command.SupportedOperationCodes;
+import lunar.scsi.command.TaskManagementSupport;
+import lunar.scsi.command.TaskManagementSupport.Function;
+import lunar.scsi.log.LogPage;
+import lunar.scsi.log.LogParameter;
+import lunar.scsi.primary.IdentifyingInformation;
+import lunar.scsi.primary.LunList;
+import lunar.scsi.primary.TargetPortGroupStates;
+import lunar.scsi.primary.TargetPortGroups;
+import lunar.scsi.primary.TargetPortGroups.State;
+import lunar.scsi.primary.Timestamp;
+import lunar.scsi.vpd.BlockDeviceCharacteristics;
+import lunar.scsi.vpd.BlockLimits;
+import lunar.scsi.vpd.Designator;
+import lunar.scsi.vpd.DeviceIdentification;
+import lunar.scsi.vpd.ExtendedInquiry;
+import lunar.scsi.vpd.Identifier;
+import lunar.scsi.vpd.LogicalBlockProvisioning;
+import lunar.scsi.vpd.ModePagePolicy;
+import lunar.scsi.vpd.Naa;
+import lunar.scsi.vpd.OtherVpdPage;
+import lunar.scsi.vpd.Referrals;
+import lunar.scsi.vpd.ScsiPorts;
+import lunar.scsi.vpd.StandardInquiry;
+import lunar.scsi.vpd.SupportedVpdPages;
+import lunar.scsi.vpd.UnitSerialNumber;
+import lunar.scsi.vpd.VpdPage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -104,7 +137,7 @@ class ParameterDataTest {
                 of(SupportedOperationCodes.of(StandardCommands.ALL, false),
                         SupportedOperationCodes::decode),
                 of(new SupportedOperationCode(SupportedOperationCode.Support.STANDARD,
-                        Bytes.ofHex("120102"), SupportedOperationCodes.UNTOLD),
+                        Bytes.ofHex("120102"), Optional.of(new Timeouts(0, 0))),
                         SupportedOperationCode::decode));
     }
 

@@ -8,8 +8,8 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Optional;
 import lunar.block.PrivateFile;
-import lunar.iscsi.ChapCredentials;
-import lunar.iscsi.Secret;
+import lunar.iscsi.login.ChapCredentials;
+import lunar.iscsi.login.Secret;
 
 /** Reads {@code USER:@FILE}: a name, and the file with its secret, so that no secret stands on a command line. */
 public final class CredentialFiles {

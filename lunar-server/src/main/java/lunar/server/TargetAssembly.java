@@ -10,14 +10,14 @@ import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import lunar.block.BlockDevice;
-import lunar.iscsi.ChapAlgorithm;
-import lunar.iscsi.ChapCredentials;
-import lunar.iscsi.ChapPolicy;
-import lunar.iscsi.Secret;
-import lunar.target.InitiatorSpec;
-import lunar.target.TargetSpec;
+import lunar.iscsi.login.ChapAlgorithm;
+import lunar.iscsi.login.ChapCredentials;
+import lunar.iscsi.login.ChapPolicy;
+import lunar.iscsi.login.Secret;
 import lunar.scsi.target.UnitSpec;
 import lunar.scsi.target.block.DiskSpec;
+import lunar.target.InitiatorSpec;
+import lunar.target.TargetSpec;
 
 /** Makes of planned targets what a server takes: opens their devices, and reads the secrets of their users. */
 final class TargetAssembly {

@@ -11,7 +11,7 @@ import java.util.OptionalInt;
 import java.util.stream.Collectors;
 import lunar.block.BlockDevice;
 import lunar.block.Devices;
-import lunar.iscsi.TargetAddress;
+import lunar.iscsi.text.TargetAddress;
 import lunar.isns.Registration;
 import lunar.isns.StorageNode;
 import lunar.target.Absence;

@@ -9,11 +9,11 @@ import java.util.concurrent.CompletableFuture;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.BlockRequest.Operation;
-import lunar.block.CacheFilter;
-import lunar.block.CacheOptions;
 import lunar.block.ForwardingDevice;
 import lunar.block.LostWritesException;
 import lunar.block.StorageException;
+import lunar.filter.CacheFilter;
+import lunar.filter.CacheOptions;
 import lunar.testkit.SteppedDevice;
 import org.junit.jupiter.api.Test;
 

@@ -1,6 +1,6 @@
 package lunar.target;
 
-import lunar.iscsi.TargetAddress;
+import lunar.iscsi.text.TargetAddress;
 
 /** The reason why no initiator can log in to a known target. Its existing sessions are asked to log out. */
 public sealed interface Absence {

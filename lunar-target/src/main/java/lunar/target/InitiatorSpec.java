@@ -5,7 +5,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import lunar.iscsi.ChapPolicy;
+import lunar.iscsi.login.ChapPolicy;
 
 /**
  * Describes the access of an initiator to a target. Immutable.
@@ -54,7 +54,7 @@ public record InitiatorSpec(String name, Optional<ChapPolicy> chap,
     }
 
     /** Returns an iSCSI name in lower case, as names are compared (RFC 7143 section 4.2.7.2, RFC 3722). */
-    static String normal(String name) {
+    public static String normal(String name) {
         return name.toLowerCase(Locale.ROOT);
     }
 }

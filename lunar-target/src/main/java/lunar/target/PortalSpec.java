@@ -2,7 +2,7 @@ package lunar.target;
 
 import java.net.InetSocketAddress;
 import java.util.Optional;
-import lunar.iscsi.TargetAddress;
+import lunar.iscsi.text.TargetAddress;
 
 /**
  * Describes an address where a server listens. Immutable.

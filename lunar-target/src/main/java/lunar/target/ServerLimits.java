@@ -1,6 +1,6 @@
 package lunar.target;
 
-import lunar.iscsi.CommandWindow;
+import lunar.iscsi.session.CommandWindow;
 
 /**
  * Bounds of a server, each of which holds against any peer.
@@ -70,17 +70,17 @@ public record ServerLimits(int maxConnections, int maxConnectionsPerAddress, lon
     }
 
     /** Returns how long an answer waits for commands to end: longer than it takes to leave one of them behind. */
-    long answerTimeoutMs() {
+    public long answerTimeoutMs() {
         return abortTimeoutMs + Math.max(abortTimeoutMs, LEAVING_MS);
     }
 
     /** Returns the limit of connections outside normal sessions, besides {@code maxConnections} others. */
-    int maxPendingConnections() {
+    public int maxPendingConnections() {
         return Math.clamp(maxConnections / 4, LEAST_PENDING, MOST_PENDING);
     }
 
     /** Returns how many of them one origin may have. */
-    int maxPendingOfOrigin() {
+    public int maxPendingOfOrigin() {
         return maxPendingConnections() / 4;
     }
 
@@ -88,12 +88,12 @@ public record ServerLimits(int maxConnections, int maxConnectionsPerAddress, lon
      * Returns the limit of short answers that wait to be sent on a connection, in bytes of memory; beyond it nothing
      * more is read from the peer. The answers to as many commands as a session may have never reach it.
      */
-    long maxAnswerBytes() {
+    public long maxAnswerBytes() {
         return Math.max(LEAST_ANSWER_BYTES, (long) commandsPerSession * SHORT_ANSWER_BYTES);
     }
 
     /** Returns how long a command may wait for its data while other PDUs of its connection arrive. */
-    long dataTimeoutMs() {
+    public long dataTimeoutMs() {
         return 2 * idleMs;
     }
 

@@ -3,46 +3,39 @@ package lunar.target;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
-import java.util.Set;
 import java.util.SortedSet;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
-import lunar.iscsi.ChapPolicy;
-import lunar.iscsi.DiscoveredTarget;
-import lunar.iscsi.LoginLimits;
-import lunar.iscsi.LoginPolicy;
-import lunar.iscsi.Offer;
-import lunar.iscsi.TargetLogin;
-import lunar.iscsi.TaskReporting;
-import lunar.iscsi.spi.DirectMemory;
-import lunar.iscsi.spi.PduReceiver;
-import lunar.iscsi.spi.Transport;
+import lunar.iscsi.login.ChapPolicy;
+import lunar.iscsi.login.Offer;
+import lunar.iscsi.login.TaskReporting;
 import lunar.iscsi.spi.TransportProvider;
-import lunar.scsi.TargetPortGroups;
-import lunar.scsi.target.Buffers;
-import org.jspecify.annotations.Nullable;
+import lunar.iscsi.text.DiscoveredTarget;
+import lunar.scsi.primary.TargetPortGroups;
+import lunar.target.internal.session.BoundPortal;
+import lunar.target.internal.session.Portals;
+import lunar.target.internal.session.ServerState;
+import lunar.target.internal.session.Session;
+import lunar.target.internal.session.TargetNode;
+import lunar.target.internal.session.TargetsChange;
+import lunar.target.internal.session.UnitRegistry;
+import lunar.target.internal.task.TaskSession;
 
 /**
  * An iSCSI target server: portals, target nodes and their sessions. Started by {@link Builder#start}; runs until
  * {@link #close}. Thread-safe.
  */
 public final class TargetServer implements AutoCloseable {
-    private static final System.Logger LOG = System.getLogger("lunar.target");
-
     /** Connections of a session, where the initiator wants several. */
     private static final int MAX_CONNECTIONS = 8;
 
@@ -52,71 +45,34 @@ public final class TargetServer implements AutoCloseable {
      */
     public static final Offer DEFAULT_OFFER = Offer.DEFAULT.with(offer -> offer.taskReporting(
             List.of(TaskReporting.FAST_ABORT, TaskReporting.RESPONSE_FENCE, TaskReporting.RFC3720))
-            .protocolLevel(FullFeature.RFC_7144).maxConnections(MAX_CONNECTIONS)
+            .protocolLevel(TaskSession.RFC_7144).maxConnections(MAX_CONNECTIONS)
             .errorRecoveryLevel(2).dataPduInOrder(false).dataSequenceInOrder(false));
-
-    /** Time to log out for a connection when its portal or target is removed. */
-    static final long LEAVING_MS = 2_000;
-
-    /** Divisor of the JVM's direct memory for the part that commands may use; transports and devices need some too. */
-    private static final int PART_OF_DIRECT = 2;
-
-    /** Divisor of the JVM's direct memory for the part that may be unfreed buffers of commands. */
-    private static final int UNFREED_PART = 8;
 
     /** Default number of threads that serve connections: one per processor, at most 8. */
     public static final int DEFAULT_LOOPS = Math.clamp(Runtime.getRuntime().availableProcessors(),
             1, 8);
 
-    private final ServerLimits limits;
-    private volatile boolean announcesResets;
-    private final Buffers buffers;
-    private final Sessions sessions;
+    private final ServerState shared;
     private final UnitRegistry units;
-    private final Portals portals;
-    private final Discovery discovery;
-    private final Set<Connection> connections = ConcurrentHashMap.newKeySet();
-    private final PendingConnections pending;
-    private final WarningLimiter warnings = new WarningLimiter(System::nanoTime,
-            line -> LOG.log(System.Logger.Level.WARNING, "{0}", line));
-    private final LoggedInConnections loggedIn;
-    private final AtomicBoolean closed = new AtomicBoolean();
-    private final SecureRandom random = new SecureRandom();
     private final TransportProvider.Loops loops;
+    private final AtomicBoolean closed = new AtomicBoolean();
 
     /** Listeners for changes of the targets. */
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
 
-    /** Whether logins are refused. */
-    private volatile boolean closing;
-
-    /** Lock for changes of {@link #targets}. */
+    /** Lock for changes of the targets. */
     private final Object changing = new Object();
 
-    private volatile Admissions admissions;
-
-    /** Targets by name; replaced as a whole. */
-    private volatile Map<String, TargetNode> targets = Map.of();
-
     private TargetServer(Builder from) throws IOException {
-        limits = from.limits;
-        announcesResets = from.announcesResets;
-        long directBytes = DirectMemory.limitBytes();
-        buffers = new Buffers(limits.maxTransferBytes(),
-                Math.min(limits.maxBufferBytes(), directBytes / PART_OF_DIRECT),
-                directBytes / UNFREED_PART);
-        loggedIn = new LoggedInConnections(limits);
-        sessions = new Sessions(from.sessionLimits, loggedIn);
-        pending = new PendingConnections(limits);
-        units = new UnitRegistry(limits);
-        admissions = new Admissions(this, from.offer, from.discoveryChap);
-        discovery = new Discovery(this);
         loops = provider().start("lunar-target", from.loopCount);
-        portals = new Portals(loops, this::connected);
+        shared = new ServerState(from.limits, from.sessionLimits, loops, from.offer,
+                from.discoveryChap);
+        shared.announceResets(from.announcesResets);
+        units = new UnitRegistry(from.limits);
         try {
             var _ = reconfigure(from);
         } catch (IOException | RuntimeException e) {
-            portals.close();
+            shared.portals().close();
             loops.close();
             throw e;
         }
@@ -138,17 +94,17 @@ public final class TargetServer implements AutoCloseable {
 
     /** Returns the addresses where the server listens, with the real ports, in the order they were given. */
     public List<InetSocketAddress> portals() {
-        return portals.all().stream().map(BoundPortal::local).toList();
+        return shared.portals().all().stream().map(BoundPortal::local).toList();
     }
 
     /** Returns the names of the targets, in the order they were added. */
     public List<String> targetNames() {
-        return List.copyOf(targets.keySet());
+        return List.copyOf(shared.targetsByName().keySet());
     }
 
     /** Returns the current spec of the target of a name. */
     public Optional<TargetSpec> spec(String targetName) {
-        return Optional.ofNullable(target(targetName)).map(TargetNode::spec);
+        return Optional.ofNullable(shared.target(targetName)).map(TargetNode::spec);
     }
 
     /**
@@ -157,7 +113,7 @@ public final class TargetServer implements AutoCloseable {
      * @param reached local address that stands for a portal on every address of the machine
      */
     public List<DiscoveredTarget> discoverable(InetSocketAddress reached) {
-        return discovery.all(reached);
+        return shared.discovery().all(reached);
     }
 
     /** Registers a listener to run after each change of the targets, on the changing thread; it must not block. */
@@ -179,14 +135,14 @@ public final class TargetServer implements AutoCloseable {
         CompletableFuture<Void> done = CompletableFuture.completedFuture(null);
         synchronized (changing) {
             requireOpen();
-            requireGroups(spec, portals.groups());
-            TargetNode target = targets.get(spec.name());
+            requireGroups(spec, shared.portals().groups());
+            TargetNode target = shared.targetsByName().get(spec.name());
             if (target != null) {
                 done = target.update(spec);
             } else {
-                var more = new LinkedHashMap<>(targets);
+                var more = new LinkedHashMap<>(shared.targetsByName());
                 more.put(spec.name(), newTarget(spec));
-                targets = Collections.unmodifiableMap(more);
+                shared.targets(Collections.unmodifiableMap(more));
             }
         }
         listeners.forEach(Runnable::run);
@@ -204,13 +160,13 @@ public final class TargetServer implements AutoCloseable {
         CompletableFuture<Void> done;
         synchronized (changing) {
             requireOpen();
-            TargetNode target = target(targetName);
+            TargetNode target = shared.target(targetName);
             if (target == null) {
                 throw new IllegalArgumentException("no target " + targetName);
             }
-            var less = new LinkedHashMap<>(targets);
+            var less = new LinkedHashMap<>(shared.targetsByName());
             less.remove(target.spec().name());
-            targets = Collections.unmodifiableMap(less);
+            shared.targets(Collections.unmodifiableMap(less));
             done = target.remove();
         }
         listeners.forEach(Runnable::run);
@@ -237,30 +193,29 @@ public final class TargetServer implements AutoCloseable {
             for (TargetSpec spec : wanted.targets.values()) {
                 requireGroups(spec, Portals.groups(wanted.portals));
             }
-            Portals.Change to = portals.change(wanted.portals);
+            Portals.Change to = shared.portals().change(wanted.portals);
             TargetsChange made;
             try {
-                made = TargetsChange.prepare(targets, wanted.targets.values(), this::newTarget);
+                made = TargetsChange.prepare(shared.targetsByName(), wanted.targets.values(),
+                        this::newTarget);
             } catch (IOException | RuntimeException e) {
                 to.cancel();
                 throw e;
             }
-            sessions.limit(wanted.sessionLimits);
-            announcesResets = wanted.announcesResets;
-            admissions = new Admissions(this, wanted.offer, wanted.discoveryChap);
+            shared.announceResets(wanted.announcesResets);
+            shared.admit(wanted.sessionLimits, wanted.offer, wanted.discoveryChap);
             List<BoundPortal> without = to.begin();
-            targets = made.after();
+            shared.targets(made.after());
             done = made.make();
             to.finish();
-            connections.stream().filter(connection -> without.contains(connection.portal()))
-                    .forEach(connection -> connection.leavePortal(LEAVING_MS));
+            shared.connections().leavePortals(without, TargetNode.LEAVING_MS);
         }
         listeners.forEach(Runnable::run);
         return done;
     }
 
     private TargetNode newTarget(TargetSpec spec) throws IOException {
-        return new TargetNode(spec, portals, units);
+        return new TargetNode(spec, shared.portals(), units);
     }
 
     /**
@@ -286,22 +241,22 @@ public final class TargetServer implements AutoCloseable {
 
     /** Returns the number of normal sessions. */
     public int sessionCount() {
-        return sessions.count();
+        return shared.sessions().count();
     }
 
     /** Returns the number of open connections, in any phase. */
     public int connectionCount() {
-        return connections.size();
+        return shared.connections().count();
     }
 
     /** Returns the bytes of memory lent to commands. */
     public long bufferBytesInUse() {
-        return buffers.usedBytes();
+        return shared.buffers().usedBytes();
     }
 
     /** Returns the bytes of memory of answers that peers have not taken. */
     public long answerBytesInUse() {
-        return connections.stream().mapToLong(Connection::answerBytes).sum();
+        return shared.connections().answerBytes();
     }
 
     /**
@@ -309,9 +264,9 @@ public final class TargetServer implements AutoCloseable {
      * that at most this long; then closes the server as {@link #close} does.
      */
     public void shutDown(Duration grace) {
-        closing = true;
+        shared.beginClosing();
         var ends = new ArrayList<CompletableFuture<Void>>();
-        for (TargetNode target : targets.values()) {
+        for (TargetNode target : shared.targets()) {
             for (Session session : target.sessions()) {
                 session.askForLogout(grace.toMillis());
                 ends.add(session.ended());
@@ -329,7 +284,7 @@ public final class TargetServer implements AutoCloseable {
      * @throws IllegalArgumentException when there is no such target or group, or the state cannot be set
      */
     public void changeAccess(String targetName, int portalGroupTag, TargetPortGroups.State state) {
-        TargetNode target = target(targetName);
+        TargetNode target = shared.target(targetName);
         if (target == null) {
             throw new IllegalArgumentException("no target " + targetName);
         }
@@ -343,106 +298,33 @@ public final class TargetServer implements AutoCloseable {
     @Override
     public void close() {
         synchronized (changing) {
-            closing = true;
+            shared.beginClosing();
             if (closed.getAndSet(true)) {
                 return;
             }
         }
-        portals.close();
+        shared.portals().close();
         var ends = new ArrayList<CompletableFuture<Void>>();
-        for (TargetNode target : targets.values()) {
+        for (TargetNode target : shared.targets()) {
             for (Session session : target.sessions()) {
                 session.drop("the server is shutting down");
                 ends.add(session.ended());
             }
         }
         CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new))
-                .completeOnTimeout(null, limits.answerTimeoutMs(), TimeUnit.MILLISECONDS).join();
+                .completeOnTimeout(null, shared.limits().answerTimeoutMs(), TimeUnit.MILLISECONDS)
+                .join();
         loops.close();
     }
 
-    // --- for the connections ---
-
-    private PduReceiver connected(BoundPortal portal, Transport transport) {
-        var connection = new Connection(this, portal, transport);
-        connections.add(connection);
-        pending.add(connection).forEach(Connection::crowdOut);
-        return connection;
+    /** Returns what the connections of the server share; for tests. */
+    ServerState shared() {
+        return shared;
     }
 
-    /** Returns the connections of normal sessions. */
-    LoggedInConnections loggedIn() {
-        return loggedIn;
-    }
-
-    /** Moves a connection from the pending ones to those of normal sessions. */
-    void loggedIn(Connection connection) {
-        pending.remove(connection);
-        loggedIn.add(connection);
-    }
-
-    void disconnected(Connection connection) {
-        connections.remove(connection);
-        loggedIn.remove(connection);
-        pending.remove(connection);
-    }
-
-    ServerLimits limits() { return limits; }
-
-    WarningLimiter warnings() { return warnings; }
-
-    boolean announcesResets() { return announcesResets; }
-
-    Buffers buffers() { return buffers; }
-
-    Sessions sessions() { return sessions; }
-
-    /** Returns the target of a name, or null. */
-    @Nullable
-    TargetNode target(String name) { return targets.get(InitiatorSpec.normal(name)); }
-
-    Collection<TargetNode> targets() { return targets.values(); }
-
-    List<BoundPortal> boundPortals() { return portals.all(); }
-
-    /** Returns the number of logical units in use. */
-    int unitCount() { return units.count(); }
-
-    Discovery discovery() { return discovery; }
-
-    /** Whether it refuses logins, as it is closing. */
-    boolean isClosing() { return closing; }
-
-    /**
-     * Ends a session that has neither connections nor tasks, or that never began. It is over when its copies in the
-     * background are too, and until then no new session replaces it.
-     */
-    void ended(Session session) { var _ = session.loseNexus().thenRun(() -> over(session)); }
-
-    private void over(Session session) {
-        if (session.ended().isDone()) {
-            return;
-        }
-        TargetNode target = session.target();
-        if (target != null) {
-            sessions.remove(session, target);
-        }
-        sessions.releaseTsih(session.login().tsih());
-        session.ended().complete(null);
-    }
-
-    TargetLogin newLogin(BoundPortal portal, Consumer<LoginPolicy.Applicant> applied) {
-        LoginPolicy policy = applicant -> {
-            applied.accept(applicant);
-            return admissions.admit(applicant, portal);
-        };
-        return new TargetLogin(policy, this::randomBytes, LoginLimits.DEFAULT);
-    }
-
-    private byte[] randomBytes(int count) {
-        byte[] bytes = new byte[count];
-        random.nextBytes(bytes);
-        return bytes;
+    /** Returns the number of logical units in use; for tests. */
+    int unitCount() {
+        return units.count();
     }
 
     /** Configures a server, then starts it. Not thread-safe. */

@@ -12,8 +12,8 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import lunar.block.BlockDevice;
-import lunar.iscsi.ChapPolicy;
-import lunar.scsi.TargetPortGroups;
+import lunar.iscsi.login.ChapPolicy;
+import lunar.scsi.primary.TargetPortGroups;
 import lunar.scsi.target.UnitSpec;
 import lunar.scsi.target.block.DiskSpec;
 
@@ -144,7 +144,7 @@ public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec>
     }
 
     /** Returns how the initiator of a name authenticates; empty where it need not. */
-    Optional<ChapPolicy> chap(String initiatorName) {
+    public Optional<ChapPolicy> chap(String initiatorName) {
         return access(initiatorName).flatMap(InitiatorSpec::chap).or(() -> chap);
     }
 
@@ -153,7 +153,7 @@ public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec>
      *
      * @param initiatorName as its login gives it, in lower case
      */
-    Optional<InitiatorSpec> access(String initiatorName) {
+    public Optional<InitiatorSpec> access(String initiatorName) {
         if (initiators.isEmpty()) {
             return Optional.of(InitiatorSpec.of(InitiatorSpec.ANYBODY));
         }

@@ -2,13 +2,11 @@
  * An iSCSI target server: {@link lunar.target.TargetServer} listens on portals and serves the logical units of
  * its {@link lunar.target.TargetSpec}s as LUNs.
  *
- * <p>Inside: a {@code Connection} is in its {@code LoginPhase}, then in {@code FullFeature}; a {@code Session} is
- * one I_T nexus; a {@code Task} is one SCSI command, which {@code CommandIntake} takes in and {@code Execution} submits
- * to a device. Its device server is in {@code lunar.scsi.target}. READ and WRITE allocate nothing.
+ * <p>The other types are immutable: portals, targets, initiators and limits. The packages {@code
+ * lunar.target.internal.session} and {@code lunar.target.internal.task} implement sessions and tasks; device servers are
+ * in {@code lunar.scsi.target}.
  *
- * <p>Threading: a session with all its state is confined to the thread of its connections' event loop. Devices complete
- * requests on any thread; the task then returns to its loop. Sessions interact through {@code Sessions}, {@code
- * LogicalUnit} and {@code Nexus}, which are thread-safe.
+ * <p>Threading: {@code TargetServer} is thread-safe, its {@code Builder} is not.
  *
  * {@snippet :
  * try (var server = TargetServer.builder()

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import lunar.target.internal.session.Session;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -93,7 +94,7 @@ class AddressShareTest {
     void shouldLetAConnectionBackIntoItsKeptSession() throws Exception {
         assertThat(login("127.0.0.1", 1, SEVERAL, RECOVERY, RETAIN)).isZero();
         RawInitiator lost = opened.getFirst();
-        Session session = target.server.sessions().find(lost.tsih());
+        Session session = target.server.shared().sessions().find(lost.tsih());
         lost.close();
         TargetFixture.await("the session is kept", session::isKept);
         assertThat(login("127.0.0.1", 2, SEVERAL)).isZero();
@@ -106,7 +107,7 @@ class AddressShareTest {
     void shouldEndKeptSessionsBeforeAnAddressExceedsItsShare() throws Exception {
         for (int i = 0; i < 3 * SHARE; i++) {
             assertThat(login("127.0.0.1", i, RECOVERY, RETAIN)).isZero();
-            Session session = target.server.sessions().find(opened.getLast().tsih());
+            Session session = target.server.shared().sessions().find(opened.getLast().tsih());
             opened.getLast().close();
             TargetFixture.await("the session is kept", session::isKept);
             assertThat(target.server.sessionCount()).isLessThanOrEqualTo(SHARE);

@@ -10,7 +10,7 @@ import java.util.List;
 import lunar.block.BlockDevice;
 import lunar.block.Devices;
 import lunar.block.StorageException;
-import lunar.scsi.BlockCopySegment;
+import lunar.scsi.copy.BlockCopySegment;
 import lunar.testkit.GranularDevice;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import lunar.block.Devices;
-import lunar.iscsi.LogoutResponse;
-import lunar.scsi.BlockCopySegment;
-import lunar.scsi.CopyParameterList;
-import lunar.scsi.ExtendedCopy;
+import lunar.iscsi.pdu.LogoutResponse;
+import lunar.scsi.copy.BlockCopySegment;
+import lunar.scsi.copy.CopyParameterList;
+import lunar.scsi.copy.ExtendedCopy;
 import org.junit.jupiter.api.Test;
 
 /** A session is over when its copies in the background are: then nothing of them overwrites what comes later. */

@@ -6,19 +6,21 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import lunar.iscsi.Bhs;
-import lunar.iscsi.DataIn;
-import lunar.iscsi.Isid;
-import lunar.iscsi.LoginRequest;
-import lunar.iscsi.LoginResponse;
-import lunar.iscsi.LoginStage;
 import lunar.iscsi.ProtocolException;
-import lunar.iscsi.ScsiCommand;
-import lunar.iscsi.ScsiResponse;
-import lunar.iscsi.TaskAttribute;
+import lunar.iscsi.pdu.Bhs;
+import lunar.iscsi.pdu.DataIn;
+import lunar.iscsi.pdu.Isid;
+import lunar.iscsi.pdu.LoginRequest;
+import lunar.iscsi.pdu.LoginResponse;
+import lunar.iscsi.pdu.LoginStage;
+import lunar.iscsi.pdu.ScsiCommand;
+import lunar.iscsi.pdu.ScsiResponse;
+import lunar.iscsi.pdu.TaskAttribute;
 import lunar.iscsi.spi.Transport;
 import lunar.scsi.Lun;
 import lunar.store.MemoryDevice;
+import lunar.target.internal.session.Connection;
+import lunar.target.internal.session.LoginPhase;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -38,7 +40,8 @@ class ConnectionResourcesTest {
     void startServer() throws IOException {
         server = TargetServer.builder().portal("127.0.0.1", 0)
                 .target(TargetSpec.of(IQN).withLun(0, device)).start();
-        connection = new Connection(server, server.boundPortals().getFirst(), transport);
+        connection = LoginPhase.accept(server.shared(),
+                server.shared().portals().all().getFirst(), transport);
     }
 
     @AfterEach

@@ -10,16 +10,16 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import lunar.block.BlockDevice;
-import lunar.iscsi.DataIn;
-import lunar.scsi.BlockCopySegment;
+import lunar.iscsi.pdu.DataIn;
 import lunar.scsi.Cdb;
-import lunar.scsi.CopyParameterList;
-import lunar.scsi.CscdDescriptor;
-import lunar.scsi.Designator;
-import lunar.scsi.ExtendedCopy;
-import lunar.scsi.Naa;
 import lunar.scsi.ParameterData;
 import lunar.scsi.Status;
+import lunar.scsi.copy.BlockCopySegment;
+import lunar.scsi.copy.CopyParameterList;
+import lunar.scsi.copy.CscdDescriptor;
+import lunar.scsi.copy.ExtendedCopy;
+import lunar.scsi.vpd.Designator;
+import lunar.scsi.vpd.Naa;
 
 /** A server whose LUN 0 gets copy commands, an initiator that sends them, and more LUNs to copy from and to. */
 final class CopyFixture implements AutoCloseable {

@@ -9,7 +9,7 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import lunar.block.BlockRequest.Operation;
-import lunar.iscsi.TaskManagementFunction;
+import lunar.iscsi.pdu.TaskManagementFunction;
 import lunar.scsi.Status;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -10,23 +10,25 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.Random;
-import lunar.iscsi.Bhs;
-import lunar.iscsi.DataOut;
 import lunar.iscsi.IscsiException;
-import lunar.iscsi.Isid;
-import lunar.iscsi.LoginRequest;
-import lunar.iscsi.LoginStage;
-import lunar.iscsi.LogoutReason;
-import lunar.iscsi.LogoutRequest;
-import lunar.iscsi.NopOut;
-import lunar.iscsi.Pdu;
-import lunar.iscsi.PduReader;
-import lunar.iscsi.ScsiCommand;
-import lunar.iscsi.TaskAttribute;
-import lunar.iscsi.TaskManagementRequest;
-import lunar.iscsi.TextRequest;
+import lunar.iscsi.framing.PduReader;
+import lunar.iscsi.pdu.Bhs;
+import lunar.iscsi.pdu.DataOut;
+import lunar.iscsi.pdu.Isid;
+import lunar.iscsi.pdu.LoginRequest;
+import lunar.iscsi.pdu.LoginStage;
+import lunar.iscsi.pdu.LogoutReason;
+import lunar.iscsi.pdu.LogoutRequest;
+import lunar.iscsi.pdu.NopOut;
+import lunar.iscsi.pdu.Pdu;
+import lunar.iscsi.pdu.ScsiCommand;
+import lunar.iscsi.pdu.TaskAttribute;
+import lunar.iscsi.pdu.TaskManagementRequest;
+import lunar.iscsi.pdu.TextRequest;
 import lunar.scsi.Lun;
 import lunar.store.MemoryDevice;
+import lunar.target.internal.session.Connection;
+import lunar.target.internal.session.LoginPhase;
 import lunar.testkit.Seed;
 import org.junit.jupiter.api.Test;
 
@@ -52,8 +54,8 @@ class HostileBytesTest {
                     wrong[random.nextInt(wrong.length)] ^= (byte) (1 << random.nextInt(8));
                 }
                 var transport = new ManualTransport();
-                var connection = new Connection(server, server.boundPortals().getFirst(),
-                        transport);
+                var connection = LoginPhase.accept(server.shared(),
+                        server.shared().portals().all().getFirst(), transport);
                 IOException cause = null;
                 try {
                     feed(new PduReader(connection), connection, wrong,

@@ -3,7 +3,8 @@ package lunar.target;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import lunar.iscsi.Offer;
+import lunar.iscsi.login.Offer;
+import lunar.target.internal.session.Session;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -42,7 +43,7 @@ class KeptSessionsTest {
 
     private static void awaitKept(TargetServer server, int tsih) {
         TargetFixture.await("the loss is noticed", () -> {
-            Session session = server.sessions().find(tsih);
+            Session session = server.shared().sessions().find(tsih);
             return session != null && session.isKept();
         });
     }
@@ -104,7 +105,7 @@ class KeptSessionsTest {
             for (int i = 2; i < MANY; i++) {
                 awaitKept(server, abandon(server, "127.0.0.1", i, RECOVERY, RETAIN));
             }
-            assertThat(server.sessions().find(honest)).isNotNull();
+            assertThat(server.shared().sessions().find(honest)).isNotNull();
         }
     }
 

@@ -10,10 +10,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
 import lunar.block.BlockRequest.Operation;
-import lunar.iscsi.TaskManagementFunction;
-import lunar.scsi.LogPage;
-import lunar.scsi.LogParameter;
+import lunar.iscsi.pdu.TaskManagementFunction;
 import lunar.scsi.Status;
+import lunar.scsi.log.LogPage;
+import lunar.scsi.log.LogParameter;
 import org.junit.jupiter.api.Test;
 
 /** Log pages and self-tests (SPC-5). */

@@ -3,7 +3,7 @@ package lunar.target;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
-import lunar.iscsi.Bhs;
+import lunar.iscsi.pdu.Bhs;
 
 /** A transport without a network, and its loop, which a test drives: everything runs on the calling thread, at once. */
 final class ManualTransport extends UnconnectedTransport {

@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import lunar.iscsi.TaskManagementFunction;
+import lunar.iscsi.pdu.TaskManagementFunction;
 import lunar.scsi.Status;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -6,14 +6,15 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Objects;
-import lunar.iscsi.Bhs;
-import lunar.iscsi.ChapCredentials;
-import lunar.iscsi.ChapPolicy;
-import lunar.iscsi.LoginRequest;
-import lunar.iscsi.LoginStage;
-import lunar.iscsi.Secret;
-import lunar.iscsi.TextRequest;
+import lunar.iscsi.login.ChapCredentials;
+import lunar.iscsi.login.ChapPolicy;
+import lunar.iscsi.login.Secret;
+import lunar.iscsi.pdu.Bhs;
+import lunar.iscsi.pdu.LoginRequest;
+import lunar.iscsi.pdu.LoginStage;
+import lunar.iscsi.pdu.TextRequest;
 import lunar.scsi.Lun;
+import lunar.target.internal.session.TargetNode;
 import lunar.testkit.CapturedLog;
 import org.junit.jupiter.api.Test;
 
@@ -103,7 +104,8 @@ class PeerTextInLogTest {
     void shouldEscapeInitiatorNameOfANexus() throws Exception {
         try (var target = new TargetFixture(); var initiator = new RawInitiator(target.server)) {
             assertThat(initiator.loginAs(HOSTILE, RawInitiator.TARGET).status()).isZero();
-            TargetNode node = Objects.requireNonNull(target.server.target(RawInitiator.TARGET));
+            TargetNode node = Objects
+                    .requireNonNull(target.server.shared().target(RawInitiator.TARGET));
             TargetFixture.await("the session", () -> !node.sessions().isEmpty());
             assertThat(node.sessions()).extracting(session -> session.nexus().toString())
                     .containsExactly(ESCAPED + " on " + RawInitiator.TARGET);

@@ -6,8 +6,9 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
-import lunar.iscsi.LoginRequest;
-import lunar.iscsi.LoginStage;
+import lunar.iscsi.pdu.LoginRequest;
+import lunar.iscsi.pdu.LoginStage;
+import lunar.target.internal.session.Origin;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 

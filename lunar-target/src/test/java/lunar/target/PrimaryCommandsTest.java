@@ -11,19 +11,19 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.List;
-import lunar.iscsi.DataIn;
-import lunar.iscsi.TaskManagementFunction;
-import lunar.scsi.CachingModePage;
+import lunar.iscsi.pdu.DataIn;
+import lunar.iscsi.pdu.TaskManagementFunction;
 import lunar.scsi.CdbForm;
 import lunar.scsi.Lun;
-import lunar.scsi.ModeParameters;
 import lunar.scsi.Status;
-import lunar.scsi.TargetPortGroups;
+import lunar.scsi.mode.CachingModePage;
+import lunar.scsi.mode.ModeParameters;
+import lunar.scsi.primary.TargetPortGroups;
 import lunar.scsi.target.StateStore;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.api.io.TempDir;
 
 /** The commands of every device (SPC-5): mode pages, target port groups, logical units, identity, buffers. */
 class PrimaryCommandsTest {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Random;
+import lunar.target.internal.task.Unacknowledged;
 import org.junit.jupiter.api.Test;
 
 /** Recovery within a connection: error recovery level 1 (RFC 7143 sections 7.2 to 7.9 and 11.16). */

@@ -6,7 +6,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Random;
-import lunar.iscsi.TaskManagementResponseCode;
+import lunar.iscsi.pdu.TaskManagementResponseCode;
 import org.junit.jupiter.api.Test;
 
 /** Recovery of a lost connection: error recovery level 2 (RFC 7143 sections 6.3.4, 7.2.2, 7.12.3 and 11.14). */

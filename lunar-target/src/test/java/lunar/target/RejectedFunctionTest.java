@@ -1,6 +1,6 @@
 package lunar.target;
 
-import static lunar.iscsi.TaskManagementResponseCode.FUNCTION_REJECTED;
+import static lunar.iscsi.pdu.TaskManagementResponseCode.FUNCTION_REJECTED;
 import static lunar.target.TargetFixture.blocks;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -12,12 +12,12 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import lunar.block.BlockRequest;
-import lunar.iscsi.Bhs;
-import lunar.iscsi.ScsiResponse;
-import lunar.iscsi.TaskManagementFunction;
-import lunar.scsi.PersistentReserveOut;
-import lunar.scsi.ReserveOutParameters;
+import lunar.iscsi.pdu.Bhs;
+import lunar.iscsi.pdu.ScsiResponse;
+import lunar.iscsi.pdu.TaskManagementFunction;
 import lunar.scsi.Status;
+import lunar.scsi.reservation.PersistentReserveOut;
+import lunar.scsi.reservation.ReserveOutParameters;
 import lunar.scsi.target.StateStore;
 import lunar.scsi.target.UnitSpec;
 import lunar.scsi.target.block.DiskSpec;

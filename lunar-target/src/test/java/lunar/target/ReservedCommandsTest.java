@@ -4,10 +4,10 @@ import static lunar.target.RawInitiator.bytes;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
-import lunar.scsi.PersistentReserveOut;
-import lunar.scsi.ReservationType;
-import lunar.scsi.ReserveOutParameters;
 import lunar.scsi.Status;
+import lunar.scsi.reservation.PersistentReserveOut;
+import lunar.scsi.reservation.ReservationType;
+import lunar.scsi.reservation.ReserveOutParameters;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 

@@ -5,13 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.Optional;
 import lunar.block.BlockDevice;
 import lunar.block.Devices;
-import lunar.iscsi.ChapCredentials;
-import lunar.iscsi.ChapPolicy;
-import lunar.iscsi.LoginResult;
-import lunar.iscsi.OperationalParameters;
-import lunar.iscsi.Secret;
-import lunar.iscsi.SessionEnd;
-import lunar.iscsi.SessionType;
+import lunar.iscsi.login.ChapCredentials;
+import lunar.iscsi.login.ChapPolicy;
+import lunar.iscsi.login.LoginResult;
+import lunar.iscsi.login.OperationalParameters;
+import lunar.iscsi.login.Secret;
+import lunar.iscsi.login.SessionType;
+import lunar.iscsi.text.SessionEnd;
+import lunar.target.internal.session.Sessions;
 import org.junit.jupiter.api.Test;
 
 /** Who may end a session of an initiator through another target or portal group. */

@@ -6,13 +6,14 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
-import lunar.iscsi.Isid;
-import lunar.iscsi.LoginAsk;
-import lunar.iscsi.LoginRequest;
-import lunar.iscsi.LoginResult;
-import lunar.iscsi.LoginStage;
 import lunar.iscsi.LoginStatus;
-import lunar.iscsi.TargetLogin;
+import lunar.iscsi.login.LoginAsk;
+import lunar.iscsi.login.LoginResult;
+import lunar.iscsi.login.TargetLogin;
+import lunar.iscsi.pdu.Isid;
+import lunar.iscsi.pdu.LoginRequest;
+import lunar.iscsi.pdu.LoginStage;
+import lunar.target.internal.session.Session;
 import org.junit.jupiter.api.Test;
 
 /** Which session a login makes, joins or replaces, and that the request must have named it. */
@@ -77,7 +78,7 @@ class SessionIdentityTest {
         try (var target = new TargetFixture();
                 var first = new RawInitiator(target.server)) {
             assertThat(first.login(ISID, "MaxConnections=2").status()).isZero();
-            Session session = target.server.sessions().find(first.tsih());
+            Session session = target.server.shared().sessions().find(first.tsih());
             assertThat(session).isNotNull();
             LoginResult own = session.login();
 
@@ -143,7 +144,8 @@ class SessionIdentityTest {
 
     /** The same by a connection without a socket, of which there can be many. */
     private static void beginUnseen(TargetServer server) {
-        TargetLogin login = server.newLogin(server.boundPortals().getFirst(), _ -> {});
+        TargetLogin login = server.shared().newLogin(server.shared().portals().all().getFirst(),
+                _ -> {});
         assertThat(login.receive(new LoginAsk(false, false, LoginStage.OPERATIONAL,
                 LoginStage.OPERATIONAL, 0, 0, ISID, 0, 1,
                 MemorySegment.ofArray(keys(BOB, "Normal")))))

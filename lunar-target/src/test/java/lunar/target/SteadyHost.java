@@ -3,18 +3,20 @@ package lunar.target;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
-import lunar.iscsi.Bhs;
-import lunar.iscsi.DataIn;
-import lunar.iscsi.DataOut;
-import lunar.iscsi.Isid;
-import lunar.iscsi.LoginRequest;
-import lunar.iscsi.LoginStage;
 import lunar.iscsi.ProtocolException;
-import lunar.iscsi.R2t;
-import lunar.iscsi.ScsiCommand;
-import lunar.iscsi.ScsiResponse;
-import lunar.iscsi.TaskAttribute;
+import lunar.iscsi.pdu.Bhs;
+import lunar.iscsi.pdu.DataIn;
+import lunar.iscsi.pdu.DataOut;
+import lunar.iscsi.pdu.Isid;
+import lunar.iscsi.pdu.LoginRequest;
+import lunar.iscsi.pdu.LoginStage;
+import lunar.iscsi.pdu.R2t;
+import lunar.iscsi.pdu.ScsiCommand;
+import lunar.iscsi.pdu.ScsiResponse;
+import lunar.iscsi.pdu.TaskAttribute;
 import lunar.scsi.Lun;
+import lunar.target.internal.session.Connection;
+import lunar.target.internal.session.LoginPhase;
 
 /**
  * A host without a network that sends one kind of command, batch after batch, and checks that each of them ends well.
@@ -50,7 +52,8 @@ final class SteadyHost extends UnconnectedTransport {
         unsolicited = keys.contains("InitialR2T=No");
         bytes = blocks * BLOCK_BYTES;
         data = Arena.ofAuto().allocate(bytes, 8).fill((byte) 0x5a);
-        connection = new Connection(server, server.boundPortals().getFirst(), this);
+        connection = LoginPhase.accept(server.shared(),
+                server.shared().portals().all().getFirst(), this);
         login(keys);
         new ScsiCommand(false, true, false, false, TaskAttribute.SIMPLE, 0, Lun.ZERO, cmdSn, 0,
                 cmdSn++, 0, MemorySegment.ofArray(new byte[6]), 0).encode(command);

@@ -7,12 +7,12 @@ import java.io.EOFException;
 import java.net.SocketException;
 import java.util.ArrayDeque;
 import java.util.Arrays;
-import lunar.iscsi.Bhs;
-import lunar.iscsi.NopIn;
-import lunar.iscsi.R2t;
-import lunar.iscsi.Reject;
-import lunar.iscsi.RejectReason;
-import lunar.iscsi.ScsiResponse;
+import lunar.iscsi.pdu.Bhs;
+import lunar.iscsi.pdu.NopIn;
+import lunar.iscsi.pdu.R2t;
+import lunar.iscsi.pdu.Reject;
+import lunar.iscsi.pdu.RejectReason;
+import lunar.iscsi.pdu.ScsiResponse;
 import lunar.scsi.Status;
 import org.junit.jupiter.api.Test;
 

@@ -1,6 +1,6 @@
 package lunar.target;
 
-import static lunar.iscsi.TaskManagementResponseCode.FUNCTION_COMPLETE;
+import static lunar.iscsi.pdu.TaskManagementResponseCode.FUNCTION_COMPLETE;
 import static lunar.target.TargetFixture.blocks;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -9,10 +9,10 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import lunar.block.BlockRequest;
-import lunar.iscsi.Bhs;
-import lunar.iscsi.DataIn;
-import lunar.iscsi.LogoutResponse;
-import lunar.iscsi.TaskManagementFunction;
+import lunar.iscsi.pdu.Bhs;
+import lunar.iscsi.pdu.DataIn;
+import lunar.iscsi.pdu.LogoutResponse;
+import lunar.iscsi.pdu.TaskManagementFunction;
 import lunar.scsi.Lun;
 import lunar.scsi.Status;
 import org.junit.jupiter.api.Test;

@@ -1,6 +1,6 @@
 package lunar.target;
 
-import static lunar.iscsi.TaskManagementResponseCode.FUNCTION_COMPLETE;
+import static lunar.iscsi.pdu.TaskManagementResponseCode.FUNCTION_COMPLETE;
 import static lunar.target.TargetFixture.blocks;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -8,13 +8,13 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
-import lunar.iscsi.Bhs;
-import lunar.iscsi.NopIn;
-import lunar.iscsi.R2t;
-import lunar.iscsi.Reject;
-import lunar.iscsi.TaskAttribute;
-import lunar.iscsi.TaskManagementFunction;
-import lunar.iscsi.TaskManagementResponse;
+import lunar.iscsi.pdu.Bhs;
+import lunar.iscsi.pdu.NopIn;
+import lunar.iscsi.pdu.R2t;
+import lunar.iscsi.pdu.Reject;
+import lunar.iscsi.pdu.TaskAttribute;
+import lunar.iscsi.pdu.TaskManagementFunction;
+import lunar.iscsi.pdu.TaskManagementResponse;
 import lunar.scsi.Lun;
 import lunar.scsi.Status;
 import org.junit.jupiter.api.Test;

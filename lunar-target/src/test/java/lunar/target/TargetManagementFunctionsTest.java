@@ -1,10 +1,10 @@
 package lunar.target;
 
-import static lunar.iscsi.TaskManagementResponseCode.FUNCTION_COMPLETE;
-import static lunar.iscsi.TaskManagementResponseCode.FUNCTION_NOT_SUPPORTED;
-import static lunar.iscsi.TaskManagementResponseCode.FUNCTION_SUCCEEDED;
-import static lunar.iscsi.TaskManagementResponseCode.LUN_DOES_NOT_EXIST;
-import static lunar.iscsi.TaskManagementResponseCode.TASK_DOES_NOT_EXIST;
+import static lunar.iscsi.pdu.TaskManagementResponseCode.FUNCTION_COMPLETE;
+import static lunar.iscsi.pdu.TaskManagementResponseCode.FUNCTION_NOT_SUPPORTED;
+import static lunar.iscsi.pdu.TaskManagementResponseCode.FUNCTION_SUCCEEDED;
+import static lunar.iscsi.pdu.TaskManagementResponseCode.LUN_DOES_NOT_EXIST;
+import static lunar.iscsi.pdu.TaskManagementResponseCode.TASK_DOES_NOT_EXIST;
 import static lunar.target.TargetFixture.blocks;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -12,12 +12,12 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
-import lunar.iscsi.AsyncEvent;
-import lunar.iscsi.AsyncMessage;
-import lunar.iscsi.Bhs;
-import lunar.iscsi.LogoutResponse;
-import lunar.iscsi.TaskManagementFunction;
-import lunar.iscsi.TaskManagementResponse;
+import lunar.iscsi.pdu.AsyncEvent;
+import lunar.iscsi.pdu.AsyncMessage;
+import lunar.iscsi.pdu.Bhs;
+import lunar.iscsi.pdu.LogoutResponse;
+import lunar.iscsi.pdu.TaskManagementFunction;
+import lunar.iscsi.pdu.TaskManagementResponse;
 import lunar.scsi.Lun;
 import lunar.scsi.Status;
 import org.junit.jupiter.api.Test;

@@ -1,6 +1,6 @@
 package lunar.target;
 
-import static lunar.iscsi.TaskManagementResponseCode.FUNCTION_COMPLETE;
+import static lunar.iscsi.pdu.TaskManagementResponseCode.FUNCTION_COMPLETE;
 import static lunar.target.TargetFixture.blocks;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -8,12 +8,12 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
-import lunar.iscsi.Bhs;
-import lunar.iscsi.LogoutResponse;
-import lunar.iscsi.R2t;
-import lunar.iscsi.ScsiResponse;
-import lunar.iscsi.TaskManagementFunction;
-import lunar.iscsi.TaskManagementResponse;
+import lunar.iscsi.pdu.Bhs;
+import lunar.iscsi.pdu.LogoutResponse;
+import lunar.iscsi.pdu.R2t;
+import lunar.iscsi.pdu.ScsiResponse;
+import lunar.iscsi.pdu.TaskManagementFunction;
+import lunar.iscsi.pdu.TaskManagementResponse;
 import lunar.scsi.Status;
 import org.junit.jupiter.api.Test;
 

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
-import lunar.iscsi.Bhs;
-import lunar.iscsi.LogoutResponse;
-import lunar.iscsi.NopIn;
+import lunar.iscsi.pdu.Bhs;
+import lunar.iscsi.pdu.LogoutResponse;
+import lunar.iscsi.pdu.NopIn;
 import lunar.scsi.Status;
 import lunar.testkit.CapturedLog;
 import org.junit.jupiter.api.Test;

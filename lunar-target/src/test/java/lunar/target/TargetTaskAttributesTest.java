@@ -1,14 +1,14 @@
 package lunar.target;
 
-import static lunar.iscsi.TaskManagementResponseCode.FUNCTION_COMPLETE;
+import static lunar.iscsi.pdu.TaskManagementResponseCode.FUNCTION_COMPLETE;
 import static lunar.target.TargetFixture.blocks;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import lunar.iscsi.ScsiCommand;
-import lunar.iscsi.TaskAttribute;
-import lunar.iscsi.TaskManagementFunction;
+import lunar.iscsi.pdu.ScsiCommand;
+import lunar.iscsi.pdu.TaskAttribute;
+import lunar.iscsi.pdu.TaskManagementFunction;
 import lunar.scsi.Lun;
 import lunar.scsi.Status;
 import org.junit.jupiter.api.Test;

@@ -1,14 +1,14 @@
 package lunar.target;
 
-import static lunar.iscsi.TaskManagementResponseCode.FUNCTION_COMPLETE;
-import static lunar.iscsi.TaskManagementResponseCode.TASK_DOES_NOT_EXIST;
+import static lunar.iscsi.pdu.TaskManagementResponseCode.FUNCTION_COMPLETE;
+import static lunar.iscsi.pdu.TaskManagementResponseCode.TASK_DOES_NOT_EXIST;
 import static lunar.target.TargetFixture.blocks;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
-import lunar.iscsi.Bhs;
-import lunar.iscsi.R2t;
-import lunar.iscsi.TaskManagementFunction;
+import lunar.iscsi.pdu.Bhs;
+import lunar.iscsi.pdu.R2t;
+import lunar.iscsi.pdu.TaskManagementFunction;
 import lunar.scsi.Status;
 import org.junit.jupiter.api.Test;
 

@@ -2,8 +2,8 @@ package lunar.target;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import lunar.iscsi.framing.Framing;
 import lunar.iscsi.spi.EventLoop;
-import lunar.iscsi.spi.Framing;
 import lunar.iscsi.spi.Transport;
 
 /** A transport to nowhere, and its loop, which is the calling thread: what no test of these looks at. */

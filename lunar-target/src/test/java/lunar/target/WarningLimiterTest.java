@@ -7,6 +7,8 @@ import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import lunar.target.internal.session.Origin;
+import lunar.target.internal.session.WarningLimiter;
 import lunar.testkit.CapturedLog;
 import org.junit.jupiter.api.Test;
 

@@ -15,7 +15,7 @@ import lunar.block.Devices;
 import lunar.block.ForwardingDevice;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
-import lunar.iscsi.TaskManagementFunction;
+import lunar.iscsi.pdu.TaskManagementFunction;
 import lunar.scsi.Sense;
 import lunar.scsi.Status;
 import lunar.scsi.target.StateStore;

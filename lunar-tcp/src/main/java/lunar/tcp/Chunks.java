@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.Deque;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
-import lunar.iscsi.spi.DirectMemory;
+import lunar.iscsi.framing.DirectMemory;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -16,7 +16,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
-import lunar.iscsi.spi.PduReceiver;
+import lunar.iscsi.framing.PduReceiver;
+import lunar.iscsi.spi.EventLoop;
 import lunar.iscsi.spi.Transport;
 import lunar.iscsi.spi.TransportProvider;
 
@@ -26,7 +27,7 @@ final class TcpLoops implements TransportProvider.Loops {
     private static final int BACKLOG = 1024;
     private static final long ACCEPT_PAUSE_MS = 100;
 
-    private final List<SelectorLoop> loops = new ArrayList<>();
+    private final List<SelectorSource> sources = new ArrayList<>();
     private final AtomicInteger turn = new AtomicInteger();
     private final Chunks chunks;
 
@@ -39,16 +40,16 @@ final class TcpLoops implements TransportProvider.Loops {
         }
         try {
             for (int i = 0; i < loopCount; i++) {
-                loops.add(new SelectorLoop(name + "-" + i).start());
+                sources.add(SelectorSource.start(name + "-" + i));
             }
         } catch (IOException | RuntimeException | Error e) {
-            loops.forEach(SelectorLoop::stop);
+            sources.forEach(source -> source.loop().stop());
             throw e;
         }
     }
 
-    private SelectorLoop nextLoop() {
-        return loops.get(Math.floorMod(turn.getAndIncrement(), loops.size()));
+    private SelectorSource nextSource() {
+        return sources.get(Math.floorMod(turn.getAndIncrement(), sources.size()));
     }
 
     @Override
@@ -63,11 +64,11 @@ final class TcpLoops implements TransportProvider.Loops {
         var transport = new CompletableFuture<Transport>();
         try {
             channel.socket().connect(portal, timeoutMs);
-            SelectorLoop loop = nextLoop();
-            loop.execute(() -> {
+            SelectorSource source = nextSource();
+            source.loop().execute(() -> {
                 try {
                     Pacing.off(channel);
-                    TcpTransport made = attach(channel, loop, receiver, true);
+                    TcpTransport made = attach(channel, source, receiver, true);
                     if (!transport.complete(made)) {
                         made.end(new IOException("the caller of connect waited no longer"));
                     }
@@ -89,7 +90,7 @@ final class TcpLoops implements TransportProvider.Loops {
 
     /** Refuses a call on a loop's own thread, where waiting for the loop would never end. */
     private void requireOtherThread() {
-        if (loops.stream().anyMatch(SelectorLoop::inLoop)) {
+        if (sources.stream().anyMatch(source -> source.loop().inLoop())) {
             throw new IllegalStateException("blocking call on the thread of an event loop");
         }
     }
@@ -101,19 +102,19 @@ final class TcpLoops implements TransportProvider.Loops {
         if (!transport.cancel(false) && !transport.isCompletedExceptionally()) {
             transport.join().abort(); // made while we gave up
         } else {
-            SelectorLoop.closeQuietly(channel);
+            SelectorSource.closeQuietly(channel);
         }
         return cause instanceof IOException own
                 ? own
                 : new IOException("cannot connect to " + portal, cause);
     }
 
-    private TcpTransport attach(SocketChannel channel, SelectorLoop loop,
+    private TcpTransport attach(SocketChannel channel, SelectorSource source,
             Function<Transport, PduReceiver> receiver, boolean opener) throws IOException {
         channel.configureBlocking(false);
         channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
         channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
-        var transport = new TcpTransport(channel, loop, chunks, opener);
+        var transport = new TcpTransport(channel, source, chunks, opener);
         transport.start(receiver);
         return transport;
     }
@@ -133,13 +134,13 @@ final class TcpLoops implements TransportProvider.Loops {
             server.bind(portal, BACKLOG);
             server.configureBlocking(false);
             boolean isPacingOff = Pacing.off(server);
-            SelectorLoop loop = loops.getFirst();
+            SelectorSource source = sources.getFirst();
             var registered = new CompletableFuture<SelectionKey>();
-            loop.execute(() -> {
+            source.loop().execute(() -> {
                 try {
-                    SelectionKey key = server.register(loop.selector(), SelectionKey.OP_ACCEPT);
-                    key.attach((SelectorLoop.Ready) () -> accept(server, key, loop, receiver,
-                            isPacingOff));
+                    SelectionKey key = server.register(source.selector(), SelectionKey.OP_ACCEPT);
+                    key.attach((SelectorSource.Ready) () -> accept(server, key, source.loop(),
+                            receiver, isPacingOff));
                     registered.complete(key);
                 } catch (IOException | RuntimeException e) {
                     registered.completeExceptionally(e);
@@ -147,7 +148,7 @@ final class TcpLoops implements TransportProvider.Loops {
             });
             SelectionKey _ = registered.join();
             var local = (InetSocketAddress) server.getLocalAddress();
-            return new Listening(server, loop, local);
+            return new Listening(server, source, local);
         } catch (IOException e) {
             server.close();
             throw e;
@@ -157,7 +158,7 @@ final class TcpLoops implements TransportProvider.Loops {
         }
     }
 
-    private void accept(ServerSocketChannel server, SelectionKey acceptKey, SelectorLoop acceptLoop,
+    private void accept(ServerSocketChannel server, SelectionKey acceptKey, EventLoop acceptLoop,
             Function<Transport, PduReceiver> receiver, boolean isPacingOff) {
         try {
             SocketChannel channel;
@@ -183,42 +184,42 @@ final class TcpLoops implements TransportProvider.Loops {
 
     private void accepted(SocketChannel channel, Function<Transport, PduReceiver> receiver,
             boolean isPacingOff) {
-        SelectorLoop loop = nextLoop();
+        SelectorSource source = nextSource();
         try {
-            loop.execute(() -> {
+            source.loop().execute(() -> {
                 try {
                     if (!isPacingOff) {
                         Pacing.off(channel);
                     }
-                    Transport _ = attach(channel, loop, receiver, false);
+                    Transport _ = attach(channel, source, receiver, false);
                 } catch (IOException e) {
                     LOG.log(System.Logger.Level.WARNING, "a new connection failed: {0}", e);
-                    SelectorLoop.closeQuietly(channel);
+                    SelectorSource.closeQuietly(channel);
                 } catch (RuntimeException | Error e) {
                     LOG.log(System.Logger.Level.ERROR, "no receiver for a new connection", e);
-                    SelectorLoop.closeQuietly(channel);
+                    SelectorSource.closeQuietly(channel);
                 }
             });
         } catch (RejectedExecutionException e) {
-            SelectorLoop.closeQuietly(channel);
+            SelectorSource.closeQuietly(channel);
         }
     }
 
     @Override
     public void close() {
-        loops.forEach(SelectorLoop::stop);
+        sources.forEach(source -> source.loop().stop());
         // A loop that waits for another, which may wait for it, would wait for ever.
-        if (loops.stream().noneMatch(SelectorLoop::inLoop)) {
-            loops.forEach(SelectorLoop::awaitEnd);
+        if (sources.stream().noneMatch(source -> source.loop().inLoop())) {
+            sources.forEach(source -> source.loop().awaitEnd());
         }
     }
 
-    private record Listening(ServerSocketChannel server, SelectorLoop loop,
+    private record Listening(ServerSocketChannel server, SelectorSource source,
             InetSocketAddress local) implements TransportProvider.Listener {
         @Override
         public void close() {
-            SelectorLoop.closeQuietly(server);
-            loop.letGo(); // until then the kernel goes on to accept
+            SelectorSource.closeQuietly(server);
+            source.letGo(); // until then the kernel goes on to accept
         }
     }
 }

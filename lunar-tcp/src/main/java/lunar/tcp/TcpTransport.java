@@ -12,11 +12,12 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import lunar.iscsi.IscsiException;
-import lunar.iscsi.PduReader;
+import lunar.iscsi.framing.Framing;
+import lunar.iscsi.framing.PduReader;
+import lunar.iscsi.framing.PduReceiver;
 import lunar.iscsi.spi.EventLoop;
-import lunar.iscsi.spi.Framing;
-import lunar.iscsi.spi.PduReceiver;
 import lunar.iscsi.spi.Transport;
+import lunar.loop.EventSourceLoop;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * included, is a reset, by which the system throws its send queue away: a command that was given up must not be
  * delivered later.
  */
-final class TcpTransport implements Transport, SelectorLoop.Ready {
+final class TcpTransport implements Transport, SelectorSource.Ready {
     private static final System.Logger LOG = System.getLogger("lunar.tcp");
 
     /** Reads of one connection before the others of its loop get a turn. */
@@ -49,7 +50,7 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
     private final SocketChannel channel;
     /** Whether this end opened the connection, and sends commands by it. */
     private final boolean opener;
-    private volatile SelectorLoop loop;
+    private volatile SelectorSource source;
     private final InetSocketAddress remote;
     private final InetSocketAddress local;
     private volatile SelectionKey key;
@@ -72,10 +73,10 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
     /** There was no memory for a PDU; guarded by lock. */
     private boolean starved;
 
-    TcpTransport(SocketChannel channel, SelectorLoop loop, Chunks chunks, boolean opener)
+    TcpTransport(SocketChannel channel, SelectorSource source, Chunks chunks, boolean opener)
             throws IOException {
         this.channel = channel;
-        this.loop = loop;
+        this.source = source;
         this.opener = opener;
         if (opener) { // so that the end of the process is a reset too
             channel.setOption(StandardSocketOptions.SO_LINGER, 0);
@@ -83,7 +84,7 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
         remote = (InetSocketAddress) channel.getRemoteAddress();
         local = (InetSocketAddress) channel.getLocalAddress();
         output = new OutputQueue(chunks, this::endLater);
-        key = channel.register(loop.selector(), 0);
+        key = channel.register(source.selector(), 0);
     }
 
     /** Begins to read; on the loop's thread. */
@@ -252,8 +253,8 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
     private void read() throws IOException {
         PduReceiver to = receiver;
         PduReader from = reader;
-        MemorySegment staging = loop.staging();
-        ByteBuffer buffer = loop.stagingBuffer();
+        MemorySegment staging = source.staging();
+        ByteBuffer buffer = source.stagingBuffer();
         if (ending != Ending.OPEN || to == null || from == null) {
             discard(buffer);
             return;
@@ -336,7 +337,7 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
         if (from != null) {
             from.pause(!on);
             if (on && from.isHolding()) {
-                loop.execute(() -> guard(this::readHeld)); // where no event of this connection is being handled
+                loop().execute(() -> guard(this::readHeld)); // where no event of this connection is being handled
             }
         }
         interest();
@@ -344,14 +345,15 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
 
     @Override
     public void moveTo(EventLoop other, Runnable then) {
-        if (!(other instanceof SelectorLoop target)) {
+        if (!(other instanceof EventSourceLoop to
+                && to.source() instanceof SelectorSource target)) {
             throw new IllegalArgumentException("a loop of another kind");
         }
-        if (target.equals(loop)) {
+        if (target.equals(source)) {
             then.run();
         } else {
             move = () -> move(target, then);
-            loop.execute(this::moveNow); // where no event of this connection is being handled
+            loop().execute(this::moveNow); // where no event of this connection is being handled
         }
     }
 
@@ -364,13 +366,13 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
     }
 
     /** Lets go of this loop and joins another, between two turns. */
-    private void move(SelectorLoop target, Runnable then) {
+    private void move(SelectorSource target, Runnable then) {
         if (ending != Ending.OPEN) {
             return;
         }
         key.cancel();
-        loop = target;
-        target.execute(() -> {
+        source = target;
+        target.loop().execute(() -> {
             try {
                 key = channel.register(target.selector(), 0, this);
                 then.run();
@@ -441,7 +443,7 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
         }
         linger(-1);
         tellClosed(cause);
-        loop.schedule(() -> end(null), LINGER_MS);
+        loop().schedule(() -> end(null), LINGER_MS);
         flush();
     }
 
@@ -458,14 +460,15 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
     }
 
     /** Ends the connection together with its loop: the peer of an accepted one gets what the socket takes at once. */
-    void endWithLoop() {
+    @Override
+    public void endWithLoop() {
         if (opener && ending == Ending.OPEN) {
             end(null);
             return;
         }
         close(null);
         try {
-            ByteBuffer buffer = loop.stagingBuffer();
+            ByteBuffer buffer = source.stagingBuffer();
             for (int i = 0; i < MAX_READS_PER_TURN && channel.read(buffer.clear()) > 0; i++) {
                 // Unread bytes would make a reset of the close.
             }
@@ -495,7 +498,7 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
             linger(0);
         }
         key.cancel();
-        SelectorLoop.closeQuietly(channel);
+        SelectorSource.closeQuietly(channel);
         tellClosed(cause);
         releaseWritten();
     }
@@ -518,12 +521,12 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
         if (to != null) {
             receiver = null;
             IOException cause = overCause;
-            loop.execute(() -> to.closed(cause));
+            loop().execute(() -> to.closed(cause));
         }
     }
 
     private void runInLoop(Runnable task) {
-        if (loop.inLoop()) {
+        if (loop().inLoop()) {
             task.run();
         } else {
             runLater(task);
@@ -532,7 +535,7 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
 
     private void runLater(Runnable task) {
         try {
-            loop.execute(task);
+            loop().execute(task);
         } catch (RejectedExecutionException e) {
             // The loop has ended, and this connection with it.
             LOG.log(System.Logger.Level.DEBUG, "connection to {0}: {1}", remote, e);
@@ -540,7 +543,7 @@ final class TcpTransport implements Transport, SelectorLoop.Ready {
     }
 
     @Override
-    public EventLoop loop() { return loop; }
+    public EventLoop loop() { return source.loop(); }
 
     @Override
     public InetSocketAddress remote() { return remote; }

@@ -1,5 +1,5 @@
 /**
- * TCP as a {@link lunar.iscsi.spi.Transport}: one thread per {@link lunar.tcp.SelectorLoop}, many connections on
+ * TCP as a {@link lunar.iscsi.spi.Transport}: one thread per {@link lunar.loop.EventSourceLoop}, many connections on
  * each. What one read brings is decoded together, what it caused is answered with one gathering write.
  *
  * <p>On Linux, where {@code --enable-native-access=lunar.tcp} allows it, connections within one machine are not paced,

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.DataInputStream;
 import java.lang.foreign.MemorySegment;
 import java.net.Socket;
-import lunar.iscsi.Bhs;
+import lunar.iscsi.pdu.Bhs;
 import lunar.iscsi.spi.Transport.Release;
 import org.junit.jupiter.api.Test;
 

@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import lunar.loop.EventSourceLoop;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -23,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 class LendingTest {
     private static final int GUESTS = 3;
 
-    private SelectorLoop loop;
+    private EventSourceLoop loop;
     private Pipe pipe;
     private final AtomicIntegerArray asked = new AtomicIntegerArray(GUESTS);
     private final AtomicIntegerArray answered = new AtomicIntegerArray(GUESTS);
@@ -32,14 +33,15 @@ class LendingTest {
 
     @BeforeEach
     void start() throws Exception {
-        loop = new SelectorLoop("test-loop").start();
+        SelectorSource source = SelectorSource.start("test-loop");
+        loop = source.loop();
         pipe = Pipe.open();
         pipe.source().configureBlocking(false);
         var registered = new CompletableFuture<SelectionKey>();
         loop.execute(() -> {
             try {
-                SelectionKey key = pipe.source().register(loop.selector(), SelectionKey.OP_READ);
-                key.attach((SelectorLoop.Ready) this::read);
+                SelectionKey key = pipe.source().register(source.selector(), SelectionKey.OP_READ);
+                key.attach((SelectorSource.Ready) this::read);
                 registered.complete(key);
             } catch (IOException e) {
                 registered.completeExceptionally(e);

@@ -9,7 +9,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import lunar.iscsi.spi.Framing;
+import lunar.iscsi.framing.Framing;
 import lunar.iscsi.spi.Transport;
 import lunar.iscsi.spi.TransportProvider.Listener;
 

@@ -14,15 +14,17 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import lunar.iscsi.spi.EventLoop.Timer;
+import lunar.loop.EventSourceLoop;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+/** A loop over a selector. */
 class SelectorLoopTest {
-    private SelectorLoop loop;
+    private EventSourceLoop loop;
 
     @BeforeEach
-    void start() throws IOException { loop = new SelectorLoop("test-loop").start(); }
+    void start() throws IOException { loop = SelectorSource.start("test-loop").loop(); }
 
     @AfterEach
     void stop() {

@@ -20,10 +20,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReference;
-import lunar.iscsi.Bhs;
-import lunar.iscsi.spi.Framing;
+import lunar.iscsi.framing.Framing;
+import lunar.iscsi.pdu.Bhs;
 import lunar.iscsi.spi.Transport;
 import lunar.iscsi.spi.Transport.Release;
+import lunar.loop.EventSourceLoop;
 import lunar.testkit.Seed;
 import org.junit.jupiter.api.Test;
 
@@ -177,8 +178,9 @@ class TcpTransportTest {
     /** What the selector waits for, asked on the loop's own thread. */
     private static int interestOf(Endpoint end) throws Exception {
         var ops = new CompletableFuture<Integer>();
-        var loop = (SelectorLoop) end.transport.loop();
-        loop.execute(() -> loop.selector().keys().stream()
+        var loop = (EventSourceLoop) end.transport.loop();
+        var source = (SelectorSource) loop.source();
+        loop.execute(() -> source.selector().keys().stream()
                 .filter(key -> key.attachment() == end.transport).findFirst()
                 .ifPresent(key -> ops.complete(key.interestOps())));
         return ops.get(10, TimeUnit.SECONDS);

@@ -22,11 +22,11 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReference;
 import lunar.block.AbortedException;
-import lunar.block.AsynchronousBlockChannel;
-import lunar.block.BlockChannel;
 import lunar.block.BlockDevice;
 import lunar.block.NotSupportedException;
 import lunar.block.OutOfRangeException;
+import lunar.block.channel.AsynchronousBlockChannel;
+import lunar.block.channel.BlockChannel;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 

@@ -12,15 +12,15 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.zip.CRC32C;
-import lunar.iscsi.Bhs;
-import lunar.iscsi.DataOut;
-import lunar.iscsi.InitiatorPdu;
-import lunar.iscsi.LoginRequest;
-import lunar.iscsi.LoginResponse;
-import lunar.iscsi.LoginStage;
-import lunar.iscsi.Pdu;
-import lunar.iscsi.SnackRequest;
-import lunar.iscsi.TargetPdu;
+import lunar.iscsi.pdu.Bhs;
+import lunar.iscsi.pdu.DataOut;
+import lunar.iscsi.pdu.InitiatorPdu;
+import lunar.iscsi.pdu.LoginRequest;
+import lunar.iscsi.pdu.LoginResponse;
+import lunar.iscsi.pdu.LoginStage;
+import lunar.iscsi.pdu.Pdu;
+import lunar.iscsi.pdu.SnackRequest;
+import lunar.iscsi.pdu.TargetPdu;
 
 /**
  * Connection of a {@link ScriptedTarget}, seen from the target's end: blocking, PDU by PDU. Status numbers and digests

@@ -1,4 +1,4 @@
-/** The interface that a module implements to give Lunar another kind of device URI. */
+/** Interfaces that a module implements to give Lunar other kinds of devices and filters in device URIs. */
 @NullMarked
 package lunar.block.spi;
 

@@ -7,22 +7,22 @@ import java.util.OptionalLong;
 import lunar.block.InvalidRequestException;
 import lunar.block.MiscompareException;
 import lunar.block.StorageException;
-import lunar.scsi.BlockLimits;
 import lunar.scsi.Cdb;
 import lunar.scsi.CdbForm;
-import lunar.scsi.CompareAndWrite;
-import lunar.scsi.GetLbaStatus;
-import lunar.scsi.LbaStatusList;
-import lunar.scsi.OrWrite;
-import lunar.scsi.PreFetch;
-import lunar.scsi.SynchronizeCache;
-import lunar.scsi.Unmap;
-import lunar.scsi.UnmapParameterList;
-import lunar.scsi.UnmapParameterList.Range;
-import lunar.scsi.VerifyBlocks;
-import lunar.scsi.WriteAndVerify;
-import lunar.scsi.WriteAtomic;
-import lunar.scsi.WriteSame;
+import lunar.scsi.block.CompareAndWrite;
+import lunar.scsi.block.GetLbaStatus;
+import lunar.scsi.block.LbaStatusList;
+import lunar.scsi.block.OrWrite;
+import lunar.scsi.block.PreFetch;
+import lunar.scsi.block.SynchronizeCache;
+import lunar.scsi.block.Unmap;
+import lunar.scsi.block.UnmapParameterList;
+import lunar.scsi.block.UnmapParameterList.Range;
+import lunar.scsi.block.VerifyBlocks;
+import lunar.scsi.block.WriteAndVerify;
+import lunar.scsi.block.WriteAtomic;
+import lunar.scsi.block.WriteSame;
+import lunar.scsi.vpd.BlockLimits;
 
 /**
  * Commands about blocks of a disk, beside the reads and writes of {@link lunar.initiator.LunDevice} (SBC-4). Addresses

@@ -2,13 +2,13 @@ package lunar.initiator.scsi;
 
 import java.lang.foreign.MemorySegment;
 import java.util.function.IntFunction;
-import lunar.block.AbortedException;
 import lunar.block.InvalidRequestException;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
-import lunar.initiator.RetryPolicy;
 import lunar.initiator.ScsiResult;
-import lunar.iscsi.Residual;
+import lunar.initiator.internal.retry.RetriedCall;
+import lunar.initiator.internal.retry.RetryPolicy;
+import lunar.iscsi.pdu.Residual;
 import lunar.scsi.Cdb;
 import lunar.scsi.ParameterData;
 import lunar.scsi.ScsiException;
@@ -77,18 +77,8 @@ final class Calls {
 
     private ScsiResult send(Cdb cdb, MemorySegment in, MemorySegment out, boolean idempotent,
             long timeMs) throws StorageException {
-        var retries = new RetryPolicy();
-        long waitedMs = 0;
-        while (true) {
-            ScsiResult result = once(cdb, in, out);
-            long pauseMs = retries.pauseMs(result.status(), result.senseData(), idempotent,
-                    timeMs - waitedMs);
-            if (pauseMs == RetryPolicy.NEVER) {
-                return result.orThrow(describe(cdb));
-            }
-            pause(pauseMs, describe(cdb) + ": status " + result.status());
-            waitedMs += pauseMs;
-        }
+        return RetriedCall.send(() -> once(cdb, in, out), idempotent, timeMs,
+                () -> describe(cdb)).orThrow(describe(cdb));
     }
 
     /** Sends a command without data. */
@@ -158,15 +148,5 @@ final class Calls {
 
     MediumException nonsense(Cdb cdb, @Nullable String why, @Nullable Throwable cause) {
         return new MediumException(describe(cdb) + " is answered with nonsense: " + why, cause);
-    }
-
-    /** Sleeps; an interrupt ends that with an exception, and the interrupt status is kept. */
-    static void pause(long pauseMs, String what) throws AbortedException {
-        try {
-            Thread.sleep(pauseMs);
-        } catch (InterruptedException _) {
-            Thread.currentThread().interrupt();
-            throw new AbortedException(what + ": interrupted while waiting");
-        }
     }
 }

@@ -2,11 +2,11 @@ package lunar.initiator.scsi;
 
 import java.util.Set;
 import lunar.block.StorageException;
-import lunar.scsi.ReportSupportedOperationCodes;
-import lunar.scsi.ReportSupportedTaskManagementFunctions;
-import lunar.scsi.SupportedOperationCode;
-import lunar.scsi.SupportedOperationCodes;
-import lunar.scsi.TaskManagementSupport;
+import lunar.scsi.command.ReportSupportedOperationCodes;
+import lunar.scsi.command.ReportSupportedTaskManagementFunctions;
+import lunar.scsi.command.SupportedOperationCode;
+import lunar.scsi.command.SupportedOperationCodes;
+import lunar.scsi.command.TaskManagementSupport;
 
 /** Queries the commands and task management functions that a unit supports (SPC-5 sections 6.34 and 6.35). */
 public final class Commands {

@@ -3,9 +3,9 @@ package lunar.initiator.scsi;
 import java.util.ArrayList;
 import java.util.List;
 import lunar.initiator.scsi.Copies.Segment;
-import lunar.scsi.BlockCopySegment;
-import lunar.scsi.CopyOperatingParameters;
-import lunar.scsi.CscdDescriptor;
+import lunar.scsi.copy.BlockCopySegment;
+import lunar.scsi.copy.CopyOperatingParameters;
+import lunar.scsi.copy.CscdDescriptor;
 
 /** Splits a copy into EXTENDED COPY commands within the limits of a copy manager. */
 final class CopyPlan {

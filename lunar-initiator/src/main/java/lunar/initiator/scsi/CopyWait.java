@@ -4,11 +4,12 @@ import java.util.function.LongConsumer;
 import lunar.block.AbortedException;
 import lunar.block.StorageException;
 import lunar.initiator.ScsiResult;
-import lunar.iscsi.Residual;
+import lunar.initiator.internal.retry.RetriedCall;
+import lunar.iscsi.pdu.Residual;
 import lunar.scsi.Cdb;
-import lunar.scsi.CopyOperationAbort;
-import lunar.scsi.CopyOperationInformation;
-import lunar.scsi.ReceiveCopyResults;
+import lunar.scsi.copy.CopyOperationAbort;
+import lunar.scsi.copy.CopyOperationInformation;
+import lunar.scsi.copy.ReceiveCopyResults;
 
 /** Waits for the end of a copy by token: polls by RECEIVE ROD TOKEN INFORMATION. */
 final class CopyWait {
@@ -55,7 +56,7 @@ final class CopyWait {
 
     private void rest(long pauseMs) throws StorageException {
         try {
-            Calls.pause(pauseMs, calls.describe(begun));
+            RetriedCall.pause(pauseMs, calls.describe(begun));
         } catch (AbortedException e) {
             calls.send(new CopyOperationAbort(identifier));
             throw e;

@@ -6,17 +6,19 @@ import java.util.function.DoubleConsumer;
 import lunar.block.AbortedException;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
+import lunar.initiator.internal.retry.Backoff;
+import lunar.initiator.internal.retry.RetriedCall;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.Cdb;
-import lunar.scsi.FormatUnit;
 import lunar.scsi.ParameterData;
-import lunar.scsi.RequestSense;
-import lunar.scsi.Sanitize;
-import lunar.scsi.SanitizeOverwrite;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
 import lunar.scsi.SenseSpecific;
-import lunar.scsi.TestUnitReady;
+import lunar.scsi.block.FormatUnit;
+import lunar.scsi.block.Sanitize;
+import lunar.scsi.block.SanitizeOverwrite;
+import lunar.scsi.primary.RequestSense;
+import lunar.scsi.primary.TestUnitReady;
 
 /**
  * SANITIZE and FORMAT UNIT (SBC-4 sections 5.30 and 5.5). Each call starts the operation with IMMED, then polls its
@@ -106,7 +108,7 @@ public final class Erasures {
     }
 
     private void await(Cdb cdb, DoubleConsumer progress) throws StorageException {
-        long pauseMs = FIRST_PAUSE_MS;
+        var backoff = new Backoff(FIRST_PAUSE_MS, MAX_PAUSE_MS);
         double last = 0;
         progress.accept(last);
         while (true) {
@@ -120,8 +122,7 @@ public final class Erasures {
                 last = done;
                 progress.accept(done);
             }
-            Calls.pause(pauseMs, calls.describe(cdb));
-            pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS);
+            RetriedCall.pause(backoff.nextMs(), calls.describe(cdb));
         }
         calls.send(new TestUnitReady()); // throws where it has failed
         progress.accept(1);

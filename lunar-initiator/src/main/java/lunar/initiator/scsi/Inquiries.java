@@ -5,13 +5,13 @@ import java.util.Optional;
 import lunar.block.InvalidRequestException;
 import lunar.block.NotSupportedException;
 import lunar.block.StorageException;
-import lunar.scsi.Designator;
-import lunar.scsi.DeviceIdentification;
-import lunar.scsi.Inquiry;
-import lunar.scsi.StandardInquiry;
-import lunar.scsi.SupportedVpdPages;
-import lunar.scsi.UnitSerialNumber;
-import lunar.scsi.VpdPage;
+import lunar.scsi.vpd.Designator;
+import lunar.scsi.vpd.DeviceIdentification;
+import lunar.scsi.vpd.Inquiry;
+import lunar.scsi.vpd.StandardInquiry;
+import lunar.scsi.vpd.SupportedVpdPages;
+import lunar.scsi.vpd.UnitSerialNumber;
+import lunar.scsi.vpd.VpdPage;
 
 /** INQUIRY (SPC-5 sections 6.7 and 7.7): the standard data of a unit and its pages of vital product data. */
 public final class Inquiries {

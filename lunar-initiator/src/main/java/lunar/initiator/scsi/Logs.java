@@ -4,9 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 import lunar.block.InvalidRequestException;
 import lunar.block.StorageException;
-import lunar.scsi.LogPage;
-import lunar.scsi.LogSelect;
-import lunar.scsi.LogSense;
+import lunar.scsi.log.LogPage;
+import lunar.scsi.log.LogSelect;
+import lunar.scsi.log.LogSense;
 
 /** Log pages: LOG SENSE and LOG SELECT (SPC-5 sections 6.9 and 6.8). */
 public final class Logs {

@@ -6,15 +6,15 @@ import java.time.Instant;
 import lunar.block.InvalidRequestException;
 import lunar.block.StorageException;
 import lunar.scsi.Bytes;
-import lunar.scsi.IdentifyingInformation;
-import lunar.scsi.PreventAllowMediumRemoval;
-import lunar.scsi.ReportIdentifyingInformation;
-import lunar.scsi.ReportTimestamp;
-import lunar.scsi.SendDiagnostic;
-import lunar.scsi.SetIdentifyingInformation;
-import lunar.scsi.SetTimestamp;
-import lunar.scsi.StartStopUnit;
-import lunar.scsi.Timestamp;
+import lunar.scsi.block.PreventAllowMediumRemoval;
+import lunar.scsi.block.StartStopUnit;
+import lunar.scsi.primary.IdentifyingInformation;
+import lunar.scsi.primary.ReportIdentifyingInformation;
+import lunar.scsi.primary.ReportTimestamp;
+import lunar.scsi.primary.SendDiagnostic;
+import lunar.scsi.primary.SetIdentifyingInformation;
+import lunar.scsi.primary.SetTimestamp;
+import lunar.scsi.primary.Timestamp;
 
 /** Maintenance of a unit by its operator: tests, clock, labels, medium (SPC-5, and SBC-4 for the medium). */
 public final class Maintenance {

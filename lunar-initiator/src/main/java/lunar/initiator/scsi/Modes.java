@@ -6,13 +6,13 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 import lunar.block.InvalidRequestException;
 import lunar.block.StorageException;
-import lunar.initiator.RetryPolicy;
 import lunar.initiator.ScsiResult;
+import lunar.initiator.internal.retry.RetryPolicy;
 import lunar.scsi.CdbForm;
-import lunar.scsi.ModePage;
-import lunar.scsi.ModeParameters;
-import lunar.scsi.ModeSelect;
-import lunar.scsi.ModeSense;
+import lunar.scsi.mode.ModePage;
+import lunar.scsi.mode.ModeParameters;
+import lunar.scsi.mode.ModeSelect;
+import lunar.scsi.mode.ModeSense;
 
 /** Mode pages: MODE SENSE(10) and MODE SELECT(10) (SPC-5 sections 6.11 to 6.14). */
 public final class Modes {

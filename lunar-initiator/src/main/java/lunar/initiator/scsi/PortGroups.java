@@ -4,13 +4,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import lunar.block.StorageException;
-import lunar.scsi.Designator;
-import lunar.scsi.Identifier;
-import lunar.scsi.ReportTargetPortGroups;
-import lunar.scsi.SetTargetPortGroups;
-import lunar.scsi.TargetPortGroupStates;
-import lunar.scsi.TargetPortGroupStates.Wanted;
-import lunar.scsi.TargetPortGroups;
+import lunar.scsi.primary.ReportTargetPortGroups;
+import lunar.scsi.primary.SetTargetPortGroups;
+import lunar.scsi.primary.TargetPortGroupStates;
+import lunar.scsi.primary.TargetPortGroupStates.Wanted;
+import lunar.scsi.primary.TargetPortGroups;
+import lunar.scsi.vpd.Designator;
+import lunar.scsi.vpd.Identifier;
 
 /** Asymmetric logical unit access, ALUA (SPC-5 section 5.18): access states of a target's port groups for a unit. */
 public final class PortGroups {

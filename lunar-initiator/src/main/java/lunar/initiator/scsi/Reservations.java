@@ -6,16 +6,16 @@ import lunar.block.InvalidRequestException;
 import lunar.block.ReservationConflictException;
 import lunar.block.StorageException;
 import lunar.scsi.ParameterData;
-import lunar.scsi.PersistentReserveIn;
-import lunar.scsi.PersistentReserveOut;
-import lunar.scsi.RegisterAndMoveParameters;
-import lunar.scsi.ReservationCapabilities;
-import lunar.scsi.ReservationFullStatus;
-import lunar.scsi.ReservationKeys;
-import lunar.scsi.ReservationStatus;
-import lunar.scsi.ReservationType;
-import lunar.scsi.ReserveOutParameters;
-import lunar.scsi.TransportId;
+import lunar.scsi.reservation.PersistentReserveIn;
+import lunar.scsi.reservation.PersistentReserveOut;
+import lunar.scsi.reservation.RegisterAndMoveParameters;
+import lunar.scsi.reservation.ReservationCapabilities;
+import lunar.scsi.reservation.ReservationFullStatus;
+import lunar.scsi.reservation.ReservationKeys;
+import lunar.scsi.reservation.ReservationStatus;
+import lunar.scsi.reservation.ReservationType;
+import lunar.scsi.reservation.ReserveOutParameters;
+import lunar.scsi.reservation.TransportId;
 
 /**
  * Persistent reservations: PERSISTENT RESERVE IN and OUT (SPC-5 sections 6.15, 6.16 and 5.13). They belong to an I_T

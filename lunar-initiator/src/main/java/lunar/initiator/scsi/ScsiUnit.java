@@ -8,15 +8,15 @@ import lunar.block.StorageException;
 import lunar.initiator.LunDevice;
 import lunar.initiator.ScsiResult;
 import lunar.initiator.Session;
-import lunar.scsi.CapacityData16;
 import lunar.scsi.Cdb;
 import lunar.scsi.Lun;
-import lunar.scsi.LunList;
-import lunar.scsi.ReadCapacity16;
-import lunar.scsi.ReportLuns;
-import lunar.scsi.RequestSense;
 import lunar.scsi.Sense;
-import lunar.scsi.TestUnitReady;
+import lunar.scsi.block.CapacityData16;
+import lunar.scsi.block.ReadCapacity16;
+import lunar.scsi.primary.LunList;
+import lunar.scsi.primary.ReportLuns;
+import lunar.scsi.primary.RequestSense;
+import lunar.scsi.primary.TestUnitReady;
 
 /**
  * The SCSI commands of a logical unit, as blocking calls. Groups of commands have objects of their own, such as

@@ -4,10 +4,10 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import lunar.block.StorageException;
-import lunar.scsi.Designator;
-import lunar.scsi.Identifier;
-import lunar.scsi.Naa;
-import lunar.scsi.StandardInquiry;
+import lunar.scsi.vpd.Designator;
+import lunar.scsi.vpd.Identifier;
+import lunar.scsi.vpd.Naa;
+import lunar.scsi.vpd.StandardInquiry;
 
 /**
  * The identity of a logical unit, the same over every path (SPC-5, VPD pages 80h and 83h).

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.nio.channels.WritableByteChannel;
+import lunar.iscsi.framing.Framing;
 
 /**
  * Connection that carries PDUs in order (RFC 7143 section 4.2; the Datamover of RFC 5047 in spirit). The transport adds

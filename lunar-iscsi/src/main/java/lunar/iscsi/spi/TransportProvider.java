@@ -3,6 +3,7 @@ package lunar.iscsi.spi;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.function.Function;
+import lunar.iscsi.framing.PduReceiver;
 
 /** Makes connections of one kind; found by {@link java.util.ServiceLoader}. */
 public interface TransportProvider {

@@ -3,7 +3,7 @@
  * java.util.ServiceLoader}; TCP is in lunar-tcp, iSER and the simulated network implement the same.
  *
  * <p>Threading: every transport belongs to one {@link lunar.iscsi.spi.EventLoop} for its whole life, and its
- * {@link lunar.iscsi.spi.PduReceiver} is called by that loop's thread only. Sending is allowed from any thread.
+ * {@link lunar.iscsi.framing.PduReceiver} is called by that loop's thread only. Sending is allowed from any thread.
  */
 @NullMarked
 package lunar.iscsi.spi;

@@ -8,9 +8,9 @@ import lunar.block.StorageException;
 import lunar.initiator.Initiator;
 import lunar.initiator.SessionOptions;
 import lunar.initiator.Timeouts;
-import lunar.initiator.path.MultipathDevice;
-import lunar.initiator.path.MultipathOptions;
-import lunar.initiator.path.Path;
+import lunar.initiator.multipath.MultipathDevice;
+import lunar.initiator.multipath.MultipathOptions;
+import lunar.initiator.multipath.Path;
 import lunar.scsi.Lun;
 import lunar.testkit.FreePorts;
 

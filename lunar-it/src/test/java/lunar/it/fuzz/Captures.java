@@ -9,7 +9,7 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Stream;
-import lunar.iscsi.Bhs;
+import lunar.iscsi.pdu.Bhs;
 
 /** What real initiators sent, from the captures of lunar-iscsi's tests. */
 final class Captures {

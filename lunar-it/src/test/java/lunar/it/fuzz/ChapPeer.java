@@ -4,11 +4,11 @@ import java.io.ByteArrayOutputStream;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
-import lunar.iscsi.ChapAlgorithm;
-import lunar.iscsi.KeyValue;
 import lunar.iscsi.ProtocolException;
-import lunar.iscsi.Secret;
-import lunar.iscsi.TextKeys;
+import lunar.iscsi.login.ChapAlgorithm;
+import lunar.iscsi.login.Secret;
+import lunar.iscsi.text.KeyValue;
+import lunar.iscsi.text.TextKeys;
 
 /** Answers a CHAP challenge, rightly or in one of the ways that must not be let in. */
 final class ChapPeer {

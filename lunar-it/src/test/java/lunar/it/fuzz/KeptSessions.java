@@ -13,7 +13,7 @@ import lunar.block.StorageException;
 import lunar.initiator.Initiator;
 import lunar.initiator.Session;
 import lunar.initiator.SessionOptions;
-import lunar.iscsi.DigestChoice;
+import lunar.iscsi.login.DigestChoice;
 import lunar.scsi.Lun;
 import org.jspecify.annotations.Nullable;
 

@@ -5,10 +5,10 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import lunar.iscsi.Bhs;
-import lunar.iscsi.Isid;
-import lunar.iscsi.LoginRequest;
-import lunar.iscsi.LoginStage;
+import lunar.iscsi.pdu.Bhs;
+import lunar.iscsi.pdu.Isid;
+import lunar.iscsi.pdu.LoginRequest;
+import lunar.iscsi.pdu.LoginStage;
 
 /** Login Requests as they should be. */
 final class Logins {

@@ -1,8 +1,8 @@
 package lunar.it.fuzz;
 
 import java.util.List;
-import lunar.iscsi.ChapCredentials;
-import lunar.iscsi.Secret;
+import lunar.iscsi.login.ChapCredentials;
+import lunar.iscsi.login.Secret;
 
 /** Names of the targets that the fuzzer knows, and the secrets that it knows of them. */
 final class Peers {

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
-import lunar.iscsi.LoginRequest;
+import lunar.iscsi.pdu.LoginRequest;
 
 /** Makes plans: what each connection sends, by seed and number alone. */
 final class Planner {

@@ -5,17 +5,17 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import lunar.iscsi.Bhs;
-import lunar.iscsi.DataOut;
-import lunar.iscsi.LogoutReason;
-import lunar.iscsi.LogoutRequest;
-import lunar.iscsi.NopOut;
-import lunar.iscsi.ScsiCommand;
-import lunar.iscsi.SnackRequest;
-import lunar.iscsi.SnackType;
-import lunar.iscsi.TaskAttribute;
-import lunar.iscsi.TaskManagementRequest;
-import lunar.iscsi.TextRequest;
+import lunar.iscsi.pdu.Bhs;
+import lunar.iscsi.pdu.DataOut;
+import lunar.iscsi.pdu.LogoutReason;
+import lunar.iscsi.pdu.LogoutRequest;
+import lunar.iscsi.pdu.NopOut;
+import lunar.iscsi.pdu.ScsiCommand;
+import lunar.iscsi.pdu.SnackRequest;
+import lunar.iscsi.pdu.SnackType;
+import lunar.iscsi.pdu.TaskAttribute;
+import lunar.iscsi.pdu.TaskManagementRequest;
+import lunar.iscsi.pdu.TextRequest;
 import lunar.scsi.Lun;
 
 /**

@@ -2,10 +2,10 @@ package lunar.it.fuzz;
 
 import java.io.ByteArrayOutputStream;
 import java.lang.foreign.MemorySegment;
-import lunar.iscsi.Bhs;
-import lunar.iscsi.Crc32c;
-import lunar.iscsi.Pdu;
-import lunar.iscsi.ScsiCommand;
+import lunar.iscsi.framing.Crc32c;
+import lunar.iscsi.pdu.Bhs;
+import lunar.iscsi.pdu.Pdu;
+import lunar.iscsi.pdu.ScsiCommand;
 
 /** A PDU that may say anything: its header need not agree with what follows it. */
 final class Wire {

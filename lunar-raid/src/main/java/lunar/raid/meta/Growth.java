@@ -91,7 +91,7 @@ public final class Growth {
         if (turns) {
             requireReshape(volume, what);
         }
-        if (!volume.isWhole() || volume.isResyncDue()) {
+        if (!volume.isWhole() || volume.resyncedStripes() >= 0) {
             throw new InvalidRequestException("volume " + what.title()
                     + " is degraded, or being compared: wait until it is whole");
         }

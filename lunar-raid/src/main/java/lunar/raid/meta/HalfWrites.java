@@ -1,5 +1,6 @@
 package lunar.raid.meta;
 
+import java.util.function.LongSupplier;
 import lunar.raid.StripeSet;
 import lunar.raid.WriteGuard.Ready;
 
@@ -9,11 +10,16 @@ import lunar.raid.WriteGuard.Ready;
  */
 final class HalfWrites {
     private final Superblocks superblocks;
+    private final LongSupplier resynced;
     /** Guarded by this, as the next. */
     private boolean isThere;
     private boolean isKept;
 
-    HalfWrites(Superblocks superblocks) { this.superblocks = superblocks; }
+    /** @param resynced returns the stripe up to which redundancy is true, apart from these; -1 if all of it is */
+    HalfWrites(Superblocks superblocks, LongSupplier resynced) {
+        this.superblocks = superblocks;
+        this.resynced = resynced;
+    }
 
     synchronized boolean isThere() { return isThere; }
 
@@ -52,6 +58,6 @@ final class HalfWrites {
     }
 
     private VolumeRecord told(VolumeRecord record) {
-        return record.withResyncNext(isThere() ? 0 : -1);
+        return record.withResyncNext(isThere() ? 0 : resynced.getAsLong());
     }
 }

@@ -21,6 +21,7 @@ import lunar.raid.VolumeState;
 import lunar.raid.WriteGuard;
 import lunar.raid.meta.Composition.Resync;
 import lunar.raid.meta.Composition.Use;
+import lunar.raid.meta.IntentBitmap.Intent;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,14 +34,6 @@ import org.jspecify.annotations.Nullable;
  * at any moment it is in the slot, or what it was before.
  */
 public final class VolumeMetadata implements WriteGuard, StateKeeper {
-    /**
-     * A spare.
-     *
-     * @param dataBlocks blocks of data that it has room for
-     * @param isAway whether it cannot be used: it was not there, or did not take a superblock
-     */
-    public record Spare(UUID uuid, long dataBlocks, boolean isAway) {}
-
     private final Superblocks superblocks;
     private final MemberSet members;
     private final List<MemberSet> sets;
@@ -81,7 +74,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         members = opening.members;
         sets = Stream.of(members, opening.superblockMembers, opening.holders).distinct().toList();
         badBlocks = opening.badBlocks;
-        half = new HalfWrites(superblocks);
+        half = new HalfWrites(superblocks, this::resyncedStripes);
         bitmap = opening.bitmap;
         journal = opening.journal;
         resync = opening.resync;
@@ -89,14 +82,6 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         replayed = opening.replayed();
         noted = opening.failed();
         joinings = new Joinings(members, badBlocks, bitmap, journal);
-    }
-
-    /** Makes a volume ready, without spares and with the usual patience; see the other form. */
-    public static VolumeMetadata open(Composition composition,
-            List<? extends @Nullable BlockDevice> devices, @Nullable BlockDevice journalDevice,
-            MemberSet.Faults faults) throws StorageException {
-        return open(composition, new VolumeDevices(devices, List.of(), journalDevice),
-                OpenOptions.DEFAULT, faults);
     }
 
     /**
@@ -216,10 +201,25 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     }
 
     @Override
-    public void halfWritten(StripeChange change, Ready ready) { half.add(ready); }
+    public void halfWritten(Ready ready) { half.add(ready); }
 
     @Override
     public void resynced(StripeSet left) { half.resynced(left); }
+
+    @Override
+    public void beginResync(long firstStripe, long stripeCount, Ready ready) {
+        if (bitmap == null || bitmap.begin(new Intent((_, failure) -> ready.ready(failure))
+                .over(firstStripe, stripeCount))) {
+            ready.ready(null);
+        }
+    }
+
+    @Override
+    public void endResync(long firstStripe, long stripeCount) {
+        if (bitmap != null) {
+            bitmap.end(new Intent((_, _) -> {}).over(firstStripe, stripeCount));
+        }
+    }
 
     @Override
     public void settle(Runnable done) {
@@ -581,10 +581,11 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
                         .allMatch(line -> superblocks.has(line.uuid()));
     }
 
-    /** Whether redundancy may be wrong somewhere. */
-    synchronized boolean isResyncDue() {
+    /** Returns the stripe up to which redundancy is true; -1 if no resync is due. */
+    synchronized long resyncedStripes() {
         VolumeState last = wanted;
-        return last == null ? stale.next(0) != StripeSet.NONE : last.resyncedStripes() >= 0;
+        boolean isStale = stale.next(0) != StripeSet.NONE;
+        return last != null ? last.resyncedStripes() : isStale ? 0 : -1;
     }
 
     /**

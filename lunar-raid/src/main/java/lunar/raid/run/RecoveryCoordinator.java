@@ -156,9 +156,9 @@ final class RecoveryCoordinator {
         }
     }
 
-    /** Begins the reshape, or first the resync that a crash has left due. */
+    /** Begins the reshape, or first the resync that a crash has left due, unless that is to come afterwards. */
     private void tendReshape() {
-        boolean isStale = volume.state().resyncedStripes() >= 0;
+        boolean isStale = volume.state().resyncedStripes() >= 0 && !volume.reshapesFirst();
         ScanKind kind = isStale ? ScanKind.RESYNC : ScanKind.RESHAPE;
         if (scans.has(ScanKind.RESYNC, -1) || scans.has(ScanKind.RESHAPE, -1)
                 || !isDue(kind)) {

@@ -11,6 +11,7 @@ import java.util.Random;
 import lunar.block.AbortedException;
 import lunar.block.BlockRequest;
 import lunar.block.InvalidRequestException;
+import lunar.block.LostWritesException;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
 import lunar.raid.Reshape;
@@ -96,6 +97,28 @@ class ReshapeTest {
         host.checkAll();
         test.fill();
         test.check();
+    }
+
+    /** Stripes of both layouts have different blocks: parity is compared when all blocks are in the new one. */
+    @ParameterizedTest
+    @EnumSource(value = Level.class, names = {"RAID5", "RAID6"})
+    void shouldReshapeBeforeResyncOfParity(Level level) throws StorageException {
+        TestVolume test = created(level, " with losses");
+        var host = new ReshapeHost(test);
+        host.fill();
+        test.add(level, TestVolume.STRIPES);
+        test.grow();
+        for (int slot = 0; slot < test.volume.shape().members(); slot++) {
+            assertThat(test.volume.fail(slot, new LostWritesException("its cache"))).isTrue();
+        }
+        test.settle();
+        assertThat(test.volume.state().resyncedStripes()).as(test.title()).isZero();
+        assertThat(test.volume.reshapesFirst()).isTrue();
+        assertThatThrownBy(() -> test.volume.resync(ScanOptions.DEFAULT))
+                .isInstanceOf(IllegalStateException.class);
+        finish(test, host);
+        test.resync();
+        test.checkRedundancy();
     }
 
     /** It is stopped in the middle, goes on, and loses as many members as the level survives. */

@@ -15,7 +15,6 @@ import lunar.raid.SlotState;
 import lunar.raid.ScanOptions;
 import lunar.raid.layout.Level;
 import lunar.raid.meta.Assembly.Outcome;
-import lunar.raid.meta.VolumeMetadata.Spare;
 import lunar.testkit.Seed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

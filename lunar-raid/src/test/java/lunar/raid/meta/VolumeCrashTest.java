@@ -148,7 +148,8 @@ class VolumeCrashTest {
     }
 
     private void open(List<BlockDevice> devices) throws StorageException {
-        metadata = VolumeMetadata.open(composition, devices, null,
+        metadata = VolumeMetadata.open(composition,
+                new VolumeDevices(devices, List.of(), null), OpenOptions.DEFAULT,
                 (slot, why) -> volume.fail(slot, why));
         replayed += metadata.replayed();
         volume = Raid.volume(metadata.record().shape(), metadata.raidMembers(),

@@ -55,7 +55,8 @@ class VolumeMetadataTest {
             devices.add(slot == missing ? null : disks.get(slot));
         }
         composition = ((Outcome.Assembled) Assembly.of(candidates, Consent.DEGRADED)).composition();
-        return VolumeMetadata.open(composition, devices, null, faults);
+        return VolumeMetadata.open(composition,
+                new VolumeDevices(devices, List.of(), null), OpenOptions.DEFAULT, faults);
     }
 
     private void endAll() {

@@ -4,16 +4,16 @@ import java.util.List;
 import java.util.stream.Stream;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.Cdb;
-import lunar.scsi.CdbDecoder;
-import lunar.scsi.Inquiry;
 import lunar.scsi.InvalidCdbException;
 import lunar.scsi.Lun;
-import lunar.scsi.LunList;
-import lunar.scsi.ReportLuns;
-import lunar.scsi.RequestSense;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
-import lunar.scsi.StandardInquiry;
+import lunar.scsi.command.CdbDecoder;
+import lunar.scsi.primary.LunList;
+import lunar.scsi.primary.ReportLuns;
+import lunar.scsi.primary.RequestSense;
+import lunar.scsi.vpd.Inquiry;
+import lunar.scsi.vpd.StandardInquiry;
 
 /**
  * Answers for LUNs where nothing is (SAM-5 section 4.6.4): INQUIRY, REPORT LUNS and REQUEST SENSE work, all else fails.

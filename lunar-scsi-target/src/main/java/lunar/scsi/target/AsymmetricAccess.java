@@ -5,8 +5,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
-import lunar.scsi.TargetPortGroups;
-import lunar.scsi.TargetPortGroups.State;
+import lunar.scsi.primary.TargetPortGroups;
+import lunar.scsi.primary.TargetPortGroups.State;
 import org.jspecify.annotations.Nullable;
 
 /**

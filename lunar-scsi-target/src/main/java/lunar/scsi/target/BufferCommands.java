@@ -6,10 +6,10 @@ import java.util.Collections;
 import java.util.Map;
 import java.util.WeakHashMap;
 import lunar.scsi.AdditionalSense;
-import lunar.scsi.ReadBuffer;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
-import lunar.scsi.WriteBuffer;
+import lunar.scsi.primary.ReadBuffer;
+import lunar.scsi.primary.WriteBuffer;
 
 /**
  * READ BUFFER and WRITE BUFFER (SPC-5 sections 6.18 and 6.49): a buffer that all nexuses share, and an echo buffer for

@@ -5,7 +5,7 @@ import java.util.function.BiPredicate;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
 import lunar.scsi.Cdb;
-import lunar.scsi.TargetPortGroups.State;
+import lunar.scsi.primary.TargetPortGroups.State;
 
 /**
  * How a kind of command is executed, and when it is refused. Immutable.

@@ -11,11 +11,11 @@ import java.util.function.BiConsumer;
 import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
 import lunar.scsi.Cdb;
-import lunar.scsi.CdbDecoder;
-import lunar.scsi.CommandDescriptor;
-import lunar.scsi.CommandTable;
 import lunar.scsi.InvalidCdbException;
-import lunar.scsi.StandardCommands;
+import lunar.scsi.command.CdbDecoder;
+import lunar.scsi.command.CommandDescriptor;
+import lunar.scsi.command.CommandTable;
+import lunar.scsi.command.StandardCommands;
 import org.jspecify.annotations.Nullable;
 
 /**

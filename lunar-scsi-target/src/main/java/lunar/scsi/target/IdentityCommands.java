@@ -5,14 +5,14 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.LongSupplier;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.Bytes;
-import lunar.scsi.IdentifyingInformation;
 import lunar.scsi.InvalidParameterListException;
-import lunar.scsi.ReportIdentifyingInformation;
-import lunar.scsi.ReportTimestamp;
 import lunar.scsi.Sense;
-import lunar.scsi.SetIdentifyingInformation;
-import lunar.scsi.SetTimestamp;
-import lunar.scsi.Timestamp;
+import lunar.scsi.primary.IdentifyingInformation;
+import lunar.scsi.primary.ReportIdentifyingInformation;
+import lunar.scsi.primary.ReportTimestamp;
+import lunar.scsi.primary.SetIdentifyingInformation;
+import lunar.scsi.primary.SetTimestamp;
+import lunar.scsi.primary.Timestamp;
 
 /**
  * Commands for what hosts record in a logical unit: its identifying information, which is saved, and its clock, which

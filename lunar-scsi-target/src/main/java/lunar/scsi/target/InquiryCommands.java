@@ -4,15 +4,15 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import lunar.block.Identity;
-import lunar.scsi.Designator;
-import lunar.scsi.DeviceIdentification;
-import lunar.scsi.Identifier;
-import lunar.scsi.Inquiry;
-import lunar.scsi.ScsiPorts;
 import lunar.scsi.Sense;
-import lunar.scsi.SupportedVpdPages;
-import lunar.scsi.UnitSerialNumber;
-import lunar.scsi.VpdPage;
+import lunar.scsi.vpd.Designator;
+import lunar.scsi.vpd.DeviceIdentification;
+import lunar.scsi.vpd.Identifier;
+import lunar.scsi.vpd.Inquiry;
+import lunar.scsi.vpd.ScsiPorts;
+import lunar.scsi.vpd.SupportedVpdPages;
+import lunar.scsi.vpd.UnitSerialNumber;
+import lunar.scsi.vpd.VpdPage;
 
 /** INQUIRY: the standard data and the pages of vital product data (SPC-5 section 6.7). */
 final class InquiryCommands {

@@ -8,7 +8,7 @@ import java.util.concurrent.CopyOnWriteArraySet;
 import java.util.function.Predicate;
 import lunar.block.StorageException;
 import lunar.scsi.AdditionalSense;
-import lunar.scsi.TargetPortGroups.State;
+import lunar.scsi.primary.TargetPortGroups.State;
 import lunar.scsi.target.reservation.Reservations;
 import org.jspecify.annotations.Nullable;
 

@@ -4,10 +4,10 @@ import lunar.scsi.AdditionalSense;
 import lunar.scsi.IllegalRequestException;
 import lunar.scsi.InvalidCdbException;
 import lunar.scsi.InvalidParameterListException;
-import lunar.scsi.ModeParameters;
-import lunar.scsi.ModeSelect;
-import lunar.scsi.ModeSense;
-import lunar.scsi.TargetPortGroups.State;
+import lunar.scsi.mode.ModeParameters;
+import lunar.scsi.mode.ModeSelect;
+import lunar.scsi.mode.ModeSense;
+import lunar.scsi.primary.TargetPortGroups.State;
 
 /**
  * MODE SENSE and MODE SELECT (SPC-5 sections 6.11 to 6.14), for device types that have mode pages. The pages are shared

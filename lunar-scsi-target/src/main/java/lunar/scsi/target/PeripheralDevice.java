@@ -7,8 +7,8 @@ import java.util.function.Predicate;
 import lunar.block.Identity;
 import lunar.block.StorageException;
 import lunar.scsi.Sense;
-import lunar.scsi.StandardInquiry;
-import lunar.scsi.VpdPage;
+import lunar.scsi.vpd.StandardInquiry;
+import lunar.scsi.vpd.VpdPage;
 
 /**
  * The device behind a logical unit, as far as it depends on its device type (SPC-5): vital product data, what stops a

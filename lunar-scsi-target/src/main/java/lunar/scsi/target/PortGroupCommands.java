@@ -6,12 +6,12 @@ import java.util.Objects;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import lunar.scsi.InvalidParameterListException;
-import lunar.scsi.ReportTargetPortGroups;
-import lunar.scsi.SetTargetPortGroups;
-import lunar.scsi.TargetPortGroupStates;
-import lunar.scsi.TargetPortGroupStates.Wanted;
-import lunar.scsi.TargetPortGroups;
-import lunar.scsi.TargetPortGroups.State;
+import lunar.scsi.primary.ReportTargetPortGroups;
+import lunar.scsi.primary.SetTargetPortGroups;
+import lunar.scsi.primary.TargetPortGroupStates;
+import lunar.scsi.primary.TargetPortGroupStates.Wanted;
+import lunar.scsi.primary.TargetPortGroups;
+import lunar.scsi.primary.TargetPortGroups.State;
 
 /** REPORT and SET TARGET PORT GROUPS (SPC-5 sections 6.36 and 6.45). */
 final class PortGroupCommands {

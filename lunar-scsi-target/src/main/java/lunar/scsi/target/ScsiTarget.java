@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import lunar.scsi.Lun;
-import lunar.scsi.TargetPortGroups;
+import lunar.scsi.primary.TargetPortGroups;
 
 /** A SCSI target device (SAM-5 section 4.6): its logical units and the nexuses that use them. Thread-safe. */
 public final class ScsiTarget implements TargetDevice {

@@ -63,7 +63,10 @@ public interface ScsiTask {
     /** Accepts the command at its arrival: so many bytes of data-out will be needed to execute it. */
     void accept(Cdb decoded, long dataOutBytes);
 
-    /** Like {@link #accept}, but for a {@linkplain lunar.scsi.BlockCdb#isPlain plain} READ or WRITE, and no record. */
+    /**
+     * Like {@link #accept}, but for a {@linkplain lunar.scsi.block.BlockCdb#isPlain plain} READ or WRITE, and no
+     * record.
+     */
     void acceptPlain(long dataOutBytes);
 
     /** Refuses the command at its arrival; it ends with this sense once its unsolicited data have come. */

@@ -7,9 +7,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import lunar.scsi.IllegalRequestException;
 import lunar.scsi.MalformedDataException;
-import lunar.scsi.ModePages;
-import lunar.scsi.ModeParameters;
-import lunar.scsi.ModeSelect;
+import lunar.scsi.mode.ModePages;
+import lunar.scsi.mode.ModeParameters;
+import lunar.scsi.mode.ModeSelect;
 
 /**
  * The mode pages of a logical unit, which all nexuses share, and where they are saved. What commands look at each time

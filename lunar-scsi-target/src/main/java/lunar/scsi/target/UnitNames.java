@@ -2,9 +2,9 @@ package lunar.scsi.target;
 
 import java.util.List;
 import lunar.block.Identity;
-import lunar.scsi.Designator;
-import lunar.scsi.Identifier;
-import lunar.scsi.Naa;
+import lunar.scsi.vpd.Designator;
+import lunar.scsi.vpd.Identifier;
+import lunar.scsi.vpd.Naa;
 
 /** The names of a logical unit itself, in whichever target it is (SPC-5 section 7.7.6). */
 public final class UnitNames {

@@ -2,19 +2,19 @@ package lunar.scsi.target;
 
 import java.util.List;
 import lunar.scsi.Cdb;
-import lunar.scsi.CdbDecoder;
-import lunar.scsi.Designator;
-import lunar.scsi.DeviceIdentification;
-import lunar.scsi.Identifier;
-import lunar.scsi.Inquiry;
 import lunar.scsi.InvalidCdbException;
-import lunar.scsi.ReportLuns;
-import lunar.scsi.RequestSense;
 import lunar.scsi.Sense;
-import lunar.scsi.StandardInquiry;
-import lunar.scsi.SupportedVpdPages;
-import lunar.scsi.TestUnitReady;
-import lunar.scsi.VpdPage;
+import lunar.scsi.command.CdbDecoder;
+import lunar.scsi.primary.ReportLuns;
+import lunar.scsi.primary.RequestSense;
+import lunar.scsi.primary.TestUnitReady;
+import lunar.scsi.vpd.Designator;
+import lunar.scsi.vpd.DeviceIdentification;
+import lunar.scsi.vpd.Identifier;
+import lunar.scsi.vpd.Inquiry;
+import lunar.scsi.vpd.StandardInquiry;
+import lunar.scsi.vpd.SupportedVpdPages;
+import lunar.scsi.vpd.VpdPage;
 
 /** The REPORT LUNS well-known logical unit (SPC-5 section 9.2), which every target has. */
 final class WellKnownDeviceServer implements DeviceServer {

@@ -10,14 +10,11 @@ import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import lunar.block.Identity;
 import lunar.scsi.Bytes;
-import lunar.scsi.CommandDescriptor;
-import lunar.scsi.ControlModePage;
-import lunar.scsi.ModePages;
-import lunar.scsi.ModeParameters;
-import lunar.scsi.OtherVpdPage;
-import lunar.scsi.StandardInquiry;
 import lunar.scsi.Status;
-import lunar.scsi.VpdPage;
+import lunar.scsi.command.CommandDescriptor;
+import lunar.scsi.mode.ControlModePage;
+import lunar.scsi.mode.ModePages;
+import lunar.scsi.mode.ModeParameters;
 import lunar.scsi.target.Access;
 import lunar.scsi.target.CommandHandler;
 import lunar.scsi.target.CommandSet;
@@ -26,6 +23,9 @@ import lunar.scsi.target.ModeCommands;
 import lunar.scsi.target.PeripheralDevice;
 import lunar.scsi.target.ScsiTask;
 import lunar.scsi.target.UnitModes;
+import lunar.scsi.vpd.OtherVpdPage;
+import lunar.scsi.vpd.StandardInquiry;
+import lunar.scsi.vpd.VpdPage;
 
 /**
  * A processor device (SPC-2 device type 03h) that sends back what it gets. It has two bidirectional commands, one of

@@ -2,10 +2,10 @@ package lunar.scsi.target.block;
 
 import lunar.block.BlockDevice;
 import lunar.block.Capability;
-import lunar.scsi.CapacityData10;
-import lunar.scsi.CapacityData16;
-import lunar.scsi.ReadCapacity10;
-import lunar.scsi.ReadCapacity16;
+import lunar.scsi.block.CapacityData10;
+import lunar.scsi.block.CapacityData16;
+import lunar.scsi.block.ReadCapacity10;
+import lunar.scsi.block.ReadCapacity16;
 import lunar.scsi.target.Access;
 import lunar.scsi.target.CommandSet;
 

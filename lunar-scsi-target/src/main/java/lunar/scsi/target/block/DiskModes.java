@@ -3,11 +3,11 @@ package lunar.scsi.target.block;
 import java.io.IOException;
 import java.util.Optional;
 import lunar.block.BlockDevice;
-import lunar.scsi.CachingModePage;
-import lunar.scsi.DiskModePages;
-import lunar.scsi.InformationalExceptionsModePage;
-import lunar.scsi.ModePages;
-import lunar.scsi.ProvisioningModePage;
+import lunar.scsi.mode.CachingModePage;
+import lunar.scsi.mode.DiskModePages;
+import lunar.scsi.mode.InformationalExceptionsModePage;
+import lunar.scsi.mode.ModePages;
+import lunar.scsi.mode.ProvisioningModePage;
 import lunar.scsi.target.StateStore;
 import lunar.scsi.target.UnitModes;
 

@@ -6,17 +6,17 @@ import java.util.UUID;
 import lunar.block.BlockDevice;
 import lunar.block.Capability;
 import lunar.block.Limits;
-import lunar.scsi.BlockDeviceCharacteristics;
-import lunar.scsi.BlockLimits;
 import lunar.scsi.Bytes;
-import lunar.scsi.ExtendedInquiry;
-import lunar.scsi.LogicalBlockProvisioning;
-import lunar.scsi.ModePagePolicy;
-import lunar.scsi.OtherVpdPage;
-import lunar.scsi.Referrals;
-import lunar.scsi.VpdPage;
-import lunar.scsi.WriteVerifier;
 import lunar.scsi.target.copy.CopyLimits;
+import lunar.scsi.vpd.BlockDeviceCharacteristics;
+import lunar.scsi.vpd.BlockLimits;
+import lunar.scsi.vpd.ExtendedInquiry;
+import lunar.scsi.vpd.LogicalBlockProvisioning;
+import lunar.scsi.vpd.ModePagePolicy;
+import lunar.scsi.vpd.OtherVpdPage;
+import lunar.scsi.vpd.Referrals;
+import lunar.scsi.vpd.VpdPage;
+import lunar.scsi.vpd.WriteVerifier;
 
 /** The pages of vital product data of a disk (SPC-5 section 7.7, SBC-4 section 6.6). */
 final class DiskPages {

@@ -8,7 +8,7 @@ import lunar.block.Capability;
 import lunar.block.DeviceGoneException;
 import lunar.block.StorageException;
 import lunar.scsi.Bytes;
-import lunar.scsi.SanitizeOverwrite;
+import lunar.scsi.block.SanitizeOverwrite;
 
 /** Writes all over a device. Blocks. */
 final class Eraser {

@@ -4,9 +4,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.IllegalRequestException;
-import lunar.scsi.SanitizeOverwrite;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
+import lunar.scsi.block.SanitizeOverwrite;
 
 /**
  * The work of a SANITIZE or FORMAT UNIT, in a form that can be saved: so it is known after a restart of the server

@@ -2,11 +2,11 @@ package lunar.scsi.target.block;
 
 import java.util.Optional;
 import lunar.scsi.AdditionalSense;
-import lunar.scsi.PreventAllowMediumRemoval;
-import lunar.scsi.ReadDefectData;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
-import lunar.scsi.StartStopUnit;
+import lunar.scsi.block.PreventAllowMediumRemoval;
+import lunar.scsi.block.ReadDefectData;
+import lunar.scsi.block.StartStopUnit;
 import lunar.scsi.target.Access;
 import lunar.scsi.target.CommandHandler;
 import lunar.scsi.target.CommandSet;

@@ -6,9 +6,9 @@ import lunar.block.BlockDevice;
 import lunar.block.Usage;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.Bytes;
-import lunar.scsi.ProvisioningModePage;
-import lunar.scsi.ProvisioningModePage.Resource;
-import lunar.scsi.ProvisioningModePage.Threshold;
+import lunar.scsi.mode.ProvisioningModePage;
+import lunar.scsi.mode.ProvisioningModePage.Resource;
+import lunar.scsi.mode.ProvisioningModePage.Threshold;
 import lunar.scsi.target.LogicalUnit;
 
 /**

@@ -2,17 +2,17 @@ package lunar.scsi.target.block;
 
 import lunar.block.BlockDevice;
 import lunar.scsi.Cdb;
-import lunar.scsi.CompareAndWrite;
-import lunar.scsi.FormatUnit;
 import lunar.scsi.InvalidParameterListException;
-import lunar.scsi.OrWrite;
-import lunar.scsi.Sanitize;
-import lunar.scsi.Unmap;
-import lunar.scsi.UnmapParameterList;
-import lunar.scsi.WriteAndVerify;
-import lunar.scsi.WriteAtomic;
-import lunar.scsi.WriteBlocks;
-import lunar.scsi.WriteSame;
+import lunar.scsi.block.CompareAndWrite;
+import lunar.scsi.block.FormatUnit;
+import lunar.scsi.block.OrWrite;
+import lunar.scsi.block.Sanitize;
+import lunar.scsi.block.Unmap;
+import lunar.scsi.block.UnmapParameterList;
+import lunar.scsi.block.WriteAndVerify;
+import lunar.scsi.block.WriteAtomic;
+import lunar.scsi.block.WriteBlocks;
+import lunar.scsi.block.WriteSame;
 import lunar.scsi.target.ScsiTask;
 import lunar.scsi.target.copy.RodTokens;
 

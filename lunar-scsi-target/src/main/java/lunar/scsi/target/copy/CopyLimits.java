@@ -3,17 +3,17 @@ package lunar.scsi.target.copy;
 import java.util.List;
 import java.util.TreeMap;
 import lunar.block.BlockDevice;
-import lunar.scsi.BlockCopySegment;
 import lunar.scsi.Bytes;
-import lunar.scsi.CommandDescriptor;
-import lunar.scsi.CopyOperatingParameters;
-import lunar.scsi.CopyParameterList;
-import lunar.scsi.CscdDescriptor;
-import lunar.scsi.RodToken;
-import lunar.scsi.StandardCommands;
-import lunar.scsi.ThirdPartyCopy;
-import lunar.scsi.ThirdPartyCopy.Descriptor;
-import lunar.scsi.WriteUsingTokenList;
+import lunar.scsi.command.CommandDescriptor;
+import lunar.scsi.command.StandardCommands;
+import lunar.scsi.copy.BlockCopySegment;
+import lunar.scsi.copy.CopyOperatingParameters;
+import lunar.scsi.copy.CopyParameterList;
+import lunar.scsi.copy.CscdDescriptor;
+import lunar.scsi.copy.RodToken;
+import lunar.scsi.copy.WriteUsingTokenList;
+import lunar.scsi.vpd.ThirdPartyCopy;
+import lunar.scsi.vpd.ThirdPartyCopy.Descriptor;
 
 /** The limits of the copy manager, and how it reports them (SPC-5 sections 6.4 and 7.7.19). */
 public final class CopyLimits {
@@ -67,7 +67,7 @@ public final class CopyLimits {
                 Descriptor.blockTokenLimits(MAX_RANGES, RodTokens.MAX_INACTIVITY_SECONDS,
                         RodTokens.DEFAULT_INACTIVITY_SECONDS, maxTokenBlocks(device),
                         OPTIMAL_TOKEN_BYTES / device.blockSize()),
-                Descriptor.commands(actions), Descriptor.parameterData(DESCRIPTORS),
+                Descriptor.commands(actions), DESCRIPTORS.parameterData(),
                 Descriptor.descriptorTypes(DESCRIPTOR_TYPES),
                 Descriptor.cscdIds(List.of(CscdDescriptor.THIS_UNIT)),
                 Descriptor.tokenFeatures(RodTokens.MAX_LIFETIME_SECONDS,
@@ -75,6 +75,6 @@ public final class CopyLimits {
                 Descriptor.rodTypes(List.of(
                         new ThirdPartyCopy.RodType(RodToken.CHANGE_VULNERABLE, true, true),
                         new ThirdPartyCopy.RodType(RodToken.ZEROES, true, false))),
-                Descriptor.general(operatingParameters(device))));
+                operatingParameters(device).generalOperations()));
     }
 }

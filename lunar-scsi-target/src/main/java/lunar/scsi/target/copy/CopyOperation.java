@@ -4,10 +4,10 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.Bytes;
-import lunar.scsi.CopyOperationInformation.State;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
 import lunar.scsi.Status;
+import lunar.scsi.copy.CopyOperationInformation.State;
 import org.jspecify.annotations.Nullable;
 
 /** A copy operation (SPC-5 section 5.18.4.3): how far it is, and how it ended. Thread-safe. */

@@ -7,9 +7,9 @@ import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.Extent;
 import lunar.block.StorageException;
-import lunar.scsi.BlockRange;
 import lunar.scsi.Bytes;
 import lunar.scsi.Sense;
+import lunar.scsi.copy.BlockRange;
 
 /** Bytes to copy from: a representation of data (ROD, SPC-5 section 5.18.6). Calls block. */
 public sealed interface CopySource {

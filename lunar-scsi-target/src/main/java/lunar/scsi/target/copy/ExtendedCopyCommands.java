@@ -2,11 +2,11 @@ package lunar.scsi.target.copy;
 
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import lunar.scsi.CopyOperationAbort;
-import lunar.scsi.CopyParameterList;
-import lunar.scsi.ExtendedCopy;
 import lunar.scsi.InvalidParameterListException;
 import lunar.scsi.Sense;
+import lunar.scsi.copy.CopyOperationAbort;
+import lunar.scsi.copy.CopyParameterList;
+import lunar.scsi.copy.ExtendedCopy;
 import lunar.scsi.target.Access;
 import lunar.scsi.target.CommandHandler;
 import lunar.scsi.target.CommandSet;

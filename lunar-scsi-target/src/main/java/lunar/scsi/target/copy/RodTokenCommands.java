@@ -5,20 +5,19 @@ import java.util.List;
 import lunar.block.BlockDevice;
 import lunar.block.Capability;
 import lunar.scsi.AdditionalSense;
-import lunar.scsi.BlockRange;
 import lunar.scsi.Bytes;
-import lunar.scsi.CapacityData16;
-import lunar.scsi.CscdDescriptor;
-import lunar.scsi.Identifier;
 import lunar.scsi.InvalidParameterListException;
-import lunar.scsi.PopulateToken;
-import lunar.scsi.PopulateTokenList;
-import lunar.scsi.RodToken;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
 import lunar.scsi.Status;
-import lunar.scsi.WriteUsingToken;
-import lunar.scsi.WriteUsingTokenList;
+import lunar.scsi.block.CapacityData16;
+import lunar.scsi.copy.BlockRange;
+import lunar.scsi.copy.CscdDescriptor;
+import lunar.scsi.copy.PopulateToken;
+import lunar.scsi.copy.PopulateTokenList;
+import lunar.scsi.copy.RodToken;
+import lunar.scsi.copy.WriteUsingToken;
+import lunar.scsi.copy.WriteUsingTokenList;
 import lunar.scsi.target.Access;
 import lunar.scsi.target.CommandHandler;
 import lunar.scsi.target.CommandSet;
@@ -26,6 +25,7 @@ import lunar.scsi.target.LogicalUnit;
 import lunar.scsi.target.Nexus;
 import lunar.scsi.target.ScsiTask;
 import lunar.scsi.target.UnitNames;
+import lunar.scsi.vpd.Identifier;
 
 /** POPULATE TOKEN and WRITE USING TOKEN (SBC-4 sections 5.12 and 5.59), which Windows calls offloaded data transfer. */
 public final class RodTokenCommands {

@@ -8,11 +8,11 @@ import java.util.Map;
 import java.util.function.LongSupplier;
 import lunar.block.BlockDevice;
 import lunar.scsi.AdditionalSense;
-import lunar.scsi.BlockRange;
 import lunar.scsi.Bytes;
-import lunar.scsi.RodToken;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
+import lunar.scsi.copy.BlockRange;
+import lunar.scsi.copy.RodToken;
 
 /**
  * The ROD tokens of a server (SPC-5 section 5.18.6). A token stands for the data as they were when it was made: the

@@ -6,19 +6,19 @@ import java.util.Map;
 import java.util.Optional;
 import lunar.block.BlockDevice;
 import lunar.scsi.AdditionalSense;
-import lunar.scsi.BlockCopySegment;
-import lunar.scsi.CopyParameterList;
-import lunar.scsi.CscdDescriptor;
-import lunar.scsi.Designator;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
 import lunar.scsi.SenseSpecific.FieldPointer;
 import lunar.scsi.SenseSpecific.SegmentPointer;
 import lunar.scsi.Status;
+import lunar.scsi.copy.BlockCopySegment;
+import lunar.scsi.copy.CopyParameterList;
+import lunar.scsi.copy.CscdDescriptor;
 import lunar.scsi.target.Access;
 import lunar.scsi.target.LogicalUnit;
 import lunar.scsi.target.Nexus;
 import lunar.scsi.target.UnitNames;
+import lunar.scsi.vpd.Designator;
 
 /**
  * Copies the segments of one EXTENDED COPY in their order, between units of one target: those that the nexus can use

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Optional;
-import lunar.scsi.ReservationType;
+import lunar.scsi.reservation.ReservationType;
 import lunar.scsi.target.Registrant;
 import lunar.scsi.target.reservation.ReservationState.Held;
 

@@ -9,7 +9,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import lunar.scsi.AdditionalSense;
-import lunar.scsi.ReservationType;
+import lunar.scsi.reservation.ReservationType;
 import lunar.scsi.target.Registrant;
 import lunar.scsi.target.reservation.ReservationState.Held;
 

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.SequencedMap;
-import lunar.scsi.ReservationType;
+import lunar.scsi.reservation.ReservationType;
 import lunar.scsi.target.Access;
 import lunar.scsi.target.Registrant;
 

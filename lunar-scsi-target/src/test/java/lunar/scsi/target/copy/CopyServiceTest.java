@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.concurrent.CompletableFuture;
-import lunar.scsi.ExtendedCopy;
+import lunar.scsi.copy.ExtendedCopy;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

@@ -1,0 +1,374 @@
+package lunar.filter;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.Optional;
+import java.util.Set;
+import lunar.block.BlockDevice;
+import lunar.block.BlockRequest;
+import lunar.block.Capability;
+import lunar.block.DeviceGoneException;
+import lunar.block.DeviceLabels;
+import lunar.block.DeviceRecords;
+import lunar.block.InvalidRequestException;
+import lunar.block.MiscompareException;
+import lunar.block.NotSupportedException;
+import lunar.block.StorageException;
+import lunar.block.WriteProtectedException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Encrypts each block by XTS-AES-256 (IEEE 1619), with the block number as tweak, under a key from a file:
+ * {@code encrypt=disk.key:file:disk.img}. The file must exist ({@code lunar key create}), unless
+ * {@link EncryptOptions#createKey} allows to make it.
+ *
+ * <p>Blocks of zeroes are kept as zeroes, so that holes and discards go through: the store reveals which blocks are
+ * empty, as with discard on any encrypted disk.
+ *
+ * <p>A check value of the key is kept as a label of the device ({@link BlockDevice#labels}), else in the records of the
+ * process, so that a wrong key is refused. A device without one, as earlier versions left it, gets that of the first
+ * key it is opened with. Where there is neither label nor record, blocks read as noise under a wrong key
+ * (docs/adr/010-check-value-of-a-key.md).
+ */
+public final class EncryptFilter extends Filter {
+    private static final System.Logger LOG = System.getLogger("lunar.block");
+
+    private final KeyFile file;
+    private final Optional<DeviceLabels> labels;
+    private final Set<Capability> capabilities;
+    private final KeysInUse use;
+    private volatile Xts xts;
+    /** The key in use; guarded by this filter's monitor. */
+    private byte[] key;
+
+    /**
+     * A filter that owns the device below, with a key that exists.
+     *
+     * @throws DeviceGoneException when the key file cannot be read or understood, or is not the key of the device
+     */
+    public EncryptFilter(BlockDevice below, Path keyFile) throws DeviceGoneException {
+        this(below, EncryptOptions.of(keyFile), DeviceRecords.NONE);
+    }
+
+    /**
+     * A filter that owns the device below.
+     *
+     * @param records keep the check value where the device has no labels
+     * @throws DeviceGoneException when the key file cannot be read, made or understood, or is not the key of the device
+     */
+    public EncryptFilter(BlockDevice below, EncryptOptions options, DeviceRecords records)
+            throws DeviceGoneException {
+        super(below, Set.of(Capability.TRANSFER_TO));
+        file = new KeyFile(options.keyFile());
+        labels = below.labels().or(() -> records.labels(below.identity()));
+        var more = EnumSet.of(Capability.KEY_ERASURE);
+        more.addAll(super.capabilities());
+        capabilities = Set.copyOf(more);
+        key = checkedKey(options);
+        use = use(options.keyFile());
+        xts = new Xts(key, below.blockSize());
+    }
+
+    /** Counts this device among those of the key file, which must have the key still. */
+    private KeysInUse use(Path keyFile) throws DeviceGoneException {
+        synchronized (KeysInUse.LOCK) {
+            if (!Arrays.equals(file.load(), key)) {
+                throw new DeviceGoneException(file + " was replaced while " + below()
+                        + " was opened");
+            }
+            try {
+                return KeysInUse.begin(keyFile);
+            } catch (IOException e) {
+                throw new DeviceGoneException(file + " cannot be read: " + e.getMessage(), e);
+            }
+        }
+    }
+
+    private byte[] checkedKey(EncryptOptions options) throws DeviceGoneException {
+        try {
+            Optional<KeyCheck> check = options.adoptKey() ? Optional.empty() : storedCheck();
+            boolean creates = options.createKey() && !file.exists();
+            if (creates) {
+                if (check.isPresent()) {
+                    throw new DeviceGoneException(file + " does not exist, and " + below()
+                            + " is encrypted already: a new key could not read it; name the key"
+                            + " file that it was written with");
+                }
+                requireNew(options);
+                file.create();
+            }
+            byte[] loaded = file.load();
+            if (check.isPresent() && !check.get().matches(loaded)) {
+                throw new DeviceGoneException(file + " is not the key of " + below()
+                        + ": its check value is another; name the key file that the device was"
+                        + " written with");
+            }
+            if (check.filter(KeyCheck::isSettled).isEmpty() && !readOnly()) {
+                keep(loaded, creates || check.isPresent());
+            }
+            return loaded;
+        } catch (DeviceGoneException e) {
+            throw e;
+        } catch (IOException | IllegalArgumentException e) {
+            throw new DeviceGoneException("the check value of the key of " + below()
+                    + " cannot be read: " + e.getMessage() + "; if " + file
+                    + " is surely the right one, open it once with encrypt=" + options.keyFile()
+                    + ",check=adopt:", e);
+        }
+    }
+
+    /** Refuses to take a device for one without a key because it has no check value. */
+    private void requireNew(EncryptOptions options) throws DeviceGoneException {
+        String byHand = "; if it is new, make its key with 'lunar key create " + options.keyFile()
+                + "'";
+        if (labels.isEmpty() || readOnly()) {
+            throw new DeviceGoneException(file + " does not exist, and create-key=yes makes none: "
+                    + below() + " has no place for a check value, so a key that is lost would not"
+                    + " be noticed (serve --state has one)" + byHand);
+        }
+        boolean isBlank;
+        try {
+            isBlank = options.adoptKey() || BlankCheck.isBlank(below());
+        } catch (StorageException e) {
+            throw new DeviceGoneException(
+                    below() + " cannot be read, to see whether it is new: " + e.getMessage(), e);
+        }
+        if (!isBlank) {
+            throw new DeviceGoneException(file + " does not exist, and create-key=yes makes none: "
+                    + below() + " has data, which a new key could not read; name the key file that"
+                    + " it was written with" + byHand);
+        }
+    }
+
+    private Optional<KeyCheck> storedCheck() throws IOException {
+        return labels.isEmpty()
+                ? Optional.empty()
+                : labels.get().read(KeyCheck.LABEL).map(KeyCheck::parse);
+    }
+
+    /** Keeps the check value of a key, or says in one line that this cannot be. */
+    private void keep(byte[] used, boolean fresh) {
+        if (labels.isEmpty()) {
+            LOG.log(System.Logger.Level.WARNING, "no check value of the key of {0} can be kept"
+                    + " with it: a wrong key is not noticed; a state directory (serve --state)"
+                    + " keeps one", below());
+            return;
+        }
+        try {
+            labels.get().write(KeyCheck.LABEL, KeyCheck.of(used).toString());
+            if (!fresh) {
+                LOG.log(System.Logger.Level.INFO,
+                        "{0} is taken for the key of {1} from now on; others are refused", file,
+                        below());
+            }
+        } catch (IOException e) {
+            LOG.log(System.Logger.Level.WARNING, "the check value of the key of {0} cannot be"
+                    + " kept ({1}): a wrong key is not noticed", below(), e.getMessage());
+        }
+    }
+
+    @Override
+    public Set<Capability> capabilities() { return capabilities; }
+
+    /** {@inheritDoc} The names differ from those of the device below, which has another key. */
+    @Override
+    public Optional<DeviceLabels> labels() { return labels.map(PlainLabels::new); }
+
+    private record PlainLabels(DeviceLabels below) implements DeviceLabels {
+        @Override
+        public Optional<String> read(String name) throws IOException {
+            return below.read("plain-" + name);
+        }
+
+        @Override
+        public void write(String name, String value) throws IOException {
+            below.write("plain-" + name, value);
+        }
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * @throws NotSupportedException when another open device of this process uses the key file: it would be destroyed
+     */
+    @Override
+    public synchronized void eraseKey() throws StorageException {
+        if (readOnly()) {
+            throw new WriteProtectedException(this + " is read-only");
+        }
+        synchronized (KeysInUse.LOCK) { // no device may begin to use the file meanwhile
+            if (!use.isSole()) {
+                throw new NotSupportedException(file + " is the key of another open device, too,"
+                        + " which a new key would destroy; give each device a key of its own");
+            }
+            replaceKey(KeyFile.freshKey());
+        }
+    }
+
+    private void replaceKey(byte[] after) throws StorageException {
+        try {
+            if (labels.isPresent()) { // a crash leaves either key in the file
+                labels.get().write(KeyCheck.LABEL, KeyCheck.ofEither(key, after).toString());
+            }
+        } catch (IOException e) {
+            throw new DeviceGoneException("the check value of the key of " + below()
+                    + " cannot be written: " + e.getMessage(), e);
+        }
+        file.replace(after);
+        key = after;
+        xts = new Xts(after, blockSize());
+        try {
+            use.replaced();
+        } catch (IOException e) {
+            LOG.log(System.Logger.Level.WARNING, "{0} cannot be read: {1}", file, e.getMessage());
+        }
+        if (labels.isPresent()) {
+            keep(after, true);
+        }
+    }
+
+    @Override
+    public void close() throws StorageException {
+        try {
+            super.close();
+        } finally {
+            use.end();
+        }
+    }
+
+    @Override
+    public void execute(BlockRequest request) throws StorageException {
+        request.check(this);
+        Xts cipher = xts;
+        BlockRequest lower = lower(request, cipher);
+        try {
+            below().execute(lower);
+        } catch (StorageException e) {
+            throw e instanceof MiscompareException differs ? told(request, cipher, differs) : e;
+        }
+        finishRead(request, cipher);
+    }
+
+    private MiscompareException told(BlockRequest request, Xts cipher,
+            MiscompareException differs) {
+        MemorySegment block = oneBlock();
+        try {
+            below().execute(present(request, differs, block));
+        } catch (StorageException e) {
+            return unlocated(request, differs, e);
+        }
+        return located(request, cipher, differs, block);
+    }
+
+    @Override
+    public void submit(BlockRequest request) {
+        Xts cipher = xts;
+        BlockRequest lower;
+        try {
+            request.check(this);
+            lower = lower(request, cipher);
+        } catch (StorageException e) {
+            request.fail(e);
+            return;
+        } catch (IllegalStateException | WrongThreadException e) {
+            request.fail(new InvalidRequestException(
+                    request + ": the buffer cannot be used: " + e.getMessage(), e));
+            return;
+        }
+        below().submit(lower.onCompletion((_, failure) -> end(request, cipher, failure)));
+    }
+
+    private void end(BlockRequest request, Xts cipher, @Nullable StorageException failure) {
+        if (failure instanceof MiscompareException differs) {
+            MemorySegment block = oneBlock(); // to wait for it here would block the device below
+            below().submit(present(request, differs, block)
+                    .onCompletion((_, unread) -> request.fail(unread == null
+                            ? located(request, cipher, differs, block)
+                            : unlocated(request, differs, unread))));
+            return;
+        }
+        if (failure != null) {
+            request.fail(failure);
+            return;
+        }
+        finishRead(request, cipher);
+        request.succeed();
+    }
+
+    /** Returns the request for the device below; data to write are encrypted into memory of its own. */
+    private static BlockRequest lower(BlockRequest request, Xts cipher) {
+        var lower = new BlockRequest().asCopyOf(request);
+        return switch (request.operation()) {
+            case READ, FLUSH, UNMAP, WRITE_ZEROES -> lower;
+            case WRITE -> {
+                MemorySegment data = room(request);
+                cipher.encrypt(request.lba(), request.buffer(), data);
+                yield lower.asCopyOf(request, data);
+            }
+            case COMPARE_AND_WRITE -> {
+                MemorySegment data = room(request);
+                long half = data.byteSize() / 2;
+                cipher.encrypt(request.lba(), request.buffer().asSlice(0, half),
+                        data.asSlice(0, half));
+                cipher.encrypt(request.lba(), request.buffer().asSlice(half),
+                        data.asSlice(half));
+                yield lower.asCopyOf(request, data);
+            }
+        };
+    }
+
+    private static MemorySegment room(BlockRequest request) {
+        return MemorySegment.ofArray(new byte[(int) request.buffer().byteSize()]);
+    }
+
+    private static void finishRead(BlockRequest request, Xts cipher) {
+        if (request.operation() == BlockRequest.Operation.READ) {
+            cipher.decrypt(request.lba(), request.buffer(), request.buffer());
+        }
+    }
+
+    // --- the first encrypted byte that differs says in which block; which byte of it does, the plain block says ---
+
+    private MemorySegment oneBlock() { return MemorySegment.ofArray(new byte[blockSize()]); }
+
+    private BlockRequest present(BlockRequest request, MiscompareException differs,
+            MemorySegment block) {
+        return new BlockRequest().asRead(request.lba() + differs.offsetBytes() / blockSize(), 1,
+                block);
+    }
+
+    private MiscompareException located(BlockRequest request, Xts cipher,
+            MiscompareException differs, MemorySegment block) {
+        long index = differs.offsetBytes() / blockSize();
+        long from = index * blockSize();
+        cipher.decrypt(request.lba() + index, block, block);
+        try {
+            long found = block.mismatch(request.buffer().asSlice(from, blockSize()));
+            return miscompare(request, from + Math.max(0, found), null); // it may have changed since
+        } catch (IllegalStateException | WrongThreadException e) { // the buffer is another thread's
+            return miscompare(request, from, e);
+        }
+    }
+
+    /** The block cannot be read; that the comparison has failed is certain (SBC-4 section 5.3). */
+    private MiscompareException unlocated(BlockRequest request, MiscompareException differs,
+            StorageException unread) {
+        return miscompare(request, differs.offsetBytes() / blockSize() * blockSize(), unread);
+    }
+
+    private MiscompareException miscompare(BlockRequest request, long offsetBytes,
+            @Nullable Exception why) {
+        var told = new MiscompareException(
+                request + " on " + this + ": byte " + offsetBytes + " differs", offsetBytes);
+        if (why != null) {
+            told.addSuppressed(why);
+        }
+        return told;
+    }
+
+    @Override
+    public String toString() { return "encrypt over " + below(); }
+}

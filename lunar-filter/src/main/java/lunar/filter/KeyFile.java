@@ -1,0 +1,146 @@
+package lunar.filter;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
+import java.util.HexFormat;
+import java.util.Optional;
+import java.util.Set;
+import lunar.block.DeviceGoneException;
+import lunar.block.PrivateFile;
+
+/** A file with one key in hexadecimal digits, which only its owner may read. */
+public final class KeyFile {
+    private static final int MAX_BYTES = 1024;
+
+    private final Path path;
+
+    /** @param path it need not exist */
+    public KeyFile(Path path) { this.path = path; }
+
+    /** Whether the file is there. */
+    boolean exists() { return Files.exists(path); }
+
+    /**
+     * Reads the key.
+     *
+     * @throws DeviceGoneException when the file is missing, exposed to other users, or holds no key
+     */
+    byte[] load() throws DeviceGoneException {
+        try {
+            Optional<PrivateFile.Exposure> exposure = PrivateFile.check(path);
+            if (exposure.isPresent()) {
+                throw new DeviceGoneException(this + " " + exposure.get());
+            }
+            if (Files.size(path) > MAX_BYTES) {
+                throw wrong();
+            }
+            byte[] key = HexFormat.of()
+                    .parseHex(Files.readString(path, StandardCharsets.US_ASCII).strip());
+            if (key.length != Xts.KEY_BYTES) {
+                throw wrong();
+            }
+            return key;
+        } catch (NoSuchFileException e) {
+            throw new DeviceGoneException(this + " does not exist; name the one that the device was"
+                    + " written with, or make a key for a new device with 'lunar key create "
+                    + path + "'", e);
+        } catch (IllegalArgumentException _) { // its message would tell digits of the key
+            throw wrong();
+        } catch (DeviceGoneException e) {
+            throw e;
+        } catch (IOException e) {
+            throw new DeviceGoneException(this + " cannot be read: " + e.getMessage(), e);
+        }
+    }
+
+    private DeviceGoneException wrong() {
+        return new DeviceGoneException(this + " is not a key of " + Xts.KEY_BYTES
+                + " bytes in hexadecimal digits; name the right file, or a new one");
+    }
+
+    /**
+     * Makes the file with a new random key, on stable storage.
+     *
+     * @throws DeviceGoneException when there is a file already, which stays as it is, or none can be made
+     */
+    public void create() throws DeviceGoneException {
+        try {
+            write(path, freshKey());
+            forceFolder();
+        } catch (FileAlreadyExistsException e) {
+            throw new DeviceGoneException(
+                    this + " exists already, and is not written over; choose another name", e);
+        } catch (IOException e) {
+            throw notWritten(e);
+        }
+    }
+
+    static byte[] freshKey() {
+        byte[] key = new byte[Xts.KEY_BYTES];
+        new SecureRandom().nextBytes(key);
+        return key;
+    }
+
+    /** Puts another key into the file; it is on stable storage, and the old one gone, when the call returns. */
+    void replace(byte[] key) throws DeviceGoneException {
+        Path fresh = path.resolveSibling(path.getFileName() + ".new");
+        try {
+            Files.deleteIfExists(fresh);
+            write(fresh, key);
+            try (FileChannel old = FileChannel.open(path, StandardOpenOption.WRITE)) {
+                Files.move(fresh, path, StandardCopyOption.ATOMIC_MOVE,
+                        StandardCopyOption.REPLACE_EXISTING);
+                forceFolder();
+                old.write(ByteBuffer.wrap(new byte[2 * Xts.KEY_BYTES + 1]), 0); // its blocks would outlive its name
+                old.force(true);
+            }
+        } catch (IOException e) {
+            throw notWritten(e);
+        }
+    }
+
+    private DeviceGoneException notWritten(IOException cause) {
+        return new DeviceGoneException(this + " cannot be written: " + cause.getMessage(), cause);
+    }
+
+    private void forceFolder() throws IOException {
+        try (FileChannel entries = FileChannel.open(path.toAbsolutePath().getParent())) {
+            entries.force(true);
+        }
+    }
+
+    private static void write(Path file, byte[] key) throws IOException {
+        ByteBuffer bytes = ByteBuffer.wrap((HexFormat.of().formatHex(key) + "\n")
+                .getBytes(StandardCharsets.US_ASCII));
+        try (FileChannel channel = FileChannel.open(file,
+                Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
+                PosixFilePermissions.asFileAttribute(
+                        PosixFilePermissions.fromString("rw-------")))) {
+            boolean whole = false;
+            try {
+                while (bytes.hasRemaining()) {
+                    channel.write(bytes);
+                }
+                channel.force(true);
+                whole = true;
+            } finally {
+                if (!whole) {
+                    Files.delete(file);
+                }
+            }
+        }
+    }
+
+    @Override
+    public String toString() { return "key file " + path; }
+}

@@ -1,0 +1,30 @@
+package lunar.filter;
+
+/** Throws out what was not used for the longest time. */
+final class LruPolicy implements CachePolicy {
+    private final SlotQueue queue;
+
+    LruPolicy(int slots) { queue = new SlotQueue(new SlotQueue.Links(slots)); }
+
+    @Override
+    public void added(int slot, long page) { queue.add(slot); }
+
+    @Override
+    public void used(int slot) {
+        queue.remove(slot);
+        queue.add(slot);
+    }
+
+    @Override
+    public void removed(int slot) { queue.remove(slot); }
+
+    @Override
+    public int evict() {
+        int slot = queue.oldest();
+        queue.remove(slot);
+        return slot;
+    }
+
+    @Override
+    public String toString() { return "lru"; }
+}

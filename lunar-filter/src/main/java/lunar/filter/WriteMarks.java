@@ -1,0 +1,75 @@
+package lunar.filter;
+
+/**
+ * Tells whether a range was changed since a stamp was taken. What was read from below may be put into a cache only if
+ * no write to it was under way when the read began, and none has begun since: then the cache has what the device has.
+ * What was written may be put there under the same condition, the write itself apart.
+ *
+ * <p>Pages share a fixed number of counters, a group of neighbours each, so that a check costs a few additions however
+ * many requests are in flight. A counter that two pages share can only make a clean page look changed. The caller's
+ * lock guards it.
+ */
+final class WriteMarks {
+    /** Stamp of a range that is being changed. */
+    static final long CHANGING = -1;
+
+    static final int GROUP_PAGES = 8;
+    static final int COUNTERS = 4096;
+
+    private final int[] underWay = new int[COUNTERS];
+    private final long[] begun = new long[COUNTERS];
+
+    /** A write to these pages begins. */
+    void begin(long first, long end) {
+        int count = counters(first, end);
+        for (int i = 0; i < count; i++) {
+            underWay[counter(first, i)]++;
+            begun[counter(first, i)]++;
+        }
+    }
+
+    /** It has ended. */
+    void end(long first, long end) {
+        int count = counters(first, end);
+        for (int i = 0; i < count; i++) {
+            underWay[counter(first, i)]--;
+        }
+    }
+
+    /**
+     * Takes a stamp to compare with later ({@link #isUnchanged}).
+     *
+     * @param own 1 for a write, which has begun itself; else 0
+     * @return CHANGING where another write is under way
+     */
+    long stamp(long first, long end, int own) {
+        int count = counters(first, end);
+        long sum = 0;
+        for (int i = 0; i < count; i++) {
+            if (underWay[counter(first, i)] > own) {
+                return CHANGING;
+            }
+            sum += begun[counter(first, i)];
+        }
+        return sum;
+    }
+
+    /** Whether no write has begun since the stamp. Counters only grow, so an equal sum means equal counters. */
+    boolean isUnchanged(long first, long end, long stamp) {
+        int count = counters(first, end);
+        long sum = 0;
+        for (int i = 0; i < count; i++) {
+            sum += begun[counter(first, i)];
+        }
+        return sum == stamp;
+    }
+
+    private static int counters(long first, long end) {
+        return (int) Math.min(COUNTERS,
+                Math.ceilDiv(end, GROUP_PAGES) - Math.floorDiv(first, GROUP_PAGES));
+    }
+
+    private static int counter(long first, int i) {
+        return (int) ((Math.floorDiv(first, GROUP_PAGES) + i) & (COUNTERS - 1));
+    }
+}

@@ -1,0 +1,127 @@
+package lunar.initiator.internal.lun;
+
+import java.util.EnumSet;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.UUID;
+import lunar.block.Capability;
+import lunar.block.Geometry;
+import lunar.block.Identity;
+import lunar.block.Limits;
+import lunar.scsi.block.CapacityData16;
+import lunar.scsi.mode.CachingModePage;
+import lunar.scsi.mode.ModeParameters;
+import lunar.scsi.vpd.BlockLimits;
+import lunar.scsi.vpd.LogicalBlockProvisioning;
+
+/**
+ * Properties of a LUN, probed when it was opened. Those that it has not reported get a safe value.
+ *
+ * @param unmapsByWriteSame WRITE SAME of zeroes may unmap, and zeroes what it leaves mapped (LBPWS and LBPRZ, SBC-4
+ *        section 4.7.3.4.4). UNMAP leaves what is no whole granule as it is, and whatever else the device likes, so
+ *        LBPU and LBPRZ alone make no zeroes
+ * @param hasVolatileCache a write without FUA may be lost when the target loses power
+ * @param writeVerifier changes when the target may have lost acknowledged writes; empty where it reports none
+ * @param hasHoles blocks may be unmapped, and then read as zeroes (LBPME and LBPRZ)
+ * @param answers the answers to optional questions on which these traits depend
+ */
+public record LunTraits(Geometry geometry, Limits limits, Set<Capability> capabilities,
+        Identity identity,
+        boolean readOnly, boolean unmapsByWriteSame, boolean hasHoles, boolean hasVolatileCache,
+        Optional<UUID> writeVerifier, LunAnswers answers) {
+    /** Longest transfer of a device that reports none, and the longest of all: the buffer length is an int. */
+    private static final int DEFAULT_TRANSFER_BYTES = 8 << 20;
+    private static final long MAX_TRANSFER_BYTES = 256 << 20;
+    private static final int OPTIMAL_TRANSFER_BYTES = 256 << 10;
+    private static final long MAX_WRITE_SAME_BLOCKS = 0x7f_ffff;
+    private static final long MAX_UNMAP_BLOCKS = 0xffff_ffffL;
+    private static final int BUFFER_ALIGNMENT_BYTES = 1;
+    private static final BlockLimits NO_LIMITS = new BlockLimits(false, 0, 0, 0, 0, 0, 0, 0, 0,
+            OptionalLong.empty(), 0, 0);
+
+    public LunTraits {
+        capabilities = Set.copyOf(capabilities);
+    }
+
+    /** @param told current blocks, by either READ CAPACITY */
+    static LunTraits of(Geometry told, Identity identity, Optional<UUID> writeVerifier,
+            int queueDepth, LunAnswers answers) {
+        return of(told, identity, writeVerifier, queueDepth, answers,
+                hasVolatileCache(answers.mode()));
+    }
+
+    private static LunTraits of(Geometry told, Identity identity, Optional<UUID> writeVerifier,
+            int queueDepth, LunAnswers answers, boolean hasVolatileCache) {
+        var geometry = new Geometry(told.blockSize(), told.blockCount(), told.blockSize() << answers
+                .capacity().map(CapacityData16::physicalExponent).orElse(0));
+        BlockLimits limits = answers.limits().orElse(NO_LIMITS);
+        Optional<LogicalBlockProvisioning> provisioning = answers.provisioning();
+        boolean zeroes = answers.capacity().map(CapacityData16::readZeroes).orElse(false);
+        var capabilities = EnumSet.noneOf(Capability.class);
+        if (answers.writesSame().orElse(limits.maxWriteSameBlocks() > 0)) {
+            capabilities.add(Capability.WRITE_ZEROES);
+        }
+        boolean unmapsByWriteSame = zeroes && capabilities.contains(Capability.WRITE_ZEROES)
+                && provisioning.map(LogicalBlockProvisioning::writeSame16).orElse(false);
+        if (unmapsByWriteSame) {
+            capabilities.add(Capability.UNMAP);
+            capabilities.add(Capability.UNMAP_ZEROES);
+        } else if (zeroes && provisioning.map(LogicalBlockProvisioning::unmap).orElse(false)) {
+            capabilities.add(Capability.UNMAP);
+        }
+        if (limits.maxCompareAndWriteBlocks() > 0 && answers.comparesAndWrites().orElse(false)) {
+            capabilities.add(Capability.COMPARE_AND_WRITE);
+        }
+        if (answers.mode().map(ModeParameters::supportsFua).orElse(false)) {
+            capabilities.add(Capability.FUA);
+        }
+        return new LunTraits(geometry, limits(geometry, limits, queueDepth, capabilities),
+                capabilities, identity,
+                answers.mode().map(ModeParameters::isWriteProtected).orElse(false),
+                unmapsByWriteSame,
+                zeroes && answers.capacity().map(CapacityData16::provisioned).orElse(false),
+                hasVolatileCache, writeVerifier, answers);
+    }
+
+    /**
+     * Returns these traits, with the unit's answers to another session where it did not answer this one. Whether it has
+     * a volatile cache can be changed at any time: without an answer to this session it counts as having one.
+     */
+    public LunTraits orElse(LunTraits other) {
+        return of(geometry, identity, writeVerifier, limits.queueDepth(),
+                answers.orElse(other.answers), hasVolatileCache);
+    }
+
+    /** Whether WCE is set; a device that has no Caching mode page may have a cache all the same (SBC-4 4.15). */
+    private static boolean hasVolatileCache(Optional<ModeParameters> mode) {
+        return !(mode.flatMap(pages -> pages.page(CachingModePage.CODE))
+                .orElse(null) instanceof CachingModePage caching)
+                || caching.writeCacheEnabled();
+    }
+
+    private static Limits limits(Geometry geometry, BlockLimits told, int queueDepth,
+            Set<Capability> capabilities) {
+        int blockSize = geometry.blockSize();
+        long most = MAX_TRANSFER_BYTES / blockSize;
+        long transfer = told.maxTransferBlocks() == 0
+                ? DEFAULT_TRANSFER_BYTES / blockSize
+                : Math.min(told.maxTransferBlocks(), most);
+        long optimal = told.optimalTransferBlocks() == 0
+                ? OPTIMAL_TRANSFER_BYTES / blockSize
+                : told.optimalTransferBlocks();
+        long writeSame = told.maxWriteSameBlocks() <= 0
+                ? MAX_WRITE_SAME_BLOCKS
+                : Math.min(told.maxWriteSameBlocks(), MAX_WRITE_SAME_BLOCKS);
+        long unmap = told.maxUnmapBlocks() == 0 ? MAX_UNMAP_BLOCKS : told.maxUnmapBlocks();
+        return new Limits((int) transfer, (int) Math.min(optimal, transfer),
+                capabilities.contains(Capability.UNMAP_ZEROES)
+                        ? writeSame
+                        : capabilities.contains(Capability.UNMAP) ? unmap : 0,
+                capabilities.contains(Capability.WRITE_ZEROES) ? writeSame : 0,
+                capabilities.contains(Capability.COMPARE_AND_WRITE)
+                        ? told.maxCompareAndWriteBlocks()
+                        : 0,
+                queueDepth, BUFFER_ALIGNMENT_BYTES);
+    }
+}

@@ -1,0 +1,58 @@
+package lunar.initiator.internal.retry;
+
+import java.util.function.Supplier;
+import lunar.block.AbortedException;
+import lunar.block.StorageException;
+import lunar.initiator.ScsiResult;
+
+/** Sends a command by blocking calls, as often as {@link RetryPolicy} decides. */
+public final class RetriedCall {
+    /** Sends the command once. */
+    @FunctionalInterface
+    public interface Attempt {
+        ScsiResult send() throws StorageException;
+    }
+
+    private RetriedCall() {}
+
+    /**
+     * Sends a command until it succeeds or is not to be sent again.
+     *
+     * @param idempotent whether it may be performed twice
+     * @param timeMs how long its pauses may take together; 0 where only unit attentions are to be passed
+     * @param what the command and where it goes, for the message
+     * @return the last result, of any status
+     * @throws AbortedException when the thread is interrupted in a pause; the interrupt status is kept
+     */
+    public static ScsiResult send(Attempt attempt, boolean idempotent, long timeMs,
+            Supplier<String> what) throws StorageException {
+        var retries = new RetryPolicy();
+        long leftMs = timeMs;
+        while (true) {
+            ScsiResult result = attempt.send();
+            long pauseMs = retries.pauseMs(result.status(), result.senseData(), idempotent,
+                    leftMs);
+            if (pauseMs == RetryPolicy.NEVER) {
+                return result;
+            }
+            if (pauseMs > 0) {
+                pause(pauseMs, what.get() + ": status " + result.status());
+                leftMs -= pauseMs;
+            }
+        }
+    }
+
+    /**
+     * Sleeps.
+     *
+     * @throws AbortedException when the thread is interrupted; the interrupt status is kept
+     */
+    public static void pause(long pauseMs, String what) throws AbortedException {
+        try {
+            Thread.sleep(pauseMs);
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+            throw new AbortedException(what + ": interrupted while waiting");
+        }
+    }
+}

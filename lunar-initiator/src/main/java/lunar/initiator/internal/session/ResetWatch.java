@@ -1,0 +1,113 @@
+package lunar.initiator.internal.session;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import lunar.initiator.ResetTold;
+import lunar.initiator.UnflushedWrites;
+import lunar.initiator.internal.retry.SenseMapping;
+import lunar.scsi.AdditionalSense;
+import lunar.scsi.Bytes;
+import lunar.scsi.Lun;
+import lunar.scsi.SenseKey;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sees every unit attention of a session before the command that got it ends, whichever command that is, so that no
+ * report of a reset is missed. Until a unit is opened, keeps the reports; from then on a reset is a loss of the unit's
+ * cache ({@link UnflushedWrites}), unless this session has requested it. Thread-safe.
+ */
+public final class ResetWatch {
+    private static final int RESETS = 0x29;
+
+    private final Map<Long, ResetTold> told = new ConcurrentHashMap<>();
+    private final Map<Long, List<UnflushedWrites>> open = new ConcurrentHashMap<>();
+    /** Units that this session has reset, and that have not reported it yet. */
+    private final Set<Long> asked = ConcurrentHashMap.newKeySet();
+    private final String target;
+
+    public ResetWatch(String target) { this.target = target; }
+
+    /** Takes the sense data of a command that ended with CHECK CONDITION. */
+    public void heard(long lun, Bytes sense) {
+        if (sense.length() > 0) {
+            var decoded = SenseMapping.sense(sense);
+            if (decoded.key() == SenseKey.UNIT_ATTENTION) {
+                heard(lun, decoded.additional());
+            } else if (decoded.deferred() && decoded.key() != SenseKey.RECOVERED_ERROR) {
+                lost(lun, "the failure of an earlier command: " + decoded);
+            }
+        }
+    }
+
+    /** Takes a unit attention. */
+    public void heard(long lun, AdditionalSense attention) {
+        ResetTold what = meaning(attention);
+        boolean isAnswer = attention.asc() == RESETS && what != ResetTold.NEXUS_LOSS
+                && asked.remove(lun);
+        if (what == null || (what == ResetTold.RESET && isAnswer)) {
+            return;
+        }
+        told.merge(lun, what, (a, b) -> a.compareTo(b) >= 0 ? a : b);
+        if (what != ResetTold.NEXUS_LOSS) {
+            lost(lun, attention.toString());
+        }
+    }
+
+    /**
+     * Returns the meaning of an additional sense code; null where it does not concern a volatile cache. A logical unit
+     * reset (29h/03h) ends tasks and leaves what they have written (SAM-5 section 6.3.3).
+     */
+    private static @Nullable ResetTold meaning(AdditionalSense sense) {
+        if (sense.asc() != RESETS) {
+            return null;
+        }
+        return switch (sense.ascq()) {
+            case 0x00, 0x02 -> ResetTold.RESET;
+            case 0x01, 0x04 -> ResetTold.POWER_ON;
+            case 0x07 -> ResetTold.NEXUS_LOSS;
+            default -> null;
+        };
+    }
+
+    private void lost(long lun, String what) {
+        open.getOrDefault(lun, List.of())
+                .forEach(each -> each.lost(target + "/" + new Lun(lun) + " reports: " + what));
+    }
+
+    /** Notes that this session requests a reset, which is no power failure: the unit's report of it is not a loss. */
+    public void asked(Lun lun) {
+        asked.add(lun.value());
+    }
+
+    /** Notes that the target has refused the reset: the next report of one does not answer the request. */
+    public void refused(Lun lun) {
+        asked.remove(lun.value());
+    }
+
+    /** Like {@link #refused}, but for all units, after {@link #askedForAll}. */
+    void refusedForAll() {
+        asked.clear();
+    }
+
+    /** Like {@link #asked}, but for all units that are open. */
+    void askedForAll() {
+        asked.addAll(open.keySet());
+    }
+
+    /** Returns what a unit has reported so far by this session. */
+    public ResetTold told(Lun lun) {
+        return told.getOrDefault(lun.value(), ResetTold.NOTHING);
+    }
+
+    /** Registers an opened unit: from now on its resets are losses. */
+    public void opened(Lun lun, UnflushedWrites writes) {
+        open.computeIfAbsent(lun.value(), _ -> new CopyOnWriteArrayList<>()).add(writes);
+    }
+
+    public void closed(Lun lun, UnflushedWrites writes) {
+        open.getOrDefault(lun.value(), List.of()).remove(writes);
+    }
+}

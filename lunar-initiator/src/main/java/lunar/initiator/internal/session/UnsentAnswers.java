@@ -1,0 +1,53 @@
+package lunar.initiator.internal.session;
+
+/**
+ * Counts answers that a target has requested and that are still queued for it, up to a limit: a target that requests
+ * answers and does not take them could fill the memory. Tracks where in the output each answer ends. Guarded by the
+ * lock of {@link Tasks}. Allocates nothing once it has seen the load.
+ */
+public final class UnsentAnswers {
+    private static final int FEW = 2;
+
+    private final int limit;
+    private long[] ends;
+    private int first;
+    private int count;
+
+    public UnsentAnswers(int limit) {
+        this.limit = limit;
+        ends = new long[Math.min(limit, FEW)];
+    }
+
+    /**
+     * Adds a queued answer.
+     *
+     * @param end bytes queued by the connection so far, those of the answer included
+     * @param sent bytes of these that the network has taken
+     * @return false if it would exceed the limit: it is not counted
+     */
+    public boolean add(long end, long sent) {
+        while (count > 0 && ends[first] <= sent) {
+            first = (first + 1) % ends.length;
+            count--;
+        }
+        if (count == limit) {
+            return false;
+        }
+        if (count == ends.length) {
+            long[] more = new long[(int) Math.min(limit, 2L * count)];
+            System.arraycopy(ends, first, more, 0, count - first);
+            System.arraycopy(ends, 0, more, count - first, first);
+            ends = more;
+            first = 0;
+        }
+        ends[(first + count) % ends.length] = end;
+        count++;
+        return true;
+    }
+
+    /** Forgets all answers, when the connection or the command begins anew. */
+    void clear() {
+        first = 0;
+        count = 0;
+    }
+}

@@ -1,0 +1,266 @@
+package lunar.initiator.multipath;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import lunar.block.BlockRequest;
+import lunar.block.DeviceGoneException;
+import lunar.block.Identity;
+import lunar.block.StorageException;
+import lunar.initiator.Initiator;
+import lunar.initiator.Session;
+import lunar.initiator.internal.retry.Backoff;
+import lunar.iscsi.pdu.Isid;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Requests of a device that wait at the {@link WriteBarrier} of its unit, each as long as requests may wait for a path,
+ * but at least for {@link MultipathOptions#DEFAULT_NO_PATH_MS}, since paths are up; then it fails. No request is ever
+ * sent past the barrier. Ends sessions that devices closed before have left stale, and those that a path of its own has
+ * left in another portal group. Thread-safe.
+ */
+final class HeldWrites implements BarrierUser {
+    private final String unit;
+    private final UsablePaths paths;
+    private final Initiator initiator;
+    private final MultipathOptions options;
+    private final long patienceMs;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    private final Deque<WaitingRequest> held = new ArrayDeque<>(); // guarded by the lock
+    private boolean adopting; // guarded by the lock
+    private boolean closed; // guarded by the lock
+    private volatile @Nullable WriteBarrier barrier;
+
+    /** @param unit name of the unit, for messages */
+    HeldWrites(String unit, UsablePaths paths, Initiator initiator, MultipathOptions options) {
+        this.unit = unit;
+        this.paths = paths;
+        this.initiator = initiator;
+        this.options = options;
+        patienceMs = Math.max(options.noPathMs(), MultipathOptions.DEFAULT_NO_PATH_MS);
+    }
+
+    /** Joins the unit's barrier, once the unit is known. Requests come afterwards. */
+    void begin(Identity identity) {
+        lock.lock();
+        try {
+            if (barrier == null && !closed) {
+                barrier = WriteBarrier.join(this, options.paths().getFirst().targetName(),
+                        identity);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Handles a failed request. Where its session may still perform it, writes to its blocks wait. */
+    void unanswered(PathSession session, BlockRequest request, StorageException failure) {
+        WriteBarrier mine = barrier;
+        if (mine != null && WriteBarrier.changes(request)
+                && failure instanceof DeviceGoneException gone && gone.unanswered()) {
+            mine.raise(session, request);
+        }
+    }
+
+    /** Notes that the target has ended sessions. */
+    void ended(List<PathSession> sessions) {
+        WriteBarrier mine = barrier;
+        if (mine != null) {
+            mine.lower(sessions);
+        }
+    }
+
+    /**
+     * Hands over a session that a path has left in a portal group where it logs in no more: if in doubt, others end it.
+     * Not at the path's present portal: a login there with its ISID would end the session that it has just made.
+     */
+    void abandon(PathSession session, Session made) {
+        WriteBarrier mine = barrier;
+        session.isNotAt(made.portal());
+        if (mine != null) {
+            mine.abandon(session);
+        }
+    }
+
+    /** Notes a login with an ISID: the target has ended the sessions it replaces (RFC 7143 section 6.3.5). */
+    void reinstated(Session made, Isid isid) {
+        WriteBarrier mine = barrier;
+        if (mine == null) {
+            return;
+        }
+        var ended = new ArrayList<PathSession>();
+        for (PathSession old : mine.stale()) {
+            if (old.isReinstatedBy(made, isid)) {
+                ended.add(old);
+            } else if (old.isid().equals(isid)
+                    && old.initiatorName().equals(initiator.name())) {
+                old.isNotAt(made.portal());
+            }
+        }
+        mine.lower(ended);
+    }
+
+    boolean isHeldBack(BlockRequest request) {
+        WriteBarrier mine = barrier;
+        return mine != null && mine.before(request) != null;
+    }
+
+    // --- requests that wait ---
+
+    /** Holds a request until the barrier is lowered. */
+    void hold(WaitingRequest request) {
+        long nowNanos = System.nanoTime();
+        BlockRequest asked = request.asked();
+        StorageException failure = null;
+        lock.lock();
+        try {
+            boolean late = request.heldUntilNanos != 0
+                    && request.heldUntilNanos - nowNanos <= 0;
+            if (isHeldBack(asked) && paths.hasPath()) { // or that has just changed
+                if (!closed && !late) {
+                    add(request, nowNanos);
+                    return;
+                }
+                failure = closed ? closedFailure() : tooLong(asked);
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (failure == null) {
+            request.resume();
+        } else {
+            request.fail(failure);
+        }
+    }
+
+    /** With the lock held. */
+    private void add(WaitingRequest request, long nowNanos) {
+        if (request.heldUntilNanos == 0 && patienceMs != MultipathOptions.FOREVER) {
+            request.heldUntilNanos = Math.max(1, nowNanos + patienceMs * 1_000_000);
+            CompletableFuture.delayedExecutor(patienceMs, TimeUnit.MILLISECONDS)
+                    .execute(this::expire);
+        }
+        held.add(request);
+    }
+
+    private void expire() {
+        var late = new ArrayList<WaitingRequest>();
+        long nowNanos = System.nanoTime();
+        lock.lock();
+        try {
+            held.removeIf(request -> request.heldUntilNanos != 0
+                    && request.heldUntilNanos - nowNanos <= 0
+                    && late.add(request));
+        } finally {
+            lock.unlock();
+        }
+        late.forEach(request -> request.fail(tooLong(request.asked())));
+    }
+
+    private DeviceGoneException tooLong(BlockRequest request) {
+        WriteBarrier mine = barrier;
+        PathSession before = mine == null ? null : mine.before(request);
+        return new DeviceGoneException(unit + ": " + request + " waited " + patienceMs
+                + " ms for an earlier write to its blocks, which the target may still perform"
+                + (before == null
+                        ? ""
+                        : ": " + before + " is lost, and no portal of its group"
+                                + " takes the login that ends it; restore one of them"));
+    }
+
+    private DeviceGoneException closedFailure() {
+        return new DeviceGoneException(unit + " is closed");
+    }
+
+    /** {@inheritDoc} Also called when no path is up any more: they then wait for a path. */
+    @Override
+    public void lowered() { drain().forEach(WaitingRequest::resume); }
+
+    private List<WaitingRequest> drain() {
+        lock.lock();
+        try {
+            List<WaitingRequest> all = List.copyOf(held);
+            held.clear();
+            changed.signalAll();
+            return all;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    // --- what other devices have left, and own paths in other portal groups ---
+
+    @Override
+    public void adopt() {
+        WriteBarrier mine = barrier;
+        lock.lock();
+        try {
+            if (closed || adopting || mine == null || mine.staleBeside(this).isEmpty()) {
+                return;
+            }
+            adopting = true;
+        } finally {
+            lock.unlock();
+        }
+        var _ = Thread.ofVirtual().name("lunar-fence").start(() -> endOthers(mine));
+    }
+
+    private void endOthers(WriteBarrier mine) {
+        var backoff = new Backoff(options.minPauseMs(), options.maxPauseMs());
+        do {
+            for (PathSession other : mine.staleBeside(this)) {
+                if (other.isInDoubt() && SessionFence.end(initiator, other,
+                        paths.sessionsBeside(null), true)) {
+                    mine.lower(List.of(other));
+                }
+            }
+        } while (pause(mine, backoff.nextMs()));
+    }
+
+    /** Waits before the next try; false where there is nothing left to try. */
+    private boolean pause(WriteBarrier mine, long ms) {
+        lock.lock();
+        try {
+            long left = ms * 1_000_000;
+            while (left > 0 && !closed && !mine.staleBeside(this).isEmpty()) {
+                left = changed.awaitNanos(left);
+            }
+            adopting = !closed && !mine.staleBeside(this).isEmpty();
+            return adopting;
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+            adopting = false;
+            return false;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    // --- the end ---
+
+    /** Refuses further requests, and fails those that wait. */
+    void close() {
+        lock.lock();
+        try {
+            closed = true;
+        } finally {
+            lock.unlock();
+        }
+        drain().forEach(request -> request.fail(closedFailure()));
+    }
+
+    /** Called when the paths have stopped; sessions that they leave stale are for the unit's next device to end. */
+    void leave(List<PathSession> left) {
+        WriteBarrier mine = barrier;
+        if (mine != null) {
+            mine.leave(this, left);
+        }
+    }
+}

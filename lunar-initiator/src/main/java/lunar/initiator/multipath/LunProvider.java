@@ -1,0 +1,90 @@
+package lunar.initiator.multipath;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import lunar.block.BlockDevice;
+import lunar.block.DeviceGoneException;
+import lunar.block.DeviceUri;
+import lunar.block.StorageException;
+import lunar.block.spi.DeviceProvider;
+import lunar.initiator.Initiator;
+import lunar.initiator.InitiatorOptions;
+import lunar.initiator.IscsiUri;
+import lunar.initiator.SessionOptions;
+import lunar.iscsi.text.TargetAddress;
+import lunar.scsi.Lun;
+
+/** Opens {@code iscsi:} and {@code iser:} URIs: an initiator and sessions for one LUN, closed with it. */
+public final class LunProvider implements DeviceProvider {
+    /** For the {@link java.util.ServiceLoader}. */
+    public LunProvider() {}
+
+    @Override
+    public Set<String> schemes() { return Set.of("iscsi", "iser"); }
+
+    @Override
+    public BlockDevice open(DeviceUri uri) throws StorageException {
+        IscsiUri parsed = IscsiUri.of(uri);
+        Lun lun = parsed.lun().orElseThrow(() -> new IllegalArgumentException(
+                "the URI of " + parsed.sessionOptions().targetName()
+                        + " has no LUN; write its number at the end, as in .../0"));
+        Initiator initiator = Initiator
+                .create(parsed.initiatorName().orElse(InitiatorOptions.DEFAULT_NAME));
+        try {
+            return MultipathDevice.open(initiator, options(initiator, parsed, lun),
+                    initiator::close);
+        } catch (StorageException e) {
+            initiator.close();
+            throw e;
+        } catch (IOException e) {
+            initiator.close();
+            throw new DeviceGoneException(String.valueOf(e.getMessage()), e); // tells where and what
+        } catch (RuntimeException e) {
+            initiator.close();
+            throw e;
+        }
+    }
+
+    private static MultipathOptions options(Initiator initiator, IscsiUri uri, Lun lun)
+            throws IOException {
+        SessionOptions first = uri.sessionOptions();
+        IscsiUri.Paths paths = uri.paths();
+        List<TargetAddress> told = paths.sessions() == 1 && first.connections() == 1
+                ? List.of()
+                : portals(initiator, first);
+        List<TargetAddress> portals = Stream.concat(Stream.of(first.portal()),
+                told.stream().map(LunProvider::bare)).distinct().toList();
+        MultipathOptions options = MultipathOptions.of(IntStream.range(0, paths.sessions())
+                .mapToObj(i -> first.withPortal(portals.get(i % portals.size()))
+                        .withOtherPortals(told))
+                .toList(), lun);
+        if (paths.policy().isPresent()) {
+            options = options.withPolicy(switch (paths.policy().get()) {
+                case "fixed" -> PathPolicy.fixed();
+                case "round-robin" -> PathPolicy.roundRobin();
+                case "service-time" -> PathPolicy.serviceTime();
+                default -> PathPolicy.leastQueue();
+            });
+        }
+        options = options.withStableCache(paths.stableCache());
+        return paths.noPathMs().isPresent()
+                ? options.withNoPathMs(paths.noPathMs().getAsLong())
+                : options;
+    }
+
+    /** Returns the portals of a target that discovery reports, with their groups. */
+    private static List<TargetAddress> portals(Initiator initiator, SessionOptions known)
+            throws IOException {
+        return initiator.discover(known).stream()
+                .filter(target -> target.name().equals(known.targetName()))
+                .flatMap(target -> target.addresses().stream()).toList();
+    }
+
+    private static TargetAddress bare(TargetAddress address) {
+        return new TargetAddress(address.host(), address.port(), OptionalInt.empty());
+    }
+}

@@ -1,0 +1,28 @@
+package lunar.initiator.multipath;
+
+/**
+ * Limits how long a request is sent again to a unit that reports itself gone over open sessions, such as one that
+ * another gateway has taken over. Not thread-safe.
+ */
+final class Refusal {
+    private final MultipathOptions options;
+    /** Time to give up, by {@link System#nanoTime}; 0 as long as the request was not refused, and for never. */
+    private long giveUpNanos;
+
+    Refusal(MultipathOptions options) { this.options = options; }
+
+    /** Resets this for another request. */
+    void reset() { giveUpNanos = 0; }
+
+    /** Notes a session by which the unit reports itself gone. Returns whether the request is to be given up. */
+    boolean isFinal(PathSession by) {
+        if (!by.session().isOpen()) {
+            return false;
+        }
+        long nowNanos = System.nanoTime();
+        if (giveUpNanos == 0) {
+            giveUpNanos = options.giveUpNanos(nowNanos);
+        }
+        return giveUpNanos != 0 && giveUpNanos - nowNanos <= 0;
+    }
+}

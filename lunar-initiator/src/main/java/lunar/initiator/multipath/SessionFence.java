@@ -1,0 +1,129 @@
+package lunar.initiator.multipath;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import lunar.block.StorageException;
+import lunar.initiator.Exchange;
+import lunar.initiator.Initiator;
+import lunar.initiator.LunDevice;
+import lunar.initiator.Session;
+import lunar.initiator.SessionOptions;
+import lunar.initiator.internal.retry.Backoff;
+import lunar.iscsi.text.SessionEnd;
+import lunar.iscsi.text.TargetAddress;
+
+/**
+ * Ends a stale session at its target, so that none of its commands is performed any more: by a login with its ISID,
+ * which the target answers after it has ended the old session with its connections and tasks (session reinstatement,
+ * RFC 7143 section 6.3.5). Any portal of the session's group will do, so the path that failed is not needed. A target
+ * of Lunar ends it on request through another group too ({@link SessionEnd}). Nothing else counts: LOGICAL UNIT RESET
+ * leaves the session alive, and with it commands still on their way there. Blocks; any thread.
+ */
+final class SessionFence {
+    private static final System.Logger LOG = System.getLogger("lunar.initiator");
+
+    /** T10 vendor of units that Lunar serves. */
+    private static final String LUNAR = "LUNAR";
+
+    private static final long FIRST_PAUSE_MS = 10;
+    private static final long MAX_PAUSE_MS = 500;
+
+    private SessionFence() {}
+
+    /**
+     * Tries the portals at which other sessions are up, then, if requested, the portal of the stale session.
+     *
+     * @param up sessions of other paths to the unit
+     * @param itself whether to try the stale session's own portal: not where its path logs in there anyway
+     * @return whether the session is known to have ended
+     */
+    static boolean end(Initiator initiator, PathSession stale, List<PathSession> up,
+            boolean itself) {
+        for (PathSession other : up) {
+            boolean ended = other.isInGroupOf(stale)
+                    ? reinstate(initiator, stale, other.options().portal())
+                    : initiator.name().equals(stale.initiatorName()) && ask(other, stale);
+            if (ended) {
+                return true;
+            }
+        }
+        return itself && reinstate(initiator, stale, stale.options().portal());
+    }
+
+    /**
+     * Returns the server of Lunar that has a session, so that it can be asked later to end it; empty for other targets,
+     * which are not asked, since some end the connection at a key that they do not know.
+     */
+    static Optional<UUID> serverOf(Session session, LunDevice device) throws StorageException {
+        return device.identity().vendor().equals(LUNAR)
+                ? SessionEnd.instance(
+                        session.start(new Exchange.Text(SessionEnd.question())).await())
+                : Optional.empty();
+    }
+
+    /** Asks a server of Lunar to end the session, where the other session leads to the same server. */
+    private static boolean ask(PathSession by, PathSession stale) {
+        if (stale.server().isEmpty() || !stale.server().equals(by.server())) {
+            return false;
+        }
+        var end = new SessionEnd(stale.server().get(), stale.isid(), stale.portalGroupTag(),
+                stale.options().targetName());
+        long untilNanos = System.nanoTime() + 1_000_000L * stale.options().timeouts().loginMs();
+        try {
+            var backoff = new Backoff(FIRST_PAUSE_MS, MAX_PAUSE_MS);
+            while (untilNanos - System.nanoTime() > 0) {
+                Optional<SessionEnd.Answer> answer = SessionEnd
+                        .answer(by.session().start(new Exchange.Text(end.request())).await());
+                if (answer.isEmpty()) {
+                    return false;
+                }
+                if (answer.get() == SessionEnd.Answer.ENDED) {
+                    LOG.log(System.Logger.Level.INFO,
+                            "{0} has been ended at the target on request, through {1}", stale,
+                            by.session().portal());
+                    return true;
+                }
+                Thread.sleep(backoff.nextMs());
+            }
+        } catch (StorageException e) {
+            LOG.log(System.Logger.Level.DEBUG, "{0}: not ended through {1}: {2}", stale, by,
+                    e.getMessage());
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+        return false;
+    }
+
+    private static boolean reinstate(Initiator initiator, PathSession stale,
+            TargetAddress portal) {
+        if (!stale.mayBeAt(portal)) {
+            return false;
+        }
+        if (initiator.name().equals(stale.initiatorName())) {
+            return logIn(initiator, stale, portal);
+        }
+        try (var same = Initiator.create(stale.initiatorName())) { // the name is part of the nexus
+            return logIn(same, stale, portal);
+        }
+    }
+
+    private static boolean logIn(Initiator initiator, PathSession stale, TargetAddress portal) {
+        SessionOptions options = stale.options().withPortal(portal).withConnections(1);
+        try (Session made = initiator.loginHere(options, stale.isid())) {
+            boolean same = stale.isReinstatedBy(made, stale.isid());
+            if (!same) { // another try could end a session that the path has made in that group by then
+                stale.isNotAt(portal);
+            }
+            LOG.log(System.Logger.Level.INFO, same
+                    ? "{0} has been ended at the target through {1}"
+                    : "{0} is not in the portal group of {1}", stale, portal);
+            return same;
+        } catch (IOException | RuntimeException e) {
+            LOG.log(System.Logger.Level.DEBUG, "{0}: not ended through {1}: {2}", stale, portal,
+                    e.getMessage());
+            return false;
+        }
+    }
+}

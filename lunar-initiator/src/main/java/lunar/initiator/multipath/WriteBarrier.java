@@ -1,0 +1,160 @@
+package lunar.initiator.multipath;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import lunar.block.BlockRequest;
+import lunar.block.Identity;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Holds back writes to blocks that a write of a {@linkplain PathSession stale session} may still change, until that
+ * session is known to have ended at its target. A write that waits in a network, in a proxy or in the target itself
+ * would otherwise undo a later one that was acknowledged. Reads and flushes are never held back: performing them twice,
+ * or before an unacknowledged write, changes nothing.
+ *
+ * <p>All devices of the process that show a unit share its barrier, and it outlives them while a session is stale: a
+ * RAID member that is closed and opened again meets what it left behind. Thread-safe; costs a volatile read while no
+ * session is stale.
+ */
+final class WriteBarrier {
+    /** Maximum number of units with stale sessions and no device open; beyond it the oldest are forgotten. */
+    private static final int MAX_UNUSED = 4096;
+
+    private static final System.Logger LOG = System.getLogger("lunar.initiator");
+
+    /** Contains the target name, since not every target gives each of its units an identity of its own. */
+    private record Key(String targetName, Identity identity) {}
+
+    private static final Map<Key, WriteBarrier> BARRIERS = new LinkedHashMap<>(); // guarded by itself
+
+    private final Key key;
+    private final List<BarrierUser> users = new ArrayList<>(); // guarded by BARRIERS
+    private final List<PathSession> stale = new ArrayList<>(); // guarded by itself
+    private volatile boolean raised;
+
+    private WriteBarrier(Key key) { this.key = key; }
+
+    /** Returns the barrier of a unit, and adds a device that uses it from now on. */
+    static WriteBarrier join(BarrierUser user, String targetName, Identity identity) {
+        synchronized (BARRIERS) {
+            WriteBarrier barrier = BARRIERS.computeIfAbsent(new Key(targetName, identity),
+                    WriteBarrier::new);
+            barrier.users.add(user);
+            return barrier;
+        }
+    }
+
+    /** Removes a closed device. The sessions that its paths have left are for others to end. */
+    void leave(BarrierUser user, List<PathSession> left) {
+        left.forEach(PathSession::orphan);
+        left.forEach(session -> session.closed(user));
+        stale().forEach(session -> session.closed(user));
+        synchronized (BARRIERS) {
+            boolean _ = users.remove(user);
+            if (users.isEmpty() && !raised) {
+                boolean _ = BARRIERS.remove(key, this);
+            } else if (users.isEmpty()) {
+                forgetOldest();
+            }
+        }
+        if (raised) {
+            users().forEach(BarrierUser::adopt);
+        }
+    }
+
+    private static void forgetOldest() {
+        List<WriteBarrier> unused = BARRIERS.values().stream().filter(each -> each.users.isEmpty())
+                .toList();
+        if (unused.size() > MAX_UNUSED) {
+            WriteBarrier gone = unused.getFirst();
+            LOG.log(System.Logger.Level.WARNING,
+                    "{0}: unanswered writes of sessions that were lost are no longer tracked",
+                    gone.key.targetName());
+            boolean _ = BARRIERS.remove(gone.key, gone);
+        }
+    }
+
+    /** Returns the stale sessions that are not of a device's own paths: of devices that are closed, or unreachable. */
+    List<PathSession> staleBeside(BarrierUser user) {
+        synchronized (stale) {
+            return stale.stream().filter(each -> !each.isOf(user)).toList();
+        }
+    }
+
+    /** Raises the barrier for an unanswered write of a session that has ended. */
+    void raise(PathSession session, BlockRequest request) {
+        synchronized (stale) {
+            if (!session.leave(request) || stale.contains(session)) {
+                return;
+            }
+            stale.add(session);
+            raised = true;
+        }
+        users().stream().filter(user -> !session.isOf(user)).forEach(BarrierUser::adopt);
+    }
+
+    /** Has any device of the unit end a session that is in doubt, and where no path will log in again. */
+    void abandon(PathSession session) {
+        if (!session.isInDoubt()) {
+            return;
+        }
+        session.orphan();
+        synchronized (stale) {
+            if (!stale.contains(session)) {
+                stale.add(session);
+            }
+            raised = true;
+        }
+        users().forEach(BarrierUser::adopt);
+    }
+
+    private List<BarrierUser> users() {
+        synchronized (BARRIERS) {
+            return List.copyOf(users);
+        }
+    }
+
+    /** Returns the session that holds a request back; null for none. */
+    @Nullable
+    PathSession before(BlockRequest request) {
+        if (!raised || !changes(request)) {
+            return null;
+        }
+        synchronized (stale) {
+            for (PathSession each : stale) {
+                if (each.mayUndo(request)) {
+                    return each;
+                }
+            }
+        }
+        return null;
+    }
+
+    /** Lowers the barrier for sessions that the target has ended: requests that waited for that go on. */
+    void lower(List<PathSession> ended) {
+        ended.forEach(PathSession::ended);
+        synchronized (stale) {
+            if (!stale.removeAll(ended)) {
+                return;
+            }
+            raised = !stale.isEmpty();
+        }
+        users().forEach(BarrierUser::lowered);
+    }
+
+    /** Returns the sessions that are not known to have ended. */
+    List<PathSession> stale() {
+        synchronized (stale) {
+            return List.copyOf(stale);
+        }
+    }
+
+    static boolean changes(BlockRequest request) {
+        return switch (request.operation()) {
+            case READ, FLUSH -> false;
+            case WRITE, UNMAP, WRITE_ZEROES, COMPARE_AND_WRITE -> true;
+        };
+    }
+}

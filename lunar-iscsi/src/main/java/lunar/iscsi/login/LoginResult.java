@@ -1,0 +1,32 @@
+package lunar.iscsi.login;
+
+import java.util.Optional;
+import lunar.iscsi.pdu.Isid;
+
+/**
+ * Result of a successful login; equal at both ends but for the point of view of {@code parameters}.
+ *
+ * @param parameters what the connection and its session run on
+ * @param initiatorName InitiatorName
+ * @param initiatorAlias InitiatorAlias
+ * @param sessionType SessionType
+ * @param targetName TargetName; always there in a normal session
+ * @param targetAlias TargetAlias
+ * @param portalGroupTag TargetPortalGroupTag; -1 where the target sent none, as in discovery
+ * @param isid ISID
+ * @param tsih the session's TSIH; at the target 0 until a new session is given one by {@link #withTsih}, at an
+ *        initiator 0 where the target has given none, so that no connection can join
+ * @param cid connection ID
+ * @param chapUser at the target: the CHAP_N under which the initiator proved itself; at the initiator: the CHAP_N
+ *        under which the target did
+ */
+public record LoginResult(OperationalParameters parameters, String initiatorName,
+        Optional<String> initiatorAlias, SessionType sessionType, Optional<String> targetName,
+        Optional<String> targetAlias, int portalGroupTag, Isid isid, int tsih, int cid,
+        Optional<String> chapUser) {
+    /** With the TSIH of the session. */
+    public LoginResult withTsih(int given) {
+        return new LoginResult(parameters, initiatorName, initiatorAlias, sessionType, targetName,
+                targetAlias, portalGroupTag, isid, given, cid, chapUser);
+    }
+}

@@ -1,0 +1,34 @@
+package lunar.loop;
+
+import java.io.IOException;
+
+/**
+ * The events of a transport's connections, such as those of a selector or of completion queues. All methods but
+ * {@link #wakeup} are called by the thread that runs the loop. The source handles each event on that thread before the
+ * call returns; a failure of one connection must not leave the call, since it would delay the others.
+ */
+public interface EventSource extends AutoCloseable {
+    /** Handles the events that are there, without waiting for one. */
+    void poll() throws IOException;
+
+    /**
+     * Waits for events and handles them. Returns without one after {@link #wakeup}, when the time is over, when the
+     * thread is interrupted, or for no reason.
+     *
+     * @param limitMs longest wait in milliseconds; 0 for no limit
+     */
+    void await(long limitMs) throws IOException;
+
+    /**
+     * Ends the {@link #await} that is under way; without one, the next returns at once. Called by any thread, also
+     * after {@link #close}.
+     */
+    void wakeup();
+
+    /** Returns how many connections and listeners this source has. */
+    int size();
+
+    /** Ends all connections and frees what the source holds. Called once, by the loop as it ends. */
+    @Override
+    void close();
+}

@@ -1,0 +1,247 @@
+package lunar.loop;
+
+import java.io.IOException;
+import java.util.Comparator;
+import java.util.PriorityQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import lunar.iscsi.spi.EventLoop;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An event loop over one {@link EventSource}. One thread at a time runs its tasks, its timers and the source's events:
+ * the loop's own thread, or a guest ({@link #lead}), which handles the events of its one connection and leaves tasks
+ * and timers to the loop's own thread.
+ */
+public final class EventSourceLoop implements EventLoop {
+    private static final System.Logger LOG = System.getLogger("lunar.loop");
+
+    /** Tasks run before the connections get their turn, which tasks that call for more tasks must not starve. */
+    private static final int MAX_TASKS_PER_TURN = 1024;
+
+    private static final long MAX_DELAY_MS = Long.MAX_VALUE / 4;
+
+    /** A timer; cancelled ones stay in the queue until they are due, so they let go of what they would run. */
+    private static final class Task implements Timer {
+        private final long atMs;
+        private final long number;
+        private volatile @Nullable Runnable what;
+
+        Task(Runnable what, long atMs, long number) {
+            this.what = what;
+            this.atMs = atMs;
+            this.number = number;
+        }
+
+        @Override
+        public void cancel() { what = null; }
+    }
+
+    private final EventSource source;
+    private final TaskQueue tasks = new TaskQueue();
+    private final PriorityQueue<Task> timers = new PriorityQueue<>(
+            Comparator.<Task>comparingLong(task -> task.atMs)
+                    .thenComparingLong(task -> task.number));
+    private final AtomicLong timerNumber = new AtomicLong();
+    private final AtomicBoolean waking = new AtomicBoolean();
+    private final Thread thread;
+    private final Leadership leadership;
+    private @Nullable BooleanSupplier lend;
+    private volatile boolean stopping;
+    private volatile boolean ended;
+
+    /**
+     * Makes a loop that {@link #start} starts.
+     *
+     * @param name of the loop's own thread, a daemon
+     * @param source the loop closes it when it ends
+     */
+    public EventSourceLoop(String name, EventSource source) {
+        this.source = source;
+        thread = Thread.ofPlatform().name(name).daemon().unstarted(this::run);
+        leadership = new Leadership(thread, () -> stopping || !tasks.isEmpty());
+    }
+
+    /** Starts the loop's own thread. Called once. */
+    public void start() { thread.start(); }
+
+    /** Returns the source that this loop runs. */
+    public EventSource source() { return source; }
+
+    private void run() {
+        leadership.begin();
+        while (!stopping) {
+            // Left behind by a task, it would make every wait return at once.
+            boolean _ = Thread.interrupted();
+            try {
+                runTasks(MAX_TASKS_PER_TURN);
+                long waitMs = runTimers();
+                lendIfAsked();
+                waking.set(false);
+                if (tasks.isEmpty() && !stopping) {
+                    source.await(waitMs);
+                } else {
+                    source.poll();
+                }
+            } catch (IOException | RuntimeException | Error e) {
+                // A connection catches its own errors; what comes here is ours, and must not end the other connections.
+                LOG.log(System.Logger.Level.ERROR, "event loop " + thread.getName(), e);
+            } finally {
+                waking.set(true);
+            }
+        }
+        closeAll();
+    }
+
+    private void runTasks(int limit) {
+        for (int i = 0; i < limit; i++) {
+            Runnable task = tasks.poll();
+            if (task == null) {
+                return;
+            }
+            guard(task, "task");
+        }
+    }
+
+    private void lendIfAsked() {
+        BooleanSupplier nothingExpected = lend;
+        lend = null;
+        if (nothingExpected != null && tasks.isEmpty() && source.size() == 1) {
+            leadership.lend(nothingExpected);
+        }
+    }
+
+    @Override
+    public void lend(BooleanSupplier nothingExpected) {
+        if (!leadership.isGuests()) {
+            lend = nothingExpected;
+        }
+    }
+
+    @Override
+    public boolean lead(BooleanSupplier until) {
+        if (!leadership.take()) {
+            leadership.needed();
+            return until.getAsBoolean();
+        }
+        boolean interrupted = false;
+        try {
+            while (!until.getAsBoolean() && !leadership.isWanted()) {
+                Task timer = timers.peek();
+                long waitMs = timer == null ? Long.MAX_VALUE : timer.atMs - nowMs();
+                if (waitMs <= 0) {
+                    break;
+                }
+                waking.set(false);
+                if (!leadership.isWanted()) {
+                    source.await(timer == null ? 0 : waitMs);
+                }
+                waking.set(true);
+                interrupted |= Thread.interrupted(); // which would make every wait return at once
+            }
+        } catch (IOException | RuntimeException e) {
+            LOG.log(System.Logger.Level.ERROR, "event loop " + thread.getName(), e);
+        } finally {
+            waking.set(true);
+            leadership.leave();
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+        return until.getAsBoolean();
+    }
+
+    @Override
+    public boolean isLent() { return leadership.isGuests(); }
+
+    @Override
+    public void attend() { leadership.needed(); }
+
+    /** Runs the timers that are due. Returns milliseconds until the next, 0 for none. */
+    private long runTimers() {
+        // Read once, so that timers which set timers for now do not keep the connections from their turn.
+        long now = nowMs();
+        Task timer;
+        while ((timer = timers.peek()) != null) {
+            Runnable what = timer.what;
+            if (what != null && timer.atMs > now) {
+                return Math.max(1, timer.atMs - nowMs());
+            }
+            timers.remove();
+            if (what != null) {
+                guard(what, "timer");
+            }
+        }
+        return 0;
+    }
+
+    private void guard(Runnable what, String kind) {
+        try {
+            what.run();
+        } catch (RuntimeException | Error e) {
+            LOG.log(System.Logger.Level.ERROR, kind + " on event loop " + thread.getName(), e);
+        }
+    }
+
+    @Override
+    public void execute(Runnable task) {
+        tasks.add(task);
+        // Looked at after the add: either the last drain sees the task, or we see that there is no drain any more.
+        if (ended && tasks.remove(task)) {
+            throw new RejectedExecutionException(thread.getName() + " has ended");
+        }
+        if (!inLoop()) {
+            if (waking.compareAndSet(false, true)) {
+                source.wakeup();
+            }
+            leadership.needed();
+        }
+    }
+
+    @Override
+    public Timer schedule(Runnable what, long delayMs) {
+        var task = new Task(what, nowMs() + Math.clamp(delayMs, 0, MAX_DELAY_MS),
+                timerNumber.getAndIncrement());
+        if (inLoop()) {
+            timers.add(task);
+        } else {
+            execute(() -> timers.add(task));
+        }
+        return task;
+    }
+
+    @Override
+    public boolean inLoop() { return leadership.isMine(); }
+
+    @Override
+    public long nowMs() { return System.nanoTime() / 1_000_000; }
+
+    /** Ends the loop and its connections; returns at once. Any thread. */
+    public void stop() {
+        stopping = true;
+        source.wakeup();
+        leadership.needed();
+    }
+
+    /** Waits until the loop has ended; returns at once on the loop's own thread. An interrupt ends the wait. */
+    public void awaitEnd() {
+        if (inLoop()) {
+            return;
+        }
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void closeAll() {
+        runTasks(MAX_TASKS_PER_TURN); // a connection made or closed just before the end
+        guard(source::close, "end of connections");
+        runTasks(MAX_TASKS_PER_TURN); // what the connections' ends left behind
+        ended = true;
+        runTasks(Integer.MAX_VALUE);
+    }
+}

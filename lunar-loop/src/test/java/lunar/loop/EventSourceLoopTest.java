@@ -1,0 +1,140 @@
+package lunar.loop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A loop over a source that is no selector: a queue of completions, as an RDMA adapter has them. */
+@Timeout(60)
+class EventSourceLoopTest {
+    private static final Runnable WAKEUP = () -> {};
+
+    /** Completions that any thread posts; each is handled by running it. */
+    private static final class CompletionQueue implements EventSource {
+        final LinkedBlockingQueue<Runnable> completions = new LinkedBlockingQueue<>();
+        final CompletableFuture<Thread> closed = new CompletableFuture<>();
+        volatile boolean isBroken;
+
+        @Override
+        public void poll() throws IOException {
+            if (isBroken) {
+                isBroken = false;
+                throw new IOException("the adapter is busy");
+            }
+            Runnable next;
+            while ((next = completions.poll()) != null) {
+                next.run();
+            }
+        }
+
+        @Override
+        public void await(long limitMs) throws IOException {
+            try {
+                Runnable first = limitMs == 0
+                        ? completions.take()
+                        : completions.poll(limitMs, TimeUnit.MILLISECONDS);
+                if (first != null) {
+                    first.run();
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+            poll();
+        }
+
+        @Override
+        public void wakeup() { boolean _ = completions.add(WAKEUP); }
+
+        @Override
+        public int size() { return 1; }
+
+        @Override
+        public void close() { boolean _ = closed.complete(Thread.currentThread()); }
+    }
+
+    private final CompletionQueue source = new CompletionQueue();
+    private final EventSourceLoop loop = new EventSourceLoop("test-loop", source);
+
+    @BeforeEach
+    void start() { loop.start(); }
+
+    @AfterEach
+    void stop() {
+        loop.stop();
+        loop.awaitEnd();
+    }
+
+    private static <T> T get(CompletableFuture<T> future) throws Exception {
+        return future.get(30, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void shouldHandleEventsOnItsThread() throws Exception {
+        var handledBy = new CompletableFuture<Thread>();
+        source.completions.add(() -> handledBy.complete(Thread.currentThread()));
+        assertThat(get(handledBy).getName()).isEqualTo("test-loop");
+    }
+
+    @Test
+    void shouldRunTasksAndTimersWhileNoEventComes() throws Exception {
+        for (int i = 0; i < 1000; i++) {
+            var ran = new CompletableFuture<Boolean>();
+            loop.execute(() -> ran.complete(loop.inLoop()));
+            assertThat(get(ran)).isTrue();
+        }
+        var due = new CompletableFuture<Boolean>();
+        var _ = loop.schedule(() -> due.complete(loop.inLoop()), 20);
+        assertThat(get(due)).isTrue();
+    }
+
+    @Test
+    void shouldGoOnAfterAnErrorOfTheSource() throws Exception {
+        source.isBroken = true;
+        source.wakeup();
+        var handled = new CompletableFuture<Boolean>();
+        source.completions.add(() -> handled.complete(true));
+        assertThat(get(handled)).isTrue();
+    }
+
+    @Test
+    void shouldLetAGuestHandleEvents() throws Exception {
+        Thread guest = Thread.currentThread();
+        var handledBy = new CompletableFuture<Thread>();
+        while (!handledBy.isDone() || !guest.equals(handledBy.get())) {
+            var handled = new CompletableFuture<Thread>();
+            var lent = new CompletableFuture<Void>();
+            loop.execute(() -> {
+                loop.lend(() -> true);
+                lent.complete(null);
+            });
+            get(lent);
+            source.completions.add(() -> handled.complete(Thread.currentThread()));
+            boolean _ = loop.lead(handled::isDone);
+            handledBy = handled;
+            get(handled);
+        }
+        assertThat(loop.inLoop()).isFalse();
+    }
+
+    @Test
+    void shouldCloseTheSourceOnItsThreadAndRunTheTasksThatItLeaves() throws Exception {
+        var ran = new AtomicInteger();
+        source.closed.thenRun(() -> loop.execute(ran::incrementAndGet));
+        loop.stop();
+        loop.awaitEnd();
+        assertThat(get(source.closed).getName()).isEqualTo("test-loop");
+        assertThat(ran).hasValue(1);
+        assertThatExceptionOfType(RejectedExecutionException.class)
+                .isThrownBy(() -> loop.execute(() -> {}));
+    }
+}

@@ -1,0 +1,85 @@
+package lunar.target.internal.session;
+
+import java.net.InetSocketAddress;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import lunar.iscsi.login.LoginResult;
+import lunar.iscsi.text.DiscoveredTarget;
+import lunar.iscsi.text.SendTargets;
+import lunar.iscsi.text.TargetAddress;
+import lunar.target.Absence;
+import lunar.target.InitiatorSpec;
+import lunar.target.TargetSpec;
+
+/**
+ * Answers SendTargets (RFC 7143 appendix C): reports to an initiator the targets that it may use, with every portal
+ * where they can be reached. Thread-safe.
+ */
+public final class Discovery {
+    private final ServerState server;
+
+    Discovery(ServerState server) { this.server = server; }
+
+    /**
+     * @param who the session that asks
+     * @param asked the portal where it asks, which is reported first
+     * @param reached local address of that connection
+     */
+    List<DiscoveredTarget> answer(SendTargets question, LoginResult who, BoundPortal asked,
+            InetSocketAddress reached) {
+        return switch (question) {
+            case SendTargets.All _ -> server.targets().stream()
+                    .flatMap(target -> shown(target, who, asked, reached).stream()).toList();
+            // A normal session may ask for its own target only.
+            case SendTargets.Named(String name) when who.targetName().isEmpty()
+                    || who.targetName().get().equals(InitiatorSpec.normal(name)) ->
+                named(name, who, asked, reached);
+            case SendTargets.Named _ -> List.of();
+            case SendTargets.Current _ -> who.targetName()
+                    .map(name -> named(name, who, asked, reached)).orElse(List.of());
+        };
+    }
+
+    /** Returns the answer to an initiator that may use every target; includes targets that it cannot reach. */
+    public List<DiscoveredTarget> all(InetSocketAddress reached) {
+        return server.targets().stream()
+                .filter(target -> !(target.spec().absence()
+                        .orElse(null) instanceof Absence.Removed))
+                .map(target -> new DiscoveredTarget(target.spec().name(),
+                        server.portals().all().stream()
+                                .filter(portal -> target.isIn(portal.group()))
+                                .flatMap(portal -> portal.address(reached).stream()).toList()))
+                .toList();
+    }
+
+    private List<DiscoveredTarget> named(String name, LoginResult who, BoundPortal asked,
+            InetSocketAddress reached) {
+        TargetNode target = server.target(name);
+        return target == null
+                ? List.of()
+                : shown(target, who, asked, reached).stream().toList();
+    }
+
+    private Optional<DiscoveredTarget> shown(TargetNode target, LoginResult who, BoundPortal asked,
+            InetSocketAddress reached) {
+        TargetSpec spec = target.spec();
+        if (spec.access(who.initiatorName()).isEmpty()
+                || spec.absence().orElse(null) instanceof Absence.Removed) {
+            return Optional.empty();
+        }
+        var addresses = new LinkedHashSet<TargetAddress>();
+        if (target.isIn(asked.group())) {
+            asked.address(reached).ifPresent(addresses::add);
+        }
+        for (BoundPortal portal : server.portals().all()) {
+            if (target.isIn(portal.group())) {
+                portal.address(reached).ifPresent(addresses::add);
+            }
+        }
+        // Without an address the initiator would take the portal where it asks (appendix C).
+        return addresses.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new DiscoveredTarget(spec.name(), List.copyOf(addresses)));
+    }
+}

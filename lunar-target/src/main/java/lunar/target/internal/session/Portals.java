@@ -1,0 +1,182 @@
+package lunar.target.internal.session;
+
+import java.io.IOException;
+import java.net.BindException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.function.BiFunction;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import lunar.iscsi.framing.PduReceiver;
+import lunar.iscsi.spi.Transport;
+import lunar.iscsi.spi.TransportProvider;
+import lunar.target.PortalSpec;
+import org.jspecify.annotations.Nullable;
+
+/** The portals of a server. Readable by any thread; changed by one thread at a time. */
+public final class Portals {
+    private static final System.Logger LOG = System.getLogger("lunar.target");
+
+    private final TransportProvider.Loops loops;
+    private final BiFunction<BoundPortal, Transport, PduReceiver> receiver;
+    private volatile List<BoundPortal> bound = List.of();
+    private volatile SortedSet<Integer> groups = Collections.emptySortedSet();
+
+    /** @param receiver makes the receiver of a connection that a portal has accepted */
+    Portals(TransportProvider.Loops loops,
+            BiFunction<BoundPortal, Transport, PduReceiver> receiver) {
+        this.loops = loops;
+        this.receiver = receiver;
+    }
+
+    /** Returns the portals that initiators may log in by, in the order they were given. */
+    public List<BoundPortal> all() {
+        return bound;
+    }
+
+    /** Returns the tags of the portal groups. */
+    public SortedSet<Integer> groups() {
+        return groups;
+    }
+
+    public static SortedSet<Integer> groups(List<PortalSpec> of) {
+        return Collections.unmodifiableSortedSet(
+                of.stream().map(PortalSpec::group).collect(Collectors.toCollection(TreeSet::new)));
+    }
+
+    /** Stops accepting connections. */
+    public void close() { bound.forEach(BoundPortal::close); }
+
+    /**
+     * Listens on the new portals among these; the current ones stay in use until the change is made.
+     *
+     * @throws IOException when one of them cannot be listened on; then nothing has changed
+     */
+    public Change change(List<PortalSpec> wanted) throws IOException {
+        var left = new ArrayList<>(bound);
+        var after = new ArrayList<BoundPortal>();
+        for (PortalSpec spec : wanted) {
+            BoundPortal kept = first(left,
+                    portal -> portal.spec().address().equals(spec.address()));
+            if (kept == null) { // it may have been given port 0, and now the port that it got
+                kept = first(left, portal -> portal.local().equals(spec.address()));
+            }
+            if (kept == null) {
+                kept = new BoundPortal(spec);
+            } else {
+                left.remove(kept);
+            }
+            after.add(kept);
+        }
+        listen(after, left);
+        return new Change(List.copyOf(wanted), List.copyOf(after), List.copyOf(left));
+    }
+
+    private void listen(List<BoundPortal> after, List<BoundPortal> leaving) throws IOException {
+        var opened = new ArrayList<BoundPortal>();
+        var closed = new ArrayList<BoundPortal>();
+        try {
+            for (BoundPortal portal : after) {
+                if (!portal.isListening()) {
+                    listen(portal, leaving, closed);
+                    opened.add(portal);
+                }
+            }
+        } catch (IOException e) {
+            opened.forEach(BoundPortal::close);
+            closed.forEach(this::listenAgain);
+            throw e;
+        }
+    }
+
+    /** Listens on a portal; closes a leaving one first that has its port, as a portal on all addresses would. */
+    private void listen(BoundPortal portal, List<BoundPortal> leaving, List<BoundPortal> closed)
+            throws IOException {
+        try {
+            listen(portal);
+        } catch (BindException e) {
+            int port = portal.spec().address().getPort();
+            BoundPortal inTheWay = first(leaving,
+                    other -> other.isListening() && other.local().getPort() == port);
+            if (inTheWay == null) {
+                throw e;
+            }
+            inTheWay.close();
+            closed.add(inTheWay);
+            listen(portal, leaving, closed);
+        }
+    }
+
+    private void listen(BoundPortal portal) throws IOException {
+        try {
+            portal.listen(loops, transport -> receiver.apply(portal, transport));
+        } catch (BindException e) {
+            var named = new BindException(portal.spec() + ": " + e.getMessage());
+            named.initCause(e);
+            throw named;
+        }
+    }
+
+    private void listenAgain(BoundPortal portal) {
+        try {
+            listen(portal);
+        } catch (IOException e) {
+            LOG.log(System.Logger.Level.ERROR, "portal {0} is lost: {1}", portal.spec().address(),
+                    e.getMessage());
+        }
+    }
+
+    private static @Nullable BoundPortal first(List<BoundPortal> of, Predicate<BoundPortal> which) {
+        return of.stream().filter(which).findFirst().orElse(null);
+    }
+
+    /** A change to new portals, which listen but are not advertised yet. */
+    public final class Change {
+        private final List<PortalSpec> specs;
+        private final List<BoundPortal> after;
+        private final List<BoundPortal> leaving;
+
+        private Change(List<PortalSpec> specs, List<BoundPortal> after,
+                List<BoundPortal> leaving) {
+            this.specs = specs;
+            this.after = after;
+            this.leaving = leaving;
+        }
+
+        /**
+         * Makes the change, except that new portals do not take logins yet.
+         *
+         * @return portals that must lose their connections: they are gone, in another group, or redirect initiators
+         */
+        public List<BoundPortal> begin() {
+            var without = new ArrayList<>(leaving);
+            for (int i = 0; i < specs.size(); i++) {
+                BoundPortal portal = after.get(i);
+                PortalSpec spec = specs.get(i);
+                if (portal.group() != spec.group() || (spec.moved().isPresent()
+                        && !spec.moved().equals(portal.spec().moved()))) {
+                    without.add(portal);
+                }
+                portal.become(spec);
+            }
+            groups = groups(specs);
+            return without;
+        }
+
+        /** Lets initiators log in by new portals; closes the portals that are not wanted any more. */
+        public void finish() {
+            bound = after;
+            leaving.forEach(BoundPortal::close);
+        }
+
+        /** Restores the portals from before the change. */
+        public void cancel() {
+            after.stream().filter(portal -> !bound.contains(portal)).forEach(BoundPortal::close);
+            leaving.stream().filter(portal -> !portal.isListening())
+                    .forEach(Portals.this::listenAgain);
+        }
+    }
+}

@@ -1,0 +1,276 @@
+package lunar.target.internal.session;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import lunar.iscsi.LoginException;
+import lunar.iscsi.LoginStatus;
+import lunar.iscsi.login.ChapPolicy;
+import lunar.iscsi.login.LoginResult;
+import lunar.iscsi.login.Secret;
+import lunar.iscsi.pdu.Isid;
+import lunar.iscsi.session.ConnectionEvent;
+import lunar.iscsi.text.SessionEnd;
+import lunar.target.InitiatorSpec;
+import lunar.target.SessionLimits;
+import lunar.target.TargetSpec;
+import org.jspecify.annotations.Nullable;
+
+/** The normal sessions of a server by initiator port and target (RFC 7143 section 4.4.1). Thread-safe. */
+public final class Sessions {
+    private static final System.Logger LOG = System.getLogger("lunar.target");
+
+    /** Identifies the nexus of a session; each nexus has only one session (section 4.4.3.1). */
+    private record Key(TargetNode target, int group, String initiatorName, Isid isid) {}
+
+    /** Changed together with {@link #counts}, guarded by this. */
+    private final Map<Key, Session> sessions = new ConcurrentHashMap<>();
+    /** Counts of {@link #sessions}; guarded by this. */
+    private final SessionCounts counts = new SessionCounts();
+    /** Sessions that had to make room and have not ended yet; no new session replaces them before. */
+    private final Map<Key, Session> leaving = new ConcurrentHashMap<>();
+    private final Map<Integer, Session> byTsih = new ConcurrentHashMap<>();
+    private final Tsihs tsihs = new Tsihs();
+    private volatile SessionLimits limits;
+    private final LoggedInConnections loggedIn;
+    private final UUID instance = UUID.randomUUID();
+
+    Sessions(SessionLimits limits, LoggedInConnections loggedIn) {
+        this.limits = limits;
+        this.loggedIn = loggedIn;
+    }
+
+    /** Replaces the limits; existing sessions beyond them go on. */
+    void limit(SessionLimits to) {
+        limits = to;
+    }
+
+    SessionLimits limits() { return limits; }
+
+    /** Claims a TSIH for a session that is about to begin, until {@link #releaseTsih}; empty where none is left. */
+    OptionalInt claimTsih() {
+        return tsihs.claim();
+    }
+
+    /** Releases the TSIH of a session that has ended. */
+    void releaseTsih(int tsih) {
+        tsihs.release(tsih);
+    }
+
+    /** Returns the session of a TSIH that connections may join, or null. */
+    @Nullable
+    public Session find(int tsih) { return byTsih.get(tsih); }
+
+    /**
+     * Adds a new session, in place of an old one of the same initiator port: the old session is ended first, with its
+     * tasks, so that none of them writes after a command of the new session (session reinstatement, section
+     * 6.3.5).
+     *
+     * @param whenOver run where the new session may not begin, once the old one has ended after all
+     * @return whether the new session may begin, within the bound. It may not where commands of the old one go on that
+     *         can be neither ended nor fenced; the new session then ends when the old one does
+     * @throws LoginException where there is no room for it, or the initiator may not use the target any more
+     */
+    CompletableFuture<Boolean> establish(Session session, TargetNode target, long boundMs,
+            Runnable whenOver) throws LoginException {
+        Session old = put(key(session, target), session);
+        if (old == null) {
+            return CompletableFuture.completedFuture(true);
+        }
+        old.terminate("session reinstated by a new login", new ConnectionEvent.Reinstated());
+        return old.ended().thenApply(_ -> true)
+                .completeOnTimeout(false, boundMs, TimeUnit.MILLISECONDS)
+                .whenComplete((free, _) -> {
+                    if (!free) {
+                        var _ = old.ended().thenRun(whenOver);
+                    }
+                });
+    }
+
+    /** Whether a new session would replace one that has connections, which end for it. */
+    boolean replacesConnections(Session session, TargetNode target) {
+        Session old = sessions.get(key(session, target));
+        return old != null && !old.isKept();
+    }
+
+    /** Whether an origin has all the connections that it may have; each kept session reserves one. */
+    synchronized boolean isShareTaken(Origin origin) {
+        if (loggedIn.of(origin) + counts.from(origin) < loggedIn.mostOfOrigin()) {
+            return false; // however many of its sessions are kept
+        }
+        long kept = sessions.values().stream()
+                .filter(session -> session.isKept() && session.origin().equals(origin)).count();
+        return loggedIn.of(origin) + kept >= loggedIn.mostOfOrigin();
+    }
+
+    /** Returns how many sessions an origin may have: each connection beyond the first of a session counts as one. */
+    private int mostSessions(Origin origin) {
+        int left = loggedIn.mostOfOrigin() - loggedIn.of(origin);
+        if (left > counts.from(origin)) { // even if all of its connections were further ones
+            return limits.perAddress();
+        }
+        long open = sessions.values().stream()
+                .filter(session -> !session.isKept() && session.origin().equals(origin)).count();
+        long further = Math.max(0, loggedIn.of(origin) - open);
+        return (int) Math.min(limits.perAddress(), loggedIn.mostOfOrigin() - further);
+    }
+
+    /** Returns what ends other sessions at the request of the initiator of one. */
+    SessionEnd.Server ends(Session asking) {
+        return new SessionEnd.Server() {
+            @Override
+            public UUID instance() { return instance; }
+
+            @Override
+            public Optional<SessionEnd.Answer> end(SessionEnd asked) {
+                return Sessions.this.end(asking, asked);
+            }
+        };
+    }
+
+    /**
+     * Ends another session of an initiator, which was lost in a portal group that the initiator cannot reach, so that
+     * session reinstatement cannot end it.
+     */
+    private Optional<SessionEnd.Answer> end(Session asking, SessionEnd asked) {
+        String initiator = asking.login().initiatorName();
+        for (var entry : Stream.concat(leaving.entrySet().stream(), sessions.entrySet().stream())
+                .toList()) {
+            Key key = entry.getKey();
+            if (key.group() == asked.portalGroupTag() && key.isid().equals(asked.isid())
+                    && key.initiatorName().equals(initiator)
+                    && key.target().spec().name()
+                            .equals(InitiatorSpec.normal(asked.targetName()))
+                    && !entry.getValue().equals(asking)) {
+                if (!mayEnd(asking, entry.getValue(), key.target())) {
+                    return Optional.empty();
+                }
+                entry.getValue().terminate("ended by its initiator through another portal group",
+                        new ConnectionEvent.Reinstated());
+                return Optional.of(SessionEnd.Answer.ENDING);
+            }
+        }
+        return Optional.of(SessionEnd.Answer.ENDED);
+    }
+
+    private static boolean mayEnd(Session asking, Session other, TargetNode at) {
+        TargetNode by = Objects.requireNonNull(asking.target());
+        return by.equals(at)
+                ? asking.login().chapUser().equals(other.login().chapUser())
+                : mayEnd(asking.login(), by.spec(), at.spec());
+    }
+
+    /**
+     * Whether a login at one target has proved what another target demands of the same initiator now: nothing, or the
+     * same secret. Where a secret is demanded, an initiator name alone is no proof.
+     */
+    public static boolean mayEnd(LoginResult login, TargetSpec by, TargetSpec at) {
+        Optional<ChapPolicy> asked = at.chap(login.initiatorName());
+        if (asked.isEmpty()) {
+            return true;
+        }
+        Optional<Secret> proved = login.chapUser().flatMap(
+                user -> by.chap(login.initiatorName()).flatMap(own -> own.secrets().apply(user)));
+        return proved.isPresent()
+                && proved.equals(asked.get().secrets().apply(login.chapUser().orElseThrow()));
+    }
+
+    private synchronized @Nullable Session put(Key key, Session session) throws LoginException {
+        if (!sessions.containsKey(key)) {
+            makeRoom(key, session);
+        }
+        if (!key.target().join(session)) {
+            throw refusal(LoginStatus.AUTHORIZATION_FAILURE,
+                    "the target has been taken from the initiator during its login");
+        }
+        Session old = sessions.put(key, session);
+        if (old != null) {
+            counts.remove(old, key.target());
+            byTsih.remove(old.login().tsih(), old);
+        }
+        counts.add(session, key.target());
+        byTsih.put(session.login().tsih(), session);
+        return old == null ? leaving.get(key) : old;
+    }
+
+    /** Makes room, for the narrowest limit first: a session that goes makes room in the wider ones too. */
+    private void makeRoom(Key key, Session wanted) throws LoginException {
+        Origin origin = wanted.origin();
+        makeRoom("from " + origin, counts.from(origin), mostSessions(origin),
+                one -> one.getValue().origin().equals(origin));
+        makeRoom("of this initiator at the target", counts.ofInitiator(wanted, key.target()),
+                limits.perInitiator(),
+                one -> one.getKey().target().equals(key.target())
+                        && one.getKey().initiatorName().equals(key.initiatorName()));
+        makeRoom("at the target", counts.at(key.target()), limits.perTarget(),
+                one -> one.getKey().target().equals(key.target()));
+        makeRoom("in all", sessions.size(), limits.perServer(), _ -> true);
+    }
+
+    private void makeRoom(String where, int count, int most,
+            Predicate<Map.Entry<Key, Session>> which) throws LoginException {
+        if (count < most) {
+            return;
+        }
+        List<Map.Entry<Key, Session>> there = sessions.entrySet().stream().filter(which).toList();
+        Map.Entry<Key, Session> kept = leastWanted(there).orElseThrow(() -> refusal(
+                LoginStatus.OUT_OF_RESOURCES,
+                "too many sessions or connections: " + there.size() + " sessions " + where));
+        Session session = kept.getValue();
+        LOG.log(System.Logger.Level.INFO,
+                "session of {0} is not kept any longer: it has no connection, and there are {1} "
+                        + "sessions {2}",
+                session, there.size(), where);
+        leaving.put(kept.getKey(), session);
+        var _ = session.ended().thenRun(() -> leaving.remove(kept.getKey(), session));
+        forget(kept.getKey(), session);
+        byTsih.remove(session.login().tsih(), session);
+        session.terminate("its place is needed", new ConnectionEvent.SessionClosed());
+    }
+
+    /** Returns the session to end: of the origin with most kept sessions, the one that lost its connections first. */
+    private static Optional<Map.Entry<Key, Session>> leastWanted(
+            List<Map.Entry<Key, Session>> among) {
+        List<Map.Entry<Key, Session>> kept = among.stream().filter(one -> one.getValue().isKept())
+                .toList();
+        Map<Origin, Long> counts = kept.stream().collect(Collectors
+                .groupingBy(one -> one.getValue().origin(), Collectors.counting()));
+        return kept.stream().min(Comparator.<Map.Entry<Key, Session>>comparingLong(
+                one -> -counts.getOrDefault(one.getValue().origin(), 0L))
+                .thenComparingLong(one -> one.getValue().keptSinceMs()));
+    }
+
+    private static LoginException refusal(LoginStatus status, String reason) {
+        return new LoginException(reason, status.statusClass(), status.detail());
+    }
+
+    /** Forgets a session that has ended. */
+    void remove(Session session, TargetNode target) {
+        forget(key(session, target), session);
+        byTsih.remove(session.login().tsih(), session);
+        target.leave(session);
+    }
+
+    private synchronized void forget(Key key, Session session) {
+        if (sessions.remove(key, session)) {
+            counts.remove(session, key.target());
+        }
+    }
+
+    public int count() { return sessions.size(); }
+
+    private static Key key(Session session, TargetNode target) {
+        LoginResult login = session.login();
+        return new Key(target, login.portalGroupTag(), login.initiatorName(), login.isid());
+    }
+}

@@ -1,0 +1,282 @@
+package lunar.target.internal.session;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import lunar.scsi.AdditionalSense;
+import lunar.scsi.primary.TargetPortGroups.State;
+import lunar.scsi.target.LogicalUnit;
+import lunar.scsi.target.LunMap;
+import lunar.scsi.target.Nexus;
+import lunar.scsi.target.ScsiTarget;
+import lunar.scsi.target.TargetPort;
+import lunar.scsi.target.UnitSpec;
+import lunar.target.InitiatorSpec;
+import lunar.target.TargetSpec;
+
+/**
+ * A running target node: its spec, the SCSI device behind it, and the sessions that use it. The spec may change while
+ * commands run: a session sees either the old or the new LUNs, and the commands of a unit that goes away are aborted.
+ * Thread-safe.
+ */
+public final class TargetNode {
+    /** Time to log out for a connection when its portal or target is removed. */
+    public static final long LEAVING_MS = 2_000;
+
+    private final ScsiTarget device;
+    private final UnitRegistry units;
+    private final Portals portals;
+    private final Set<Session> sessions = ConcurrentHashMap.newKeySet();
+    private volatile TargetSpec spec;
+    private volatile Map<Integer, LogicalUnit> luns = Map.of();
+    private boolean gone;
+
+    /** A prepared change to a new spec, with its units; to be passed to {@link #make} or {@link #cancel}. */
+    record Change(TargetSpec spec, Map<Integer, LogicalUnit> luns, List<LogicalUnit> taken) {}
+
+    /**
+     * @param portals the portals of the server
+     * @throws IOException when the saved state of a unit cannot be read
+     */
+    public TargetNode(TargetSpec spec, Portals portals, UnitRegistry units) throws IOException {
+        this.spec = spec;
+        this.units = units;
+        this.portals = portals;
+        device = new ScsiTarget(spec.name(), ports(spec));
+        luns = prepare(spec).luns();
+        device.serve(luns);
+        present(Map.of(), Map.of());
+    }
+
+    public TargetSpec spec() { return spec; }
+
+    /** Returns the SCSI target device. */
+    public ScsiTarget device() { return device; }
+
+    public Set<Session> sessions() { return sessions; }
+
+    /** Ends all sessions, and announces to each that its connections are dropped (AsyncEvent 3). */
+    void drop(String why) {
+        sessions.forEach(session -> session.drop(why));
+    }
+
+    /** Returns the SCSI target port that stands for the portals of a group. */
+    TargetPort port(int group) {
+        return new TargetPort(device.name(), group, group);
+    }
+
+    /** Whether it can be reached by the portals of a group. */
+    boolean isIn(int group) {
+        return groups(spec).contains(group);
+    }
+
+    /** Returns the tags of its portal groups. */
+    SortedSet<Integer> groups() {
+        return groups(spec);
+    }
+
+    private SortedSet<Integer> groups(TargetSpec of) {
+        return of.groups().isEmpty() ? portals.groups() : new TreeSet<>(of.groups());
+    }
+
+    /** Returns its ports. The tag is also the relative identifier, which reservations need to stay the same. */
+    private List<TargetPort> ports(TargetSpec of) {
+        return groups(of).stream().map(tag -> new TargetPort(of.name(), tag, tag)).toList();
+    }
+
+    /** Presents the ports of the current portal groups. */
+    synchronized void presentPorts() {
+        device.present(ports(spec));
+        present(Map.of(), Map.of());
+    }
+
+    // --- sessions ---
+
+    /** Adds a session, if the initiator may still use the target; returns whether it may. */
+    synchronized boolean join(Session session) {
+        Optional<InitiatorSpec> access = access(session.nexus());
+        if (gone || access.isEmpty()) {
+            return false;
+        }
+        session.nexus().show(view(access.get()));
+        sessions.add(session);
+        device.begin(session.nexus());
+        return true;
+    }
+
+    /** Removes a session that has ended. */
+    synchronized void leave(Session session) {
+        if (sessions.remove(session)) {
+            device.end(session.nexus());
+        }
+    }
+
+    private Optional<InitiatorSpec> access(Nexus nexus) {
+        return isIn(nexus.port().tag()) ? spec.access(nexus.initiatorName()) : Optional.empty();
+    }
+
+    private LunMap view(InitiatorSpec access) {
+        var seen = new TreeMap<Integer, LunMap.Entry>();
+        if (access.luns().isPresent()) {
+            access.luns().get().forEach((own, lun) -> seen.put(own,
+                    new LunMap.Entry(Objects.requireNonNull(luns.get(lun)), access.readOnly())));
+        } else {
+            luns.forEach((lun, unit) -> seen.put(lun, new LunMap.Entry(unit, access.readOnly())));
+        }
+        return new LunMap(seen);
+    }
+
+    // --- changes; the server makes one at a time ---
+
+    /**
+     * Changes to a new spec of the same name. Unchanged parts go on undisturbed; the sessions of an initiator that may
+     * not use the target any more are ended, and all are asked to log out when the target becomes absent. Blocks while
+     * the saved state of new units is read.
+     *
+     * @return ends when the last command of each unit that is not served any more has ended
+     * @throws IOException when the saved state of a unit cannot be read; then nothing has changed
+     */
+    public CompletableFuture<Void> update(TargetSpec wanted) throws IOException {
+        return make(prepare(wanted));
+    }
+
+    /** Makes a change; see {@link #update}. */
+    synchronized CompletableFuture<Void> make(Change change) {
+        Map<Integer, LogicalUnit> before = luns;
+        TargetSpec old = spec;
+        luns = change.luns();
+        spec = change.spec();
+        device.present(ports(spec));
+        device.serve(luns);
+        present(before, old.states());
+        luns.forEach((lun, unit) -> {
+            UnitSpec wanted = Objects.requireNonNull(spec.luns().get(lun));
+            UnitSpec known = old.luns().get(lun);
+            if (unit.equals(before.get(lun)) && (known == null || !wanted.presentsLike(known))) {
+                wanted.present(unit);
+            }
+        });
+        var ends = new ArrayList<CompletableFuture<?>>();
+        sessions.forEach(session -> show(session, ends));
+        if (spec.absence().isPresent() && !spec.absence().equals(old.absence())) {
+            sessions.forEach(session -> session.askForLogout(LEAVING_MS));
+        }
+        return release(before, luns, ends);
+    }
+
+    /** Cancels a prepared change, and gives its new units back. */
+    void cancel(Change change) {
+        for (LogicalUnit unit : change.taken()) {
+            var _ = units.giveBack(unit); // not used yet
+        }
+    }
+
+    /**
+     * Sets the states of portal groups: for new units, and for all units where the state differs from before. The units
+     * must be served already, or an older target of this name would drop the states when it leaves the units.
+     */
+    private void present(Map<Integer, LogicalUnit> before,
+            Map<Integer, State> old) {
+        Map<Boolean, Set<LogicalUnit>> known = luns.values().stream().collect(
+                Collectors.partitioningBy(before::containsValue, Collectors.toSet()));
+        for (int group : groups()) {
+            State state = spec.states().getOrDefault(group, State.ACTIVE_OPTIMIZED);
+            device.beginAccess(group, state, Objects.requireNonNull(known.get(false)));
+            if (state != old.getOrDefault(group, State.ACTIVE_OPTIMIZED)) {
+                device.changeAccess(group, state, Objects.requireNonNull(known.get(true)));
+            }
+        }
+    }
+
+    /** Removes the target, and ends all its sessions; returns as {@link #update} does. */
+    public synchronized CompletableFuture<Void> remove() {
+        gone = true;
+        Map<Integer, LogicalUnit> before = luns;
+        luns = Map.of();
+        var ends = new ArrayList<CompletableFuture<?>>();
+        sessions.forEach(session -> end(session, "the target has been removed", ends));
+        return release(before, luns, ends).thenRun(() -> device.serve(Map.of()));
+    }
+
+    /** Prepares a change to a spec, with existing and new units; all of them or none. */
+    Change prepare(TargetSpec wanted) throws IOException {
+        var all = new HashMap<Integer, LogicalUnit>();
+        var taken = new ArrayList<LogicalUnit>();
+        try {
+            for (var lun : wanted.luns().entrySet()) {
+                LogicalUnit unit = luns.get(lun.getKey());
+                if (unit == null || !unit.key().equals(lun.getValue().unitKey())) {
+                    unit = units.take(device.name(), lun.getValue());
+                    taken.add(unit);
+                }
+                all.put(lun.getKey(), unit);
+            }
+            return new Change(wanted, Map.copyOf(all), List.copyOf(taken));
+        } catch (IOException | RuntimeException e) {
+            cancel(new Change(wanted, Map.of(), taken));
+            throw e;
+        }
+    }
+
+    /** Gives back the units that are served no longer, once nothing works on them. */
+    private CompletableFuture<Void> release(Map<Integer, LogicalUnit> before,
+            Map<Integer, LogicalUnit> after, List<CompletableFuture<?>> ends) {
+        var leaving = new ArrayList<LogicalUnit>();
+        before.forEach((lun, unit) -> {
+            if (!unit.equals(after.get(lun))) {
+                leaving.add(unit);
+            }
+        });
+        return CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new))
+                .thenCompose(_ -> CompletableFuture.allOf(leaving.stream().map(units::giveBack)
+                        .toArray(CompletableFuture[]::new)));
+    }
+
+    /** Shows a session the LUNs that it may see now, or ends it. */
+    private void show(Session session, List<CompletableFuture<?>> ends) {
+        Nexus nexus = session.nexus();
+        Optional<InitiatorSpec> access = access(nexus);
+        if (access.isEmpty()) {
+            end(session, "the initiator may not use the target any more", ends);
+            return;
+        }
+        LunMap before = nexus.luns();
+        LunMap now = view(access.get());
+        nexus.show(now);
+        boolean others = now.hasOtherUnits(before);
+        for (LogicalUnit unit : now.units()) {
+            if (others) {
+                nexus.establish(unit, AdditionalSense.REPORTED_LUNS_DATA_HAS_CHANGED);
+            }
+            if (before.units().contains(unit)
+                    && before.isReadOnly(unit) != now.isReadOnly(unit)) {
+                nexus.establish(unit, AdditionalSense.MODE_PARAMETERS_CHANGED); // the WP bit
+            }
+        }
+        for (LogicalUnit unit : before.units()) {
+            if (!now.units().contains(unit)) {
+                // On its event loop's thread, after commands by the old map and before commands by the new one.
+                ends.add(nexus.withdraw(unit).thenRun(() -> {
+                    var _ = unit.nexusLost(nexus); // its copies have ended with its commands
+                    nexus.forget(unit);
+                }));
+            }
+        }
+    }
+
+    private static void end(Session session, String why, List<CompletableFuture<?>> ends) {
+        session.drop(why);
+        ends.add(session.ended());
+    }
+}

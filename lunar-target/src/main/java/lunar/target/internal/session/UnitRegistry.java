@@ -1,0 +1,85 @@
+package lunar.target.internal.session;
+
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import lunar.block.StorageException;
+import lunar.scsi.target.LogicalUnit;
+import lunar.scsi.target.LogicalUnits;
+import lunar.scsi.target.UnitContext;
+import lunar.scsi.target.UnitKey;
+import lunar.scsi.target.UnitSpec;
+import lunar.target.ServerLimits;
+
+/**
+ * Maps what a server serves to its logical units: a device at several LUNs, of one target or of several, is one
+ * unit with one set of reservations and mode pages. Thread-safe.
+ */
+public final class UnitRegistry {
+    /** A unit and the number of its LUNs. */
+    private record Shared(LogicalUnit unit, int luns) {}
+
+    private static final System.Logger LOG = System.getLogger("lunar.target");
+
+    private final Map<UnitKey, Shared> units = new HashMap<>();
+    private final UnitContext context;
+
+    public UnitRegistry(ServerLimits limits) {
+        context = new UnitContext(limits.maxTransferBytes(), limits.abortTimeoutMs());
+    }
+
+    /**
+     * Returns the unit of a device, for one more LUN.
+     *
+     * @throws IOException when its saved state cannot be read
+     */
+    synchronized LogicalUnit take(String targetName, UnitSpec spec) throws IOException {
+        Shared known = units.get(spec.unitKey());
+        LogicalUnit unit = known == null
+                ? LogicalUnits.open(spec, targetName, context)
+                : known.unit();
+        units.put(spec.unitKey(), new Shared(unit, known == null ? 1 : known.luns() + 1));
+        return unit;
+    }
+
+    /**
+     * Removes one LUN of a unit, when the commands by that LUN have ended.
+     *
+     * @return ends when nothing works on the device any more, if this was the last LUN
+     */
+    synchronized CompletableFuture<Void> giveBack(LogicalUnit unit) {
+        UnitKey key = unit.key();
+        Shared known = Objects.requireNonNull(units.get(key));
+        if (known.luns() > 1) {
+            units.put(key, new Shared(unit, known.luns() - 1));
+            return CompletableFuture.completedFuture(null);
+        }
+        units.remove(key);
+        return unit.quiet();
+    }
+
+    /** Looks whether devices have changed by themselves, in their sizes, say. May block. */
+    public void refresh() {
+        List<LogicalUnit> all;
+        synchronized (this) {
+            all = units.values().stream().map(Shared::unit).toList();
+        }
+        for (LogicalUnit unit : all) {
+            try {
+                unit.refresh();
+            } catch (StorageException e) {
+                LOG.log(System.Logger.Level.DEBUG, "{0} does not tell its state: {1}",
+                        unit.device().identity(),
+                        e.getMessage());
+            }
+        }
+    }
+
+    /** Returns the number of units in use. */
+    public synchronized int count() {
+        return units.size();
+    }
+}

@@ -1,0 +1,136 @@
+package lunar.target.internal.task;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.WritableByteChannel;
+import java.util.Objects;
+import lunar.block.BlockDevice;
+import lunar.iscsi.spi.Transport;
+import lunar.scsi.target.Buffers;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The memory for the data of a task: one buffer, and one more where data go both ways; or none, where the device sends
+ * the data-in. Confined to the event loop's thread, except for that sending.
+ */
+final class TaskData implements Transport.Source {
+    private final CommandMemory memory;
+    private @Nullable UnitUsage unit;
+    private boolean bidirectional;
+    private Buffers.@Nullable Buffer buffer;
+    /** The buffer for data-in of a bidirectional command; its data-out use {@link #buffer}. */
+    private Buffers.@Nullable Buffer dataInBuffer;
+
+    /** Whether the transport is filling {@link #buffer}, which must not be given to another task meanwhile. */
+    private boolean filling;
+
+    /** The device that sends the data-in itself, from {@link #sourceOffset} on; null where a buffer has them. */
+    private volatile @Nullable BlockDevice source;
+    private volatile long sourceOffset;
+
+    TaskData(CommandMemory memory) { this.memory = memory; }
+
+    /** Starts over for another command, with nothing lent. */
+    void clear(boolean isBidirectional) {
+        bidirectional = isBidirectional;
+        unit = null;
+    }
+
+    /** Sets the unit that memory is lent for; a command without one gets no memory. */
+    void lendFor(UnitUsage usage) {
+        unit = usage;
+    }
+
+    /** Borrows memory besides that for the data; null where there is none. */
+    Buffers.@Nullable Buffer borrow(int bytes) {
+        return memory.take(unit, bytes);
+    }
+
+    /** Gives back borrowed memory. */
+    void giveBack(Buffers.Buffer borrowed) {
+        memory.give(Objects.requireNonNull(unit), borrowed);
+    }
+
+    /** Ensures memory for this many bytes; its content is undefined. Returns false where there is none. */
+    boolean ensure(int bytes) {
+        Buffers.Buffer lent = buffer;
+        if (lent != null && lent.memory().byteSize() >= bytes) {
+            return true;
+        }
+        giveBack();
+        buffer = borrow(bytes);
+        return buffer != null;
+    }
+
+    /** Returns the first bytes of data-out; NULL without memory for them. */
+    MemorySegment dataOut(int bytes) {
+        return buffer == null ? MemorySegment.NULL : buffer.slice(0, bytes);
+    }
+
+    /** Returns the memory for data-out of an offset in the transfer; NULL without memory for them. */
+    MemorySegment destination(int offset, int length) {
+        return buffer == null ? MemorySegment.NULL : buffer.slice(offset, length);
+    }
+
+    /** Returns memory for data-in; null where there is none. */
+    @Nullable
+    MemorySegment roomForDataIn(int bytes) {
+        if (!bidirectional) {
+            return ensure(bytes) ? Objects.requireNonNull(buffer).slice(0, bytes) : null;
+        }
+        if (dataInBuffer != null) {
+            giveBack(dataInBuffer);
+        }
+        dataInBuffer = borrow(bytes);
+        return dataInBuffer == null ? null : dataInBuffer.slice(0, bytes);
+    }
+
+    /** Returns a part of data-in. */
+    MemorySegment dataIn(int offset, int length) {
+        Buffers.Buffer from = dataInBuffer == null ? buffer : dataInBuffer;
+        return Objects.requireNonNull(from).slice(offset, length);
+    }
+
+    /** Has the data-in sent by a device, from this offset on. */
+    void transferFrom(BlockDevice device, long offsetBytes) {
+        source = device;
+        sourceOffset = offsetBytes;
+    }
+
+    /** Whether a device sends the data-in. */
+    boolean isTransferred() { return source != null; }
+
+    @Override
+    public long transferTo(long offsetBytes, long countBytes, WritableByteChannel channel)
+            throws IOException {
+        return Objects.requireNonNull(source).transferTo(sourceOffset + offsetBytes, countBytes,
+                channel);
+    }
+
+    /** Sets whether the transport is filling the buffer; {@link #giveBack()} keeps it then. */
+    void filling(boolean isFilling) {
+        filling = isFilling;
+    }
+
+    boolean isFilling() { return filling; }
+
+    /** Gives all memory back, except a buffer that the transport is filling. */
+    void giveBack() {
+        source = null;
+        Buffers.Buffer lent = buffer;
+        if (lent != null && !filling) {
+            buffer = null;
+            giveBack(lent);
+        }
+        Buffers.Buffer lentIn = dataInBuffer;
+        if (lentIn != null) {
+            dataInBuffer = null;
+            giveBack(lentIn);
+        }
+    }
+
+    /** Whether nothing is lent. */
+    boolean isEmpty() {
+        return buffer == null && dataInBuffer == null && source == null;
+    }
+}

@@ -1,0 +1,63 @@
+package lunar.target.internal.task;
+
+import lunar.scsi.Sense;
+import lunar.scsi.Status;
+import org.jspecify.annotations.Nullable;
+
+/** The outcome of a task, and how much of it the initiator has been sent. Confined to the event loop's thread. */
+final class TaskOutcome {
+    private Status status = Status.GOOD;
+    private @Nullable Sense sense;
+    private int dataInBytes;
+
+    /** Whether the whole answer has been handed over. It may wait at the response fence when the task has ended. */
+    private boolean answered;
+    private int acknowledgedPdus;
+    private int acknowledgedBytes;
+
+    /** Starts over for another command. */
+    void clear() {
+        set(Status.GOOD, null, 0);
+        answered = false;
+        acknowledgedPdus = 0;
+        acknowledgedBytes = 0;
+    }
+
+    void set(Status with, @Nullable Sense why, int dataIn) {
+        status = with;
+        sense = why;
+        dataInBytes = dataIn;
+    }
+
+    Status status() { return status; }
+
+    /** Returns the sense of a CHECK CONDITION; null with another status. */
+    @Nullable
+    Sense sense() { return sense; }
+
+    /** Returns the bytes of data-in that the command has to send. */
+    int dataInBytes() {
+        return dataInBytes;
+    }
+
+    /** Notes that the whole answer has been handed over. */
+    void answered() { answered = true; }
+
+    boolean isAnswered() { return answered; }
+
+    /** Notes Data-In that the initiator had before the task was reassigned to another connection. */
+    void acknowledged(int pdus, int bytes) {
+        acknowledgedPdus = pdus;
+        acknowledgedBytes = bytes;
+    }
+
+    /** Returns the number of Data-In PDUs that need not be sent again. */
+    int acknowledgedPdus() {
+        return acknowledgedPdus;
+    }
+
+    /** Returns the bytes of data-in that need not be sent again. */
+    int acknowledgedBytes() {
+        return acknowledgedBytes;
+    }
+}

@@ -1,0 +1,145 @@
+package lunar.target.internal.task;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.List;
+import java.util.Objects;
+import lunar.iscsi.pdu.TaskAttribute;
+
+/**
+ * The tasks of one I_T nexus on one logical unit and the order in which they may begin (SAM-5 section 8.6), each nexus
+ * having a task set of its own (TST 001b). Confined to the thread of the session's event loop.
+ *
+ * <p>Tasks are placed in ranks: each ORDERED task in a rank of its own, the SIMPLE tasks between two of them together.
+ * Only tasks of the first rank begin. HEAD OF QUEUE tasks are in a rank apart, begin at once, and no other begins
+ * before they have ended. While all are SIMPLE there is one rank, and a task costs two additions.
+ */
+final class TaskSet {
+    /** Tasks that may run concurrently. */
+    static final class Rank {
+        private boolean ordered;
+        private int unfinished;
+        private final List<Task> waiting = new ArrayList<>(0);
+    }
+
+    /** Orders by command priority: 1 first, 15 late, and 0, which is no priority, last (SAM-5 section 8.7). */
+    private static final Comparator<Task> BY_PRIORITY = Comparator
+            .comparingInt(task -> task.priority() == 0 ? Integer.MAX_VALUE : task.priority());
+
+    private final UnitUsage usage;
+    private final Rank head = new Rank();
+    private final Deque<Rank> ranks = new ArrayDeque<>();
+    private Rank last = new Rank();
+    private int waitingCount;
+    private boolean releasing;
+
+    TaskSet(UnitUsage usage) {
+        this.usage = usage;
+        ranks.add(last);
+    }
+
+    UnitUsage usage() { return usage; }
+
+    /** Places a task in the order when its turn by CmdSN has come. */
+    void deliver(Task task) {
+        if (task.attribute() == TaskAttribute.HEAD_OF_QUEUE) {
+            head.unfinished++;
+            task.place(head);
+            return;
+        }
+        boolean ordered = task.attribute() == TaskAttribute.ORDERED;
+        if (last.unfinished == 0) {
+            last.ordered = ordered;
+        } else if (ordered || last.ordered) {
+            last = new Rank();
+            last.ordered = ordered;
+            ranks.add(last);
+        }
+        last.unfinished++;
+        task.place(last);
+    }
+
+    /** Begins a task that has all its data, now or when the tasks before it have ended. */
+    void ready(Task task) {
+        Rank rank = Objects.requireNonNull(task.rank());
+        if (rank == head || (head.unfinished == 0 && rank == ranks.peekFirst())) {
+            task.execute();
+            return;
+        }
+        task.await();
+        rank.waiting.add(task);
+        waitingCount++;
+    }
+
+    /** Removes a task that has ended, or was aborted before it began. */
+    void leave(Task task) {
+        usage.ended();
+        remove(task);
+    }
+
+    /** Leaves an aborted task to its device: nothing waits for it any more, but it counts until {@link #letGo}. */
+    void leaveBehind(Task task) {
+        remove(task);
+    }
+
+    /** Stops counting a task that was left behind when its device has ended it. */
+    void letGo() {
+        usage.ended();
+    }
+
+    private void remove(Task task) {
+        Rank rank = task.rank();
+        if (rank == null) { // dropped before its turn
+            return;
+        }
+        rank.unfinished--;
+        if (rank != head) {
+            if (waitingCount > 0 && rank.waiting.remove(task)) { // it never began
+                waitingCount--;
+            }
+            forgetFinished(rank);
+        }
+        if (waitingCount > 0) {
+            release();
+        }
+    }
+
+    private void forgetFinished(Rank rank) {
+        if (rank.unfinished > 0 || rank == last) {
+            return;
+        }
+        if (rank != ranks.peekFirst()) {
+            ranks.remove(rank);
+            return;
+        }
+        while (ranks.size() > 1 && ranks.getFirst().unfinished == 0) {
+            ranks.removeFirst();
+        }
+    }
+
+    /** Begins the tasks that may begin. A task that ends at once calls this again; it then iterates, not recurses. */
+    private void release() {
+        if (releasing) {
+            return;
+        }
+        releasing = true;
+        try {
+            while (head.unfinished == 0 && waitingCount > 0) {
+                List<Task> waiting = ranks.getFirst().waiting;
+                if (waiting.isEmpty()) {
+                    return;
+                }
+                Task next = waiting.stream().min(BY_PRIORITY).orElseThrow(); // the first of equals
+                waiting.remove(next);
+                waitingCount--;
+                if (!next.aborted()) { // its abort ends it
+                    next.execute();
+                }
+            }
+        } finally {
+            releasing = false;
+        }
+    }
+}

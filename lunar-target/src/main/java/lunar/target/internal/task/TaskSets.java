@@ -1,0 +1,52 @@
+package lunar.target.internal.task;
+
+import java.util.HashMap;
+import java.util.Map;
+import lunar.iscsi.pdu.TaskAttribute;
+import lunar.scsi.Status;
+import lunar.scsi.target.DeviceServer;
+import lunar.scsi.target.LogicalUnit;
+import org.jspecify.annotations.Nullable;
+
+/** The task sets of a session, one for each logical unit. Confined to the thread of the session's event loop. */
+final class TaskSets {
+    /** Number of sets beyond which empty ones are removed. */
+    private static final int MAX_IDLE = 256;
+
+    private final CommandQuota quota;
+    private final Map<DeviceServer, TaskSet> sets = new HashMap<>();
+
+    TaskSets(CommandQuota quota) { this.quota = quota; }
+
+    /** Adds a command to the set of its unit, or declines it where that is full (SAM-5 section 5.3.1). */
+    void join(Task task, @Nullable LogicalUnit unit, TaskAttribute attribute, int priority) {
+        TaskSet set = of(task.server(), unit);
+        if (quota.isFull(set.usage())) {
+            task.out().decline(Status.TASK_SET_FULL);
+            return;
+        }
+        task.join(set, attribute, priority);
+        set.usage().begun();
+        if (task.state() != TaskState.HELD) {
+            set.deliver(task);
+        }
+    }
+
+    /** Returns the set of a unit; null stands for all LUNs without a unit. */
+    private TaskSet of(DeviceServer server, @Nullable LogicalUnit unit) {
+        TaskSet known = sets.get(server);
+        return known != null ? known : add(server, unit);
+    }
+
+    private TaskSet add(DeviceServer server, @Nullable LogicalUnit unit) {
+        if (sets.size() >= MAX_IDLE) { // units come and go
+            sets.values().removeIf(set -> set.usage().isUnused());
+        }
+        if (unit != null && sets.values().stream().anyMatch(set -> set.usage().share() != null)) {
+            quota.isolate();
+        }
+        var fresh = new TaskSet(new UnitUsage(quota, unit == null ? null : unit.share()));
+        sets.put(server, fresh);
+        return fresh;
+    }
+}
