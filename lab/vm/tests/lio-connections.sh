@@ -11,13 +11,13 @@ uri="iscsi://127.0.0.1:$port/$iqn/0?initiator=$host&connections=4"
 guest "
 lio_mend
 start_lio
-lio_file disk /tmp/disk 128
+lio_file disk /tmp/disk 256
 lio_target $iqn fileio_0/disk
 lio_portal $iqn 127.0.0.1:$port
 lio_set $iqn param/MaxConnections=4 param/DefaultTime2Wait=0
 lio_host $iqn $host
 "
-random "$scratch/data" 128
+random "$scratch/data" 256 # some ten seconds, of which several cuts are to fall into
 
 # copying MORE: begins a verified copy; it ends in copied.
 copying() {
@@ -31,7 +31,7 @@ copied() {
     cat "$scratch/copy"
     ((rc == 0)) || die "the copy ended with $rc"
     same "$scratch/data" /tmp/disk
-    guest "truncate -s 0 /tmp/disk; truncate -s 128M /tmp/disk" # so that the next is seen
+    guest "truncate -s 0 /tmp/disk; truncate -s 256M /tmp/disk" # so that the next is seen
 }
 # session: what LIO calls it, or nothing.
 session() { guest "lio_session $iqn $host"; }

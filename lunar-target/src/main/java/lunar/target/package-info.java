@@ -2,9 +2,9 @@
  * An iSCSI target server: {@link lunar.target.TargetServer} listens on portals and serves the logical units of
  * its {@link lunar.target.TargetSpec}s as LUNs.
  *
- * <p>The other types are immutable: portals, targets, initiators and limits. The packages {@code
- * lunar.target.internal.session} and {@code lunar.target.internal.task} implement sessions and tasks; device servers are
- * in {@code lunar.scsi.target}.
+ * <p>The other types are immutable: portals, targets, initiators and limits. {@code lunar.target.internal.session}
+ * and {@code lunar.target.internal.task} implement sessions and tasks; device servers are in
+ * {@code lunar.scsi.target}.
  *
  * <p>Threading: {@code TargetServer} is thread-safe, its {@code Builder} is not.
  *
