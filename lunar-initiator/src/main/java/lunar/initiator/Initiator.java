@@ -202,6 +202,7 @@ public final class Initiator implements AutoCloseable {
 
     private Session register(Session session) throws IOException {
         sessions.add(session);
+        session.onEnd(() -> sessions.remove(session)); // not before: close() awaits the logout of each
         boolean open;
         synchronized (loops) {
             open = !closed;
@@ -230,7 +231,7 @@ public final class Initiator implements AutoCloseable {
         };
         return attempt(session, session.portal(), settings, task, 0, null, numbers,
                 (connection, result) -> new Session(connection, result, numbering, session,
-                        sessions::remove, options, join(session, settings)));
+                        options, join(session, settings)));
     }
 
     /** Returns what logs in further connections of a session, and replacements of lost ones. */

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 import lunar.block.DeviceGoneException;
 import lunar.block.StorageException;
 import lunar.initiator.internal.lun.LunProbe;
@@ -42,7 +41,6 @@ public final class Session implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
 
     private final SessionEngine engine;
-    private final Consumer<Session> whenClosed;
     private final SessionListener listener;
     private final Set<LunDevice> devices = ConcurrentHashMap.newKeySet();
     /** Number of unit attentions that reported a new capacity of any unit. */
@@ -50,9 +48,8 @@ public final class Session implements AutoCloseable {
 
     /** Called on the event loop's thread by the last step of the login. */
     Session(Connection first, LoginResult result, CommandNumbering numbering,
-            SessionOptions options, Consumer<Session> whenClosed, InitiatorOptions initiator,
+            SessionOptions options, InitiatorOptions initiator,
             SessionEngine.Joiner joiner) {
-        this.whenClosed = whenClosed;
         listener = initiator.listener();
         engine = new SessionEngine(first, result, numbering, options, joiner,
                 initiator.metrics().map(this::meter).orElse(null), new SessionEngine.Listener() {
@@ -231,10 +228,7 @@ public final class Session implements AutoCloseable {
 
     /** Logs out and ends the connection; waits for that, within the time for a logout. Idempotent. */
     @Override
-    public void close() {
-        engine.close();
-        whenClosed.accept(this);
-    }
+    public void close() { engine.close(); }
 
     @Override
     public String toString() { return targetName() + " at " + portal(); }

@@ -12,6 +12,9 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinTask;
+import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import lunar.block.BlockDevice;
@@ -193,6 +196,26 @@ class PathEventsTest {
             assertThat(diary.ofRequests()).containsExactly("held", "gave up", "resumed");
         }
         assertThat(List.copyOf(diary.lines)).as("told before close returns").endsWith("0 CLOSED");
+    }
+
+    @Test
+    void shouldGiveUpWhereCallersOccupyTheCommonPool() throws Exception {
+        var pool = ForkJoinPool.commonPool();
+        try (var target = served(0);
+                var proxy = new CutProxy(port(target));
+                var initiator = initiator();
+                var device = MultipathDevice.open(initiator, by(proxy.port()).withNoPathMs(300))) {
+            proxy.breakDown();
+            List<ForkJoinTask<Boolean>> readers = IntStream.range(0, 4 * pool.getParallelism())
+                    .mapToObj(_ -> pool.submit(() -> {
+                        assertThatThrownBy(() -> read(device))
+                                .isInstanceOf(DeviceGoneException.class);
+                        return true;
+                    })).toList();
+            for (ForkJoinTask<Boolean> reader : readers) {
+                assertThat(reader.get(60, TimeUnit.SECONDS)).isTrue();
+            }
+        }
     }
 
     @Test

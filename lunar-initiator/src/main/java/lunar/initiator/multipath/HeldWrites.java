@@ -4,8 +4,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import lunar.block.BlockRequest;
@@ -34,6 +32,7 @@ final class HeldWrites implements BarrierUser {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final Deque<WaitingRequest> held = new ArrayDeque<>(); // guarded by the lock
+    private final ExpiryTimer expiry = new ExpiryTimer(this::expire); // guarded by the lock
     private boolean adopting; // guarded by the lock
     private boolean closed; // guarded by the lock
     private volatile @Nullable WriteBarrier barrier;
@@ -144,24 +143,31 @@ final class HeldWrites implements BarrierUser {
     private void add(WaitingRequest request, long nowNanos) {
         if (request.heldUntilNanos == 0 && patienceMs != MultipathOptions.FOREVER) {
             request.heldUntilNanos = Math.max(1, nowNanos + patienceMs * 1_000_000);
-            CompletableFuture.delayedExecutor(patienceMs, TimeUnit.MILLISECONDS)
-                    .execute(this::expire);
+        }
+        if (request.heldUntilNanos != 0) {
+            expiry.set(request.heldUntilNanos);
         }
         held.add(request);
     }
 
     private void expire() {
         var late = new ArrayList<WaitingRequest>();
-        long nowNanos = System.nanoTime();
         lock.lock();
         try {
+            expiry.expired();
+            long nowNanos = System.nanoTime();
             held.removeIf(request -> request.heldUntilNanos != 0
                     && request.heldUntilNanos - nowNanos <= 0
                     && late.add(request));
+            for (WaitingRequest request : held) {
+                if (request.heldUntilNanos != 0) {
+                    expiry.set(request.heldUntilNanos);
+                }
+            }
         } finally {
             lock.unlock();
         }
-        late.forEach(request -> request.fail(tooLong(request.asked())));
+        WaitingRequest.forEach(late, request -> request.fail(tooLong(request.asked())));
     }
 
     private DeviceGoneException tooLong(BlockRequest request) {
@@ -181,7 +187,7 @@ final class HeldWrites implements BarrierUser {
 
     /** {@inheritDoc} Also called when no path is up any more: they then wait for a path. */
     @Override
-    public void lowered() { drain().forEach(WaitingRequest::resume); }
+    public void lowered() { WaitingRequest.forEach(drain(), WaitingRequest::resume); }
 
     private List<WaitingRequest> drain() {
         lock.lock();
@@ -253,7 +259,7 @@ final class HeldWrites implements BarrierUser {
         } finally {
             lock.unlock();
         }
-        drain().forEach(request -> request.fail(closedFailure()));
+        WaitingRequest.forEach(drain(), request -> request.fail(closedFailure()));
     }
 
     /** Called when the paths have stopped; sessions that they leave stale are for the unit's next device to end. */

@@ -72,6 +72,7 @@ final class MultipathRequest extends WaitingRequest implements BlockRequest.Comp
         caller = null;
         session = null;
         outcome = null;
+        var _ = sent.asFlush();
     }
 
     @Override
@@ -82,17 +83,20 @@ final class MultipathRequest extends WaitingRequest implements BlockRequest.Comp
     StorageException perform() {
         boolean interrupted = false;
         resumed = true;
-        while (!done) {
-            if (resumed) {
-                resumed = false;
-                start();
-            } else {
-                LockSupport.park(this);
-                interrupted |= Thread.interrupted(); // as for any request: its end is bounded in another way
+        try {
+            while (!done) {
+                if (resumed) {
+                    resumed = false;
+                    start();
+                } else {
+                    LockSupport.park(this);
+                    interrupted |= Thread.interrupted(); // as for any request: its end is bounded in another way
+                }
             }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
         return outcome;
     }

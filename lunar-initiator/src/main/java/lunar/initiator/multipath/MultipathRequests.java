@@ -99,7 +99,7 @@ final class MultipathRequests {
     /** Refuses further requests, fails those that wait, and waits for the others. Returns whether interrupted. */
     boolean close() {
         gate.close();
-        paths.close().forEach(request -> request.fail(closedFailure()));
+        WaitingRequest.forEach(paths.close(), request -> request.fail(closedFailure()));
         held.close();
         return gate.awaitNone();
     }

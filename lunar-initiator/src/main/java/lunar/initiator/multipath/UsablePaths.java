@@ -5,8 +5,6 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import lunar.block.BlockRequest;
@@ -31,6 +29,7 @@ final class UsablePaths {
     private @Nullable Exception lastFailure; // guarded by the lock
     private final Outage outage; // guarded by the lock
     private boolean closed; // guarded by the lock
+    private final ExpiryTimer expiry = new ExpiryTimer(this::expire); // guarded by the lock
     private volatile List<PathAgent> usable = List.of();
 
     /** @param unit name of the unit, for messages */
@@ -58,27 +57,30 @@ final class UsablePaths {
             if (!up.contains(path)) {
                 up.add(path);
             }
-            select();
-            resumed = List.copyOf(parked);
-            parked.clear();
+            resumed = select();
         } finally {
             lock.unlock();
         }
-        resumed.forEach(WaitingRequest::resume);
+        WaitingRequest.forEach(resumed, WaitingRequest::resume);
     }
 
     /** Removes a path that is not to be used. Returns whether it was the last one. */
     boolean withdraw(PathAgent path) {
+        List<WaitingRequest> resumed;
         lock.lock();
         try {
-            boolean was = up.remove(path);
-            if (was) {
-                select();
+            if (!up.remove(path)) {
+                return false;
             }
-            return was && usable.isEmpty();
+            resumed = select();
+            if (usable.isEmpty()) {
+                return true;
+            }
         } finally {
             lock.unlock();
         }
+        WaitingRequest.forEach(resumed, WaitingRequest::resume);
+        return false;
     }
 
     /** Notes a failed login or a lost session. */
@@ -93,23 +95,47 @@ final class UsablePaths {
 
     /** Selects the usable paths again, since the state of a path has changed. */
     void weigh() {
+        List<WaitingRequest> resumed;
         lock.lock();
         try {
-            select();
+            resumed = select();
         } finally {
             lock.unlock();
         }
+        WaitingRequest.forEach(resumed, WaitingRequest::resume);
     }
 
-    /** Selects the usable paths: those up and in the best access state, in the given order; with the lock held. */
-    private void select() {
-        TargetPortGroups.State best = up.stream().map(PathAgent::access).min(Enum::compareTo)
-                .orElse(TargetPortGroups.State.ACTIVE_OPTIMIZED);
-        usable = all.stream().filter(path -> up.contains(path) && path.access() == best).toList();
-        if (!usable.isEmpty()) {
-            outage.over();
+    /**
+     * Selects the usable paths: those up and in the best access state, in the given order; with the lock held.
+     *
+     * @return the parked requests that can go on, no longer parked; for the caller to resume, without the lock
+     */
+    private List<WaitingRequest> select() {
+        var best = new ArrayList<PathAgent>();
+        TargetPortGroups.State bestState = null;
+        for (PathAgent path : all) {
+            if (!up.contains(path)) {
+                continue;
+            }
+            TargetPortGroups.State state = path.access(); // once: it may change at any time
+            int order = bestState == null ? -1 : state.compareTo(bestState);
+            if (order < 0) {
+                bestState = state;
+                best.clear();
+            }
+            if (order <= 0) {
+                best.add(path);
+            }
         }
+        usable = List.copyOf(best);
         changed.signalAll();
+        if (best.isEmpty()) {
+            return List.of();
+        }
+        outage.over();
+        List<WaitingRequest> resumed = List.copyOf(parked);
+        parked.clear();
+        return resumed;
     }
 
     // --- what requests ask ---
@@ -182,8 +208,9 @@ final class UsablePaths {
             } else if (!resume) {
                 if (request.giveUpNanos == 0 && options.noPathMs() != MultipathOptions.FOREVER) {
                     request.giveUpNanos = options.giveUpNanos(nowNanos);
-                    CompletableFuture.delayedExecutor(options.noPathMs(), TimeUnit.MILLISECONDS)
-                            .execute(this::expire);
+                }
+                if (request.giveUpNanos != 0) {
+                    expiry.set(request.giveUpNanos);
                 }
                 parked.add(request);
                 outage.held();
@@ -200,20 +227,23 @@ final class UsablePaths {
 
     private void expire() {
         List<WaitingRequest> late = new ArrayList<>();
-        long nowNanos = System.nanoTime();
-        DeviceGoneException failure;
+        Deque<DeviceGoneException> failures = new ArrayDeque<>();
         lock.lock();
         try {
+            expiry.expired();
+            long nowNanos = System.nanoTime();
             parked.removeIf(request -> request.giveUpNanos != 0
                     && request.giveUpNanos - nowNanos <= 0 && late.add(request));
-            if (late.isEmpty()) {
-                return;
+            late.forEach(_ -> failures.add(giveUp()));
+            for (WaitingRequest request : parked) {
+                if (request.giveUpNanos != 0) {
+                    expiry.set(request.giveUpNanos);
+                }
             }
-            failure = giveUp();
         } finally {
             lock.unlock();
         }
-        late.forEach(request -> request.fail(failure));
+        WaitingRequest.forEach(late, request -> request.fail(failures.remove()));
     }
 
     /** Returns the failure of a request that has waited for a path in vain; with the lock held. */

@@ -1,5 +1,7 @@
 package lunar.initiator.multipath;
 
+import java.util.List;
+import java.util.function.Consumer;
 import lunar.block.BlockRequest;
 import lunar.block.StorageException;
 
@@ -18,4 +20,30 @@ abstract class WaitingRequest {
 
     /** Ends the request. */
     abstract void fail(StorageException failure);
+
+    /**
+     * Acts on each of several requests, also where the completion of one throws.
+     *
+     * @throws RuntimeException what the first of them has thrown, after all; likewise an {@code Error}
+     */
+    static void forEach(List<WaitingRequest> requests, Consumer<WaitingRequest> action) {
+        Throwable first = null;
+        for (WaitingRequest request : requests) {
+            try {
+                action.accept(request);
+            } catch (RuntimeException | Error e) {
+                if (first == null) {
+                    first = e;
+                } else if (!first.equals(e)) {
+                    first.addSuppressed(e);
+                }
+            }
+        }
+        if (first instanceof Error error) {
+            throw error;
+        }
+        if (first != null) {
+            throw (RuntimeException) first;
+        }
+    }
 }
