@@ -3,6 +3,7 @@ module lunar.testkit {
     requires transitive lunar.block;
     requires transitive lunar.iscsi;
     requires transitive lunar.scsi.target;
+    requires lunar.loop;
     requires transitive org.junit.jupiter.api;
     requires transitive org.assertj.core;
     requires java.logging;
@@ -10,4 +11,9 @@ module lunar.testkit {
 
     exports lunar.testkit;
     exports lunar.testkit.echo;
+    exports lunar.testkit.pipe;
+
+    provides lunar.iscsi.spi.TransportProvider with
+            lunar.testkit.pipe.PipeTransportProvider,
+            lunar.testkit.pipe.PlacingPipeTransportProvider;
 }

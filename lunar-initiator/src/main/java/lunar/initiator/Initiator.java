@@ -3,13 +3,9 @@ package lunar.initiator;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.security.SecureRandom;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.OptionalInt;
-import java.util.ServiceLoader;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -27,7 +23,7 @@ import lunar.iscsi.pdu.Isid;
 import lunar.iscsi.session.CommandNumbering;
 import lunar.iscsi.spi.EventLoop;
 import lunar.iscsi.spi.Transport;
-import lunar.iscsi.spi.TransportProvider;
+import lunar.iscsi.spi.Transports;
 import lunar.iscsi.text.DiscoveredTarget;
 import lunar.iscsi.text.TargetAddress;
 import org.jspecify.annotations.Nullable;
@@ -49,11 +45,13 @@ public final class Initiator implements AutoCloseable {
     private final AtomicInteger isidQualifier = new AtomicInteger(random.nextInt(ISID_QUALIFIERS));
     private final Set<Session> sessions = ConcurrentHashMap.newKeySet();
 
-    /** Guarded by itself. */
-    private final Map<String, TransportProvider.Loops> loops = new HashMap<>();
-    private boolean closed; // guarded by loops
+    private final Transports transports;
+    private volatile boolean closed;
 
-    private Initiator(InitiatorOptions options) { this.options = options; }
+    private Initiator(InitiatorOptions options) {
+        this.options = options;
+        transports = new Transports("lunar-initiator", options.loopCount());
+    }
 
     /**
      * Creates an initiator with one event loop.
@@ -203,13 +201,9 @@ public final class Initiator implements AutoCloseable {
     private Session register(Session session) throws IOException {
         sessions.add(session);
         session.onEnd(() -> sessions.remove(session)); // not before: close() awaits the logout of each
-        boolean open;
-        synchronized (loops) {
-            open = !closed;
-        }
-        if (!open) {
+        if (closed) {
             session.close();
-            throw new IOException("the initiator is closed");
+            throw closedFailure();
         }
         session.addConnections();
         return session;
@@ -276,9 +270,13 @@ public final class Initiator implements AutoCloseable {
             throw new IOException(what + ": no host of this name is known");
         }
         ChapOptions.requireLongSecrets(settings, portal.getAddress(), what);
+        if (closed) {
+            throw closedFailure();
+        }
         Transport transport;
         try {
-            transport = loops(session.scheme()).connect(portal, session.timeouts().connectMs(),
+            transport = transports.loops(session.scheme()).connect(portal,
+                    session.timeouts().connectMs(),
                     receiver);
         } catch (IOException e) {
             throw new IOException(what + ": cannot connect: " + e.getMessage(), e);
@@ -302,43 +300,15 @@ public final class Initiator implements AutoCloseable {
         return bytes;
     }
 
-    private TransportProvider.Loops loops(String scheme) throws IOException {
-        synchronized (loops) {
-            if (closed) {
-                throw new IOException("the initiator is closed");
-            }
-            TransportProvider.Loops running = loops.get(scheme);
-            if (running == null) {
-                running = provider(scheme).start("lunar-initiator", options.loopCount());
-                loops.put(scheme, running);
-            }
-            return running;
-        }
-    }
-
-    private static TransportProvider provider(String scheme) throws IOException {
-        var known = new TreeSet<String>();
-        for (TransportProvider provider : ServiceLoader.load(TransportProvider.class,
-                TransportProvider.class.getClassLoader())) {
-            if (provider.scheme().equals(scheme)) {
-                return provider;
-            }
-            known.add(provider.scheme());
-        }
-        throw new IOException("no transport for " + scheme + ": is on the module path; there are "
-                + known);
-    }
-
     /** Logs out of every session, then ends the event loops. Idempotent. */
     @Override
     public void close() {
-        synchronized (loops) {
-            closed = true;
-        }
+        closed = true;
         sessions.forEach(Session::close);
-        synchronized (loops) {
-            loops.values().forEach(TransportProvider.Loops::close);
-            loops.clear();
-        }
+        transports.close();
+    }
+
+    private static IOException closedFailure() {
+        return new IOException("the initiator is closed");
     }
 }

@@ -6,6 +6,7 @@ import java.util.OptionalInt;
 import lunar.iscsi.login.ChapAlgorithm;
 import lunar.iscsi.login.ChapCredentials;
 import lunar.iscsi.login.Offer;
+import lunar.iscsi.spi.Transports;
 import lunar.iscsi.text.TargetAddress;
 
 /**
@@ -48,9 +49,16 @@ public record SessionOptions(String scheme, TargetAddress portal, String targetN
 
     /** Returns options for a session over TCP, without authentication. */
     public static SessionOptions of(String host, int port, String targetName) {
-        return new SessionOptions("iscsi", new TargetAddress(host, port, OptionalInt.empty()),
+        return new SessionOptions(Transports.ISCSI,
+                new TargetAddress(host, port, OptionalInt.empty()),
                 targetName, Offer.DEFAULT, Optional.empty(), Timeouts.DEFAULT, DEFAULT_QUEUE_DEPTH,
                 1, List.of());
+    }
+
+    /** Returns these options with the transport of another scheme. */
+    public SessionOptions withTransport(String value) {
+        return new SessionOptions(value, portal, targetName, offer, chap, timeouts, queueDepth,
+                connections, otherPortals);
     }
 
     /** Returns these options with another portal. */

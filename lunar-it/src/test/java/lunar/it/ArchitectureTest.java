@@ -51,7 +51,7 @@ class ArchitectureTest {
             Map.entry("target", new Rule(List.of("block", "scsi", "scsi.target", "iscsi"))),
             Map.entry("server", new Rule(
                     List.of("block", "scsi", "scsi.target", "iscsi", "isns", "target"))),
-            Map.entry("testkit", new Rule(List.of("block", "scsi", "scsi.target", "iscsi"),
+            Map.entry("testkit", new Rule(List.of("block", "scsi", "scsi.target", "iscsi", "loop"),
                     "org.junit.jupiter.api..", "org.assertj.core..")));
     private static final String[] PROGRAMS = {"lunar.cli..", "lunar.bench..", "lunar.it..",
             "lunar.admin.."};

@@ -4,6 +4,7 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import lunar.iscsi.spi.Transports;
 import lunar.target.PortalSpec;
 
 /** Reachability of a plan's targets: its portals, and whether they let every initiator in. */
@@ -15,7 +16,7 @@ final class Exposure {
         var portals = new ArrayList<PortalSpec>();
         for (ServerPlan.Listen each : plan.portals()) {
             portals.add(new PortalSpec(each.resolve(), each.group(), each.advertised(),
-                    each.moved()));
+                    each.moved(), Transports.ISCSI));
         }
         return portals;
     }

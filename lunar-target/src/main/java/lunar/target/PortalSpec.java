@@ -1,7 +1,9 @@
 package lunar.target;
 
 import java.net.InetSocketAddress;
+import java.util.Objects;
 import java.util.Optional;
+import lunar.iscsi.spi.Transports;
 import lunar.iscsi.text.TargetAddress;
 
 /**
@@ -11,24 +13,27 @@ import lunar.iscsi.text.TargetAddress;
  * @param group target portal group tag, 1 to 65535 (RFC 7143 section 4.1.1)
  * @param advertised the address under which initiators reach it if that differs, behind NAT or in a container
  * @param moved where initiators that log in here are sent instead
+ * @param transport scheme of the transport: {@code iscsi} for TCP, {@code iser} for RDMA
  */
 public record PortalSpec(InetSocketAddress address, int group, Optional<TargetAddress> advertised,
-        Optional<Absence.Moved> moved) {
+        Optional<Absence.Moved> moved, String transport) {
     /** The group of a portal without an explicit one. */
     public static final int DEFAULT_GROUP = 1;
 
     private static final int MAX_GROUP = 0xffff;
 
     public PortalSpec {
+        Objects.requireNonNull(transport);
         if (group < 1 || group > MAX_GROUP) {
             throw new IllegalArgumentException(
                     "portal group tag must be 1 to " + MAX_GROUP + ", not " + group);
         }
     }
 
-    /** Returns a portal of the default group that is reached where it listens. */
+    /** Returns a portal of the default group over TCP that is reached where it listens. */
     public static PortalSpec of(InetSocketAddress address) {
-        return new PortalSpec(address, DEFAULT_GROUP, Optional.empty(), Optional.empty());
+        return new PortalSpec(address, DEFAULT_GROUP, Optional.empty(), Optional.empty(),
+                Transports.ISCSI);
     }
 
     /** Returns the address in its usual notation. */
@@ -42,16 +47,26 @@ public record PortalSpec(InetSocketAddress address, int group, Optional<TargetAd
 
     /** Returns a copy in another group. */
     public PortalSpec withGroup(int tag) {
-        return new PortalSpec(address, tag, advertised, moved);
+        return new PortalSpec(address, tag, advertised, moved, transport);
     }
 
     /** Returns a copy that is advertised to initiators under another address. */
     public PortalSpec withAdvertised(TargetAddress reachedAt) {
-        return new PortalSpec(address, group, Optional.of(reachedAt), moved);
+        return new PortalSpec(address, group, Optional.of(reachedAt), moved, transport);
     }
 
     /** Returns a copy that redirects initiators. */
     public PortalSpec withMoved(Absence.Moved elsewhere) {
-        return new PortalSpec(address, group, advertised, Optional.of(elsewhere));
+        return new PortalSpec(address, group, advertised, Optional.of(elsewhere), transport);
+    }
+
+    /** Returns a copy that listens by the transport of a scheme. */
+    public PortalSpec withTransport(String scheme) {
+        return new PortalSpec(address, group, advertised, moved, scheme);
+    }
+
+    /** Whether both describe one address of one transport. */
+    public boolean hasPlaceOf(PortalSpec other) {
+        return address.equals(other.address) && transport.equals(other.transport);
     }
 }

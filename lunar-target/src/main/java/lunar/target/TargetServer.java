@@ -10,7 +10,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.ServiceLoader;
 import java.util.SortedSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -19,7 +18,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import lunar.iscsi.login.ChapPolicy;
 import lunar.iscsi.login.Offer;
 import lunar.iscsi.login.TaskReporting;
-import lunar.iscsi.spi.TransportProvider;
+import lunar.iscsi.spi.Transports;
 import lunar.iscsi.text.DiscoveredTarget;
 import lunar.scsi.primary.TargetPortGroups;
 import lunar.target.internal.session.BoundPortal;
@@ -54,7 +53,7 @@ public final class TargetServer implements AutoCloseable {
 
     private final ServerState shared;
     private final UnitRegistry units;
-    private final TransportProvider.Loops loops;
+    private final Transports transports;
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /** Listeners for changes of the targets. */
@@ -64,8 +63,8 @@ public final class TargetServer implements AutoCloseable {
     private final Object changing = new Object();
 
     private TargetServer(Builder from) throws IOException {
-        loops = provider().start("lunar-target", from.loopCount);
-        shared = new ServerState(from.limits, from.sessionLimits, loops, from.offer,
+        transports = new Transports("lunar-target", from.loopCount);
+        shared = new ServerState(from.limits, from.sessionLimits, transports, from.offer,
                 from.discoveryChap);
         shared.announceResets(from.announcesResets);
         units = new UnitRegistry(from.limits);
@@ -73,18 +72,9 @@ public final class TargetServer implements AutoCloseable {
             var _ = reconfigure(from);
         } catch (IOException | RuntimeException e) {
             shared.portals().close();
-            loops.close();
+            transports.close();
             throw e;
         }
-    }
-
-    private static TransportProvider provider() {
-        return ServiceLoader.load(TransportProvider.class, TransportProvider.class.getClassLoader())
-                .stream()
-                .map(ServiceLoader.Provider::get).filter(found -> found.scheme().equals("iscsi"))
-                .findFirst()
-                .orElseThrow(
-                        () -> new IllegalStateException("no TCP transport: lunar-tcp is missing"));
     }
 
     /** Returns a builder without portals and targets. */
@@ -314,7 +304,7 @@ public final class TargetServer implements AutoCloseable {
         CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new))
                 .completeOnTimeout(null, shared.limits().answerTimeoutMs(), TimeUnit.MILLISECONDS)
                 .join();
-        loops.close();
+        transports.close();
     }
 
     /** Returns what the connections of the server share; for tests. */

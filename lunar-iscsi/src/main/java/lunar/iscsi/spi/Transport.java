@@ -61,6 +61,61 @@ public interface Transport extends AutoCloseable {
         throw new UnsupportedOperationException("a transport without transfers");
     }
 
+    // --- transports that place data ---
+
+    /**
+     * Whether this transport moves the data of commands itself, between the memory of both ends, as iSER does by RDMA
+     * (RFC 7145). Such a transport carries no solicited data in PDUs that the peer's receiver sees:
+     *
+     * <ul>
+     * <li>The initiator sends commands by {@link #sendCommand} and receives neither Data-In nor R2T.
+     * <li>The target sends Data-In by {@link #send} as usual, but never with a status in them, and R2Ts by
+     * {@link #fetch}.
+     * </ul>
+     *
+     * <p>Immediate and unsolicited data are sent in PDUs, by any transport. Constant from the end of the login on.
+     */
+    default boolean placesData() { return false; }
+
+    /**
+     * Queues a SCSI Command at the initiator, as {@link #send} does, with the command's buffers. A transport that
+     * {@linkplain #placesData places data} accesses them directly until it releases them: before it delivers the SCSI
+     * Response, after {@link #withdraw}, or before {@link lunar.iscsi.framing.PduReceiver#closed}. Other transports
+     * use {@code data} only.
+     *
+     * @param data immediate data, a part of {@code dataOut}
+     * @param dataIn where data-in go; NULL for none
+     * @param dataOut all data-out; NULL for none
+     * @param release called exactly once, when {@code data}, {@code dataIn} and {@code dataOut} may be reused
+     */
+    default void sendCommand(MemorySegment header, MemorySegment data, MemorySegment dataIn,
+            MemorySegment dataOut, Release release) {
+        send(header, data, release);
+    }
+
+    /**
+     * Ends the access to the buffers of a command that ends without a SCSI Response, such as an aborted one. The
+     * buffers are released when the peer can access them no more, never from inside this call. Without effect where
+     * the transport does not have them. Any thread.
+     *
+     * @param itt initiator task tag of the command
+     */
+    default void withdraw(int itt) {}
+
+    /**
+     * Requests data-out at the target: queues an R2T, or fetches its data from the initiator's memory. The receiver
+     * then gets them like those of a Data-Out PDU that answers the R2T with all its data ({@code F} set, DataSN 0);
+     * its {@code dataDestination} is not asked.
+     *
+     * @param r2t header of the R2T; copied before the call returns
+     * @param into memory for as many bytes as the R2T requests; written until released
+     * @param release called exactly once, before the receiver gets the data, or when they do not come
+     * @throws UnsupportedOperationException when this transport does not {@linkplain #placesData place data}
+     */
+    default void fetch(MemorySegment r2t, MemorySegment into, Release release) {
+        throw new UnsupportedOperationException("a transport that does not place data");
+    }
+
     /** Sends what is queued, as far as the peer takes it now; the loop sends the rest. Any thread. */
     void flush();
 

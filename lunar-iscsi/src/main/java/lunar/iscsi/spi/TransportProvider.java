@@ -1,6 +1,7 @@
 package lunar.iscsi.spi;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.util.function.Function;
 import lunar.iscsi.framing.PduReceiver;
@@ -31,7 +32,26 @@ public interface TransportProvider {
         Listener listen(InetSocketAddress portal, Function<Transport, PduReceiver> receiver)
                 throws IOException;
 
-        /** Ends all connections, then the loops; waits until they have ended. */
+        /**
+         * Prepares memory that many commands use, such as that of a pool, for direct access. Memory that is not
+         * registered can be used as well, at the cost of preparing it for each command.
+         *
+         * @return to be closed when no command uses the memory any more
+         */
+        default Registration register(MemorySegment memory) { return Registration.NONE; }
+
+        /** Ends all connections, then the loops; waits until they have ended. Idempotent. */
+        @Override
+        void close();
+    }
+
+    /** Memory that a transport accesses directly. */
+    @FunctionalInterface
+    interface Registration extends AutoCloseable {
+        /** Has nothing to end. */
+        Registration NONE = () -> {};
+
+        /** Ends the registration; the memory may be freed afterwards. */
         @Override
         void close();
     }

@@ -101,6 +101,18 @@ public final class DataInReceiver {
         return SequenceVerdict.IN_ORDER;
     }
 
+    /**
+     * Counts the data that a transport has placed without Data-In: all but the residual, the only report of them.
+     *
+     * @param residual what the SCSI Response reports of data-in
+     */
+    public void placed(Residual residual) {
+        long missing = residual.kind() == Residual.Kind.UNDERFLOW
+                ? Integer.toUnsignedLong(residual.bytes())
+                : 0;
+        receivedBytes = (int) Math.max(0, expectedBytes - missing);
+    }
+
     /** The command goes on by another connection, where the target cuts what is left into new sequences. */
     public void resume() {
         burstBytes = 0;

@@ -6,6 +6,7 @@ import java.lang.ref.Cleaner;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,12 +29,14 @@ public final class Buffers {
 
         private final MemorySegment memory;
         private final int sizeClass;
+        private final Runnable whenDropped;
         /** Parts that were asked for, kept for the next user, which most likely asks for the same ones. */
         private @Nullable MemorySegment @Nullable [] slices;
 
-        private Buffer(MemorySegment memory, int sizeClass) {
+        private Buffer(MemorySegment memory, int sizeClass, Runnable whenDropped) {
             this.memory = memory;
             this.sizeClass = sizeClass;
+            this.whenDropped = whenDropped;
         }
 
         /** All of it. */
@@ -83,6 +86,7 @@ public final class Buffers {
     private final List<ArrayDeque<Buffer>> idle = new ArrayList<>();
     private final long maxUnfreedBytes;
     private final Runnable collect;
+    private final Function<MemorySegment, Runnable> registrar;
     private long maxBytes;
     private long usedBytes;
     private long idleBytes;
@@ -98,12 +102,25 @@ public final class Buffers {
      * @param maxUnfreedBytes dropped and not freed yet; beyond it nothing is allocated
      */
     public Buffers(int largestBytes, long maxBytes, long maxUnfreedBytes) {
-        this(largestBytes, maxBytes, maxUnfreedBytes, System::gc);
+        this(largestBytes, maxBytes, maxUnfreedBytes, _ -> () -> {});
+    }
+
+    /**
+     * @param maxBytes in use and idle
+     * @param maxUnfreedBytes dropped and not freed yet; beyond it nothing is allocated
+     * @param registrar called with the memory of each new buffer, as a transport may have to prepare it; returns what
+     *        ends that, which runs when the buffer is dropped
+     */
+    public Buffers(int largestBytes, long maxBytes, long maxUnfreedBytes,
+            Function<MemorySegment, Runnable> registrar) {
+        this(largestBytes, maxBytes, maxUnfreedBytes, registrar, System::gc);
     }
 
     /** @param collect frees what was dropped; on a thread of its own */
-    Buffers(int largestBytes, long maxBytes, long maxUnfreedBytes, Runnable collect) {
+    Buffers(int largestBytes, long maxBytes, long maxUnfreedBytes,
+            Function<MemorySegment, Runnable> registrar, Runnable collect) {
         this.maxUnfreedBytes = maxUnfreedBytes;
+        this.registrar = registrar;
         this.collect = collect;
         this.maxBytes = maxBytes;
         for (int i = 0; i <= sizeClass(largestBytes); i++) {
@@ -157,7 +174,8 @@ public final class Buffers {
             return null;
         }
         try {
-            Buffer fresh = new Buffer(Arena.ofAuto().allocate(size, ALIGNMENT), sizeClass);
+            MemorySegment memory = Arena.ofAuto().allocate(size, ALIGNMENT);
+            var fresh = new Buffer(memory, sizeClass, registrar.apply(memory));
             usedBytes += size;
             return fresh;
         } catch (OutOfMemoryError _) {
@@ -191,6 +209,7 @@ public final class Buffers {
     }
 
     private void drop(Buffer buffer, int size) {
+        buffer.whenDropped.run();
         unfreedBytes += size;
         FREED.register(buffer, () -> freed(size));
     }

@@ -24,7 +24,7 @@ class BuffersTest {
 
     @Test
     void shouldLendTheSameMemoryAgain() {
-        var buffers = new Buffers(LARGE, MAX_BYTES, 0, () -> {});
+        var buffers = new Buffers(LARGE, MAX_BYTES, 0, _ -> () -> {}, () -> {});
         List<Buffers.Buffer> taken = takeAll(buffers, LARGE);
         assertThat(taken).hasSize(LARGE_ONES);
         taken.forEach(buffers::give);
@@ -35,7 +35,7 @@ class BuffersTest {
     @Test
     void shouldAllocateNothingWhileTooMuchIsNotFreed() throws Exception {
         var asked = new CountDownLatch(1);
-        var buffers = new Buffers(LARGE, MAX_BYTES, 2 * LARGE, asked::countDown);
+        var buffers = new Buffers(LARGE, MAX_BYTES, 2 * LARGE, _ -> () -> {}, asked::countDown);
         List<Buffers.Buffer> large = takeAll(buffers, LARGE); // referred to here, so it is never freed
         large.forEach(buffers::give);
         List<Buffers.Buffer> small = takeAll(buffers, SMALL);

@@ -274,6 +274,12 @@ public final class Command implements Transport.Release, BooleanSupplier {
                 dataInReceiver.receivedBytes());
     }
 
+    /** Notes which data-in a transport has placed: all but the residual that the target reports. */
+    void notePlaced() {
+        Residual missing = writes() ? bidirectionalReadResidual : residual;
+        dataInReceiver.placed(missing);
+    }
+
     /**
      * Counts data that did not come, or that the target did not request, as missing, whatever the target reports: where
      * a command has succeeded and no residual is reported, sets the one that was observed.

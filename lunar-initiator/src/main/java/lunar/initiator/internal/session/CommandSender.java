@@ -44,7 +44,7 @@ final class CommandSender {
                     .int32(InitiatorPdu.CMD_SN, command.cmdSn)
                     .int32(InitiatorPdu.EXP_STAT_SN, by.expStatSn());
             MemorySegment.copy(command.cdb, 0, header, ScsiCommand.CDB, ScsiCommand.CDB_LENGTH);
-            queue(header, data, command, by);
+            queueCommand(header, data, command, by);
         } else {
             sendExtended(command, data, isFinal, by);
         }
@@ -68,7 +68,7 @@ final class CommandSender {
         pdu.encode(extended);
         extended.lengths(pdu.ahsBytes(), (int) data.byteSize());
         pdu.encodeAhs(all.asSlice(Bhs.LENGTH));
-        queue(all, data, command, by);
+        queueCommand(all, data, command, by);
     }
 
     /** Queues the Data-Out of the sequence at which the command's plan stands. */
@@ -83,6 +83,16 @@ final class CommandSender {
                     .int32(DataOut.BUFFER_OFFSET, plan.offset());
             queue(header, Command.slice(command.dataOut, plan.offset(), plan.length()), command,
                     by);
+        }
+    }
+
+    private static void queueCommand(MemorySegment headers, MemorySegment data, Command command,
+            Connection by) {
+        if (by.placesData() && (command.reads() || command.writes())) {
+            command.pendingTransfers++;
+            by.sendCommand(headers, data, command);
+        } else {
+            queue(headers, data, command, by);
         }
     }
 

@@ -59,6 +59,7 @@ public final class Connection implements PduReceiver {
     private @Nullable StatusReceiver status;
     private int firstExpStatSn;
     private int maxSendBytes;
+    private boolean placesData;
     private boolean headerDigest;
     private boolean dataDigest;
 
@@ -104,6 +105,12 @@ public final class Connection implements PduReceiver {
     void begin(OperationalParameters parameters) {
         framing(parameters.framing(0));
         maxSendBytes = parameters.maxSendDataSegmentLength();
+        placesData = transport.placesData();
+    }
+
+    /** Whether the transport moves the data of commands itself; from {@link #begin} on. */
+    boolean placesData() {
+        return placesData;
     }
 
     public Transport transport() { return transport; }
@@ -171,6 +178,17 @@ public final class Connection implements PduReceiver {
     void send(MemorySegment headers, MemorySegment data, Transport.Release release) {
         count(headers, data);
         transport.send(headers, data, release);
+    }
+
+    /** Queues a command whose buffers the transport may access until it releases them; with the session's lock held. */
+    void sendCommand(MemorySegment headers, MemorySegment data, Command command) {
+        count(headers, data);
+        transport.sendCommand(headers, data, command.dataIn, command.dataOut, command);
+    }
+
+    /** Has the transport release the buffers of a command that has ended without a response. */
+    void withdraw(int itt) {
+        transport.withdraw(itt);
     }
 
     // --- ending ---

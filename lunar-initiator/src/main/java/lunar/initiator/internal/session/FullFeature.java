@@ -181,6 +181,10 @@ final class FullFeature implements Connection.Phase {
             control(bhs, data);
             return;
         }
+        if (connection.placesData() && opcode != ScsiResponse.OPCODE) {
+            throw new ProtocolException("PDU " + Integer.toHexString(opcode)
+                    + "h over a transport that places data (RFC 7145 section 7.3)");
+        }
         Command ended;
         tasks.lock();
         try {
@@ -339,6 +343,10 @@ final class FullFeature implements Connection.Phase {
     }
 
     private @Nullable Command finish(Command command, int expDataSn) throws ProtocolException {
+        if (connection.placesData()) {
+            command.notePlaced();
+            return tasks.finish(command) ? command : null;
+        }
         if (isGood(command) && command.reads()) {
             Residual residual = command.writes()
                     ? command.bidirectionalReadResidual

@@ -287,6 +287,9 @@ public final class Tasks {
         }
         if (command.pendingTransfers > 0) {
             command.state = Command.State.RELEASING;
+            if (by != null) {
+                by.withdraw(command.itt);
+            }
             return false;
         }
         retire(command);

@@ -10,6 +10,7 @@ import java.util.function.Function;
 import lunar.iscsi.framing.PduReceiver;
 import lunar.iscsi.spi.Transport;
 import lunar.iscsi.spi.TransportProvider;
+import lunar.iscsi.spi.Transports;
 import lunar.iscsi.text.TargetAddress;
 import lunar.target.PortalSpec;
 import org.jspecify.annotations.Nullable;
@@ -22,9 +23,9 @@ public final class BoundPortal {
 
     BoundPortal(PortalSpec spec) { this.spec = spec; }
 
-    void listen(TransportProvider.Loops loops, Function<Transport, PduReceiver> receiver)
+    void listen(Transports transports, Function<Transport, PduReceiver> receiver)
             throws IOException {
-        listener = loops.listen(spec.address(), receiver);
+        listener = transports.loops(spec.transport()).listen(spec.address(), receiver);
         listening = true;
     }
 

@@ -12,7 +12,7 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import lunar.iscsi.framing.PduReceiver;
 import lunar.iscsi.spi.Transport;
-import lunar.iscsi.spi.TransportProvider;
+import lunar.iscsi.spi.Transports;
 import lunar.target.PortalSpec;
 import org.jspecify.annotations.Nullable;
 
@@ -20,15 +20,14 @@ import org.jspecify.annotations.Nullable;
 public final class Portals {
     private static final System.Logger LOG = System.getLogger("lunar.target");
 
-    private final TransportProvider.Loops loops;
+    private final Transports transports;
     private final BiFunction<BoundPortal, Transport, PduReceiver> receiver;
     private volatile List<BoundPortal> bound = List.of();
     private volatile SortedSet<Integer> groups = Collections.emptySortedSet();
 
     /** @param receiver makes the receiver of a connection that a portal has accepted */
-    Portals(TransportProvider.Loops loops,
-            BiFunction<BoundPortal, Transport, PduReceiver> receiver) {
-        this.loops = loops;
+    Portals(Transports transports, BiFunction<BoundPortal, Transport, PduReceiver> receiver) {
+        this.transports = transports;
         this.receiver = receiver;
     }
 
@@ -60,9 +59,10 @@ public final class Portals {
         var after = new ArrayList<BoundPortal>();
         for (PortalSpec spec : wanted) {
             BoundPortal kept = first(left,
-                    portal -> portal.spec().address().equals(spec.address()));
+                    portal -> portal.spec().hasPlaceOf(spec));
             if (kept == null) { // it may have been given port 0, and now the port that it got
-                kept = first(left, portal -> portal.local().equals(spec.address()));
+                kept = first(left, portal -> portal.local().equals(spec.address())
+                        && portal.spec().transport().equals(spec.transport()));
             }
             if (kept == null) {
                 kept = new BoundPortal(spec);
@@ -100,7 +100,8 @@ public final class Portals {
         } catch (BindException e) {
             int port = portal.spec().address().getPort();
             BoundPortal inTheWay = first(leaving,
-                    other -> other.isListening() && other.local().getPort() == port);
+                    other -> other.isListening() && other.local().getPort() == port
+                            && other.spec().transport().equals(portal.spec().transport()));
             if (inTheWay == null) {
                 throw e;
             }
@@ -112,7 +113,7 @@ public final class Portals {
 
     private void listen(BoundPortal portal) throws IOException {
         try {
-            portal.listen(loops, transport -> receiver.apply(portal, transport));
+            portal.listen(transports, transport -> receiver.apply(portal, transport));
         } catch (BindException e) {
             var named = new BindException(portal.spec() + ": " + e.getMessage());
             named.initCause(e);

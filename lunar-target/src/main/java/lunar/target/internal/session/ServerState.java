@@ -16,7 +16,7 @@ import lunar.iscsi.login.LoginResult;
 import lunar.iscsi.login.Offer;
 import lunar.iscsi.login.TargetLogin;
 import lunar.iscsi.spi.Transport;
-import lunar.iscsi.spi.TransportProvider;
+import lunar.iscsi.spi.Transports;
 import lunar.iscsi.text.DiscoveredTarget;
 import lunar.iscsi.text.SendTargets;
 import lunar.iscsi.text.SessionEnd;
@@ -57,17 +57,17 @@ public final class ServerState implements SessionServer {
 
     /** @param discoveryChap how initiators authenticate in discovery sessions; empty if they need not */
     public ServerState(ServerLimits limits, SessionLimits sessionLimits,
-            TransportProvider.Loops loops,
-            Offer offer, Optional<ChapPolicy> discoveryChap) {
+            Transports transports, Offer offer, Optional<ChapPolicy> discoveryChap) {
         this.limits = limits;
         long directBytes = DirectMemory.limitBytes();
         buffers = new Buffers(limits.maxTransferBytes(),
                 Math.min(limits.maxBufferBytes(), directBytes / PART_OF_DIRECT),
-                directBytes / UNFREED_PART);
+                directBytes / UNFREED_PART,
+                memory -> transports.register(memory)::close);
         connections = new ConnectionRegistry(limits);
         sessions = new Sessions(sessionLimits, connections.loggedIn());
         admissions = new Admissions(this, offer, discoveryChap);
-        portals = new Portals(loops, this::connected);
+        portals = new Portals(transports, this::connected);
     }
 
     private PduReceiver connected(BoundPortal portal, Transport transport) {

@@ -133,7 +133,7 @@ public final class ConnectionTasks implements TaskConnection {
         MemorySegment destination = task.destination(offset, length);
         if (!destination.equals(MemorySegment.NULL)) {
             filling = task;
-            task.data().filling(true);
+            task.data().beginFilling();
         }
         return destination;
     }
@@ -248,7 +248,27 @@ public final class ConnectionTasks implements TaskConnection {
         while (task.transfer().wantsR2t()) {
             lastTtt = lastTtt + 1 & Integer.MAX_VALUE;
             task.transfer().planR2t(lastTtt);
-            responses.r2t(task, lastTtt);
+            if (transport.placesData()) {
+                fetch(task);
+            } else {
+                responses.r2t(task, lastTtt);
+            }
+        }
+    }
+
+    /** Has the transport fetch what the task's transfer has just planned. */
+    private void fetch(Task task) {
+        MemorySegment into = task.destination(task.transfer().r2tOffset(),
+                task.transfer().r2tLength());
+        task.data().beginFilling();
+        responses.fetch(task, lastTtt, into, () -> fetched(task));
+    }
+
+    private void fetched(Task task) {
+        if (transport.loop().inLoop()) {
+            task.filled();
+        } else {
+            transport.loop().execute(task::filled);
         }
     }
 

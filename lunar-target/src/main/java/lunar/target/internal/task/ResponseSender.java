@@ -91,7 +91,7 @@ public final class ResponseSender {
     /** Sends Data-In and status of a task that has ended (RFC 7143 sections 11.4 and 11.7). */
     void respond(Task task) {
         boolean good = task.outcome().status() == Status.GOOD;
-        begin(task, good && task.expectedOutBytes() == 0 && !recovers);
+        begin(task, good && task.expectedOutBytes() == 0 && !recovers && !transport.placesData());
         task.hold(); // until all are handed over: short data are copied and released at once
         while (plan.next()) {
             sendDataIn(task);
@@ -310,6 +310,17 @@ public final class ResponseSender {
 
     /** Sends the R2T that the task's transfer has just planned. */
     void r2t(Task task, int ttt) {
+        encodeR2t(task, ttt);
+        transport.send(header, MemorySegment.NULL, Transport.Release.NOTHING);
+    }
+
+    /** Has the transport fetch the data of the R2T that the task's transfer has just planned. */
+    void fetch(Task task, int ttt, MemorySegment into, Transport.Release release) {
+        encodeR2t(task, ttt);
+        transport.fetch(header, into, release);
+    }
+
+    private void encodeR2t(Task task, int ttt) {
         bhs.start(R2t.OPCODE, false, FINAL);
         bhs.int64(Pdu.LUN, task.lun().value());
         bhs.int32(Pdu.ITT, task.itt());
@@ -319,7 +330,6 @@ public final class ResponseSender {
         bhs.int32(R2t.R2T_SN, task.transfer().r2tSn());
         bhs.int32(R2t.BUFFER_OFFSET, task.transfer().r2tOffset());
         bhs.int32(R2t.DESIRED_DATA_TRANSFER_LENGTH, task.transfer().r2tLength());
-        transport.send(header, MemorySegment.NULL, Transport.Release.NOTHING);
     }
 
     /** Answers a ping, with its data (section 11.19). */

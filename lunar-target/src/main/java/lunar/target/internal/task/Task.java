@@ -242,7 +242,7 @@ public final class Task implements ScsiTask, Transport.Release {
 
     /** Ends the filling of its buffer, complete or not; a task that ended meanwhile gives its buffer back now. */
     void filled() {
-        data.filling(false);
+        data.endFilling();
         if (state.isEnded()) {
             data.giveBack();
         }

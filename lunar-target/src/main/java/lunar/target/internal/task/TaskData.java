@@ -21,8 +21,8 @@ final class TaskData implements Transport.Source {
     /** The buffer for data-in of a bidirectional command; its data-out use {@link #buffer}. */
     private Buffers.@Nullable Buffer dataInBuffer;
 
-    /** Whether the transport is filling {@link #buffer}, which must not be given to another task meanwhile. */
-    private boolean filling;
+    /** How many parts of {@link #buffer} the transport is filling; it must not be given to another task meanwhile. */
+    private int filling;
 
     /** The device that sends the data-in itself, from {@link #sourceOffset} on; null where a buffer has them. */
     private volatile @Nullable BlockDevice source;
@@ -107,18 +107,23 @@ final class TaskData implements Transport.Source {
                 channel);
     }
 
-    /** Sets whether the transport is filling the buffer; {@link #giveBack()} keeps it then. */
-    void filling(boolean isFilling) {
-        filling = isFilling;
+    /** Notes that the transport begins to fill a part of the buffer; {@link #giveBack()} keeps it until then. */
+    void beginFilling() {
+        filling++;
     }
 
-    boolean isFilling() { return filling; }
+    /** Notes that the transport no longer fills a part of the buffer. */
+    void endFilling() {
+        filling--;
+    }
+
+    boolean isFilling() { return filling > 0; }
 
     /** Gives all memory back, except a buffer that the transport is filling. */
     void giveBack() {
         source = null;
         Buffers.Buffer lent = buffer;
-        if (lent != null && !filling) {
+        if (lent != null && filling == 0) {
             buffer = null;
             giveBack(lent);
         }

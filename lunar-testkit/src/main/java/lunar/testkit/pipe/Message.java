@@ -1,0 +1,50 @@
+package lunar.testkit.pipe;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import lunar.iscsi.spi.Transport.Release;
+import org.jspecify.annotations.Nullable;
+
+/** What one end of a pipe sends to the other. */
+sealed interface Message {
+    /** Bytes that count as queued. */
+    default long bytes() { return 0; }
+
+    /** Gives up a message that is not delivered. */
+    default void drop() {}
+
+    /** A PDU; its data are read until they are released. */
+    record Pdu(MemorySegment header, MemorySegment data, Release release) implements Message {
+        @Override
+        public long bytes() { return header.byteSize() + data.byteSize(); }
+
+        @Override
+        public void drop() { release.release(); }
+    }
+
+    /** Data for the buffer of a command at the initiator: an RDMA Write. */
+    record Write(int itt, int offset, MemorySegment data, Release release) implements Message {
+        @Override
+        public long bytes() { return data.byteSize(); }
+
+        @Override
+        public void drop() { release.release(); }
+    }
+
+    /** A request for data of a command at the initiator: an RDMA Read. */
+    record Read(int itt, int ttt, int offset, MemorySegment into, Release release)
+            implements
+            Message {
+        @Override
+        public void drop() { release.release(); }
+    }
+
+    /** The answer to a read, whose data are in place. */
+    record ReadDone(Read read) implements Message {
+        @Override
+        public void drop() { read.release().release(); }
+    }
+
+    /** The end of the connection; the cause is null for one in order. */
+    record End(@Nullable IOException cause) implements Message {}
+}

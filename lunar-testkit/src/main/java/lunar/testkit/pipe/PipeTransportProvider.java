@@ -1,0 +1,20 @@
+package lunar.testkit.pipe;
+
+import lunar.iscsi.spi.TransportProvider;
+
+/** Connections within this process, for the scheme {@link #SCHEME}, that carry all data in PDUs. */
+public final class PipeTransportProvider implements TransportProvider {
+    /** Scheme of these connections. */
+    public static final String SCHEME = "pipe";
+
+    /** Called by {@link java.util.ServiceLoader}. */
+    public PipeTransportProvider() {}
+
+    @Override
+    public String scheme() { return SCHEME; }
+
+    @Override
+    public Loops start(String name, int loopCount) {
+        return new PipeLoops(SCHEME, name, loopCount, false);
+    }
+}
