@@ -26,11 +26,19 @@ module lunar.cli {
     requires static org.jspecify;
 
     opens lunar.cli to info.picocli;
+    opens lunar.cli.bench to info.picocli;
+    opens lunar.cli.browse to info.picocli;
+    opens lunar.cli.command to info.picocli;
+    opens lunar.cli.config to info.picocli;
+    opens lunar.cli.copy to info.picocli;
+    opens lunar.cli.demo to info.picocli;
+    opens lunar.cli.raid to info.picocli;
+    opens lunar.cli.serve to info.picocli;
 
     exports lunar.cli;
 
     uses lunar.block.spi.DeviceProvider;
 
-    provides lunar.raid.run.VolumeHost with lunar.cli.raid.ControlHost, lunar.cli.ConfigHost;
+    provides lunar.raid.run.VolumeHost with lunar.cli.raid.control.ControlHost, lunar.cli.config.ConfigHost;
     provides ch.qos.logback.classic.spi.Configurator with lunar.cli.LogConfigurator;
 }

@@ -1,5 +1,8 @@
 package lunar.cli;
 
+import lunar.cli.command.Console;
+import lunar.cli.command.DeviceCommand;
+
 import java.nio.file.Path;
 import lunar.block.DeviceUri;
 import lunar.store.FileDevice;
@@ -22,7 +25,7 @@ final class AcceptLossCommand extends DeviceCommand {
     AcceptLossCommand(Console console) { super(console); }
 
     @Override
-    int execute() throws Exception {
+    protected int execute() throws Exception {
         logErrorsOnly();
         DeviceUri parsed = DeviceUri.parse(uri);
         if (!parsed.scheme().equals("file") || parsed.rest().isEmpty()) {

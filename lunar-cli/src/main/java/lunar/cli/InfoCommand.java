@@ -1,5 +1,15 @@
 package lunar.cli;
 
+import lunar.cli.command.Json;
+
+import lunar.cli.config.OpenDevices;
+
+import lunar.cli.command.Console;
+
+import lunar.cli.config.ConfigOption;
+
+import lunar.cli.command.DeviceCommand;
+
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -33,7 +43,7 @@ final class InfoCommand extends DeviceCommand {
     InfoCommand(Console console) { super(console); }
 
     @Override
-    int execute() throws Exception {
+    protected int execute() throws Exception {
         try (var devices = new OpenDevices(config.volumes())) {
             BlockDevice device = devices.open(uri);
             if (json) {

@@ -1,5 +1,8 @@
 package lunar.cli;
 
+import lunar.cli.command.Console;
+import lunar.cli.command.Version;
+
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;

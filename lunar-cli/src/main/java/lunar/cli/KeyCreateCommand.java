@@ -1,5 +1,8 @@
 package lunar.cli;
 
+import lunar.cli.command.Console;
+import lunar.cli.command.DeviceCommand;
+
 import java.nio.file.Path;
 import lunar.filter.KeyFile;
 import picocli.CommandLine.Command;
@@ -17,7 +20,7 @@ final class KeyCreateCommand extends DeviceCommand {
     KeyCreateCommand(Console console) { super(console); }
 
     @Override
-    int execute() throws Exception {
+    protected int execute() throws Exception {
         new KeyFile(file).create();
         console().out().println("created key " + file
                 + "; keep a copy elsewhere: what is encrypted with it cannot be read without");

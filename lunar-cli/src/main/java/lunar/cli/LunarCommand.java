@@ -1,5 +1,7 @@
 package lunar.cli;
 
+import lunar.cli.command.Version;
+
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;

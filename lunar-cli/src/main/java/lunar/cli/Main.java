@@ -1,5 +1,15 @@
 package lunar.cli;
 
+import lunar.cli.bench.BenchCommand;
+import lunar.cli.browse.BrowseCommand;
+import lunar.cli.command.Console;
+import lunar.cli.command.Errors;
+import lunar.cli.copy.CopyCommand;
+import lunar.cli.demo.DemoCommand;
+import lunar.cli.raid.RaidCommand;
+import lunar.cli.serve.DiscoverCommand;
+import lunar.cli.serve.ServeCommand;
+
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;

@@ -1,5 +1,10 @@
 package lunar.cli;
 
+import lunar.cli.config.TargetTables;
+
+import lunar.cli.command.Console;
+import lunar.cli.command.DeviceCommand;
+
 import java.io.ByteArrayOutputStream;
 import java.io.OutputStream;
 import java.io.PrintStream;
@@ -22,7 +27,7 @@ final class WarmUpCommand extends DeviceCommand {
     WarmUpCommand(Console console) { super(console); }
 
     @Override
-    int execute() throws Exception {
+    protected int execute() throws Exception {
         var said = new ByteArrayOutputStream();
         var server = Thread.ofPlatform().name("lunar-warm-up").daemon().start(() -> run(
                 new PrintStream(said, true, StandardCharsets.UTF_8), "serve", "ram:1MiB",
@@ -37,7 +42,7 @@ final class WarmUpCommand extends DeviceCommand {
         }
         String portal = portal(said);
         if (!portal.isEmpty()) {
-            String uri = "iscsi://" + portal + "/" + Serving.DEFAULT_IQN + "/0";
+            String uri = "iscsi://" + portal + "/" + TargetTables.DEFAULT_IQN + "/0";
             run(nowhere, "discover", portal);
             run(nowhere, "info", uri);
             run(nowhere, "copy", "ram:1MiB", uri, "--verify");

@@ -1,5 +1,8 @@
 package lunar.cli;
 
+import lunar.cli.config.ConfigFile;
+import lunar.cli.config.Digest;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.entry;

@@ -1,5 +1,9 @@
 package lunar.cli;
 
+import lunar.cli.command.Failure;
+import lunar.cli.config.OpenDevices;
+import lunar.cli.copy.DeviceComparison;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;

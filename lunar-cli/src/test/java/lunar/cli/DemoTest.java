@@ -1,5 +1,8 @@
 package lunar.cli;
 
+import lunar.cli.command.Failure;
+import lunar.cli.copy.PatternCheck;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 

@@ -1,5 +1,12 @@
 package lunar.cli;
 
+import lunar.cli.command.Console;
+import lunar.cli.config.ConfigFile;
+import lunar.cli.config.Digest;
+import lunar.cli.config.Portal;
+import lunar.cli.config.VolumeUris;
+import lunar.cli.serve.Serving;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;

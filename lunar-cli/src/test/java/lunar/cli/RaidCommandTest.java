@@ -1,5 +1,7 @@
 package lunar.cli;
 
+import lunar.cli.config.VolumeTableFile;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;

@@ -1,5 +1,10 @@
 package lunar.cli;
 
+import lunar.cli.command.Failure;
+import lunar.cli.config.TomlList;
+import lunar.cli.config.VolumeTable;
+import lunar.cli.config.VolumeUris;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;

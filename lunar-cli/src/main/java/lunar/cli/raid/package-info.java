@@ -1,10 +1,4 @@
-/**
- * How the {@code lunar} command reaches RAID volumes: those that run in some process of this machine by a socket of the
- * file system, others by opening their members; and how a volume is told, as JSON and as a picture.
- *
- * <p>{@link lunar.cli.raid.ControlHost} claims each volume that this process runs and answers on its socket
- * ({@link lunar.cli.raid.ControlServer}); {@link lunar.cli.raid.ControlClient} asks. Both speak lines of JSON.
- */
+/** The {@code lunar raid} commands: creating, assembling, watching and changing volumes. */
 @NullMarked
 package lunar.cli.raid;
 

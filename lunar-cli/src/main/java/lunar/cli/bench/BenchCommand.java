@@ -1,0 +1,197 @@
+package lunar.cli.bench;
+
+import lunar.cli.command.Json;
+
+import lunar.cli.config.OpenDevices;
+
+import lunar.cli.command.TimeConverter;
+
+import lunar.cli.command.SizeConverter;
+
+import lunar.cli.command.Failure;
+
+import lunar.cli.command.Console;
+
+import lunar.cli.config.ConfigOption;
+
+import lunar.cli.command.DeviceCommand;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import lunar.block.BlockDevice;
+import lunar.block.DeviceUri;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code lunar bench}: how fast devices are. */
+@Command(name = "bench",
+        description = "Measure devices: operations and megabytes per second, latencies, "
+                + "processor time. Several devices are measured at once.",
+        footer = {
+                "",
+                "A pattern that writes destroys data, and needs --force unless the device is memory or "
+                        + "a file that it creates.",
+                "", "Examples:",
+                "  lunar bench iscsi://127.0.0.1/iqn.2026-11.org.lunar:disk/0 --rw randread --bs 4k "
+                        + "--qd 32 --time 10s",
+                "  lunar bench 'file:new.img?size=1GiB' --rw randrw --rwmixread 70 --json"})
+public final class BenchCommand extends DeviceCommand {
+    private static final int MAX_DEPTH = 4096;
+    private static final int MAX_THREADS = 256;
+    private static final int MAX_REQUEST_BYTES = 64 << 20;
+
+    @Parameters(arity = "1..*", paramLabel = "URI", description = "Devices.")
+    private List<String> uris = new ArrayList<>();
+
+    @Option(names = "--rw", required = true, paramLabel = "PATTERN",
+            converter = Workload.Pattern.Converter.class,
+            description = "One of randread, randwrite, read, write, randrw.")
+    private Workload.Pattern pattern = Workload.Pattern.RANDREAD;
+
+    @Option(names = "--bs", paramLabel = "SIZE", converter = SizeConverter.class,
+            defaultValue = "4k", description = "Bytes of a request. Default: ${DEFAULT-VALUE}.")
+    private long requestBytes;
+
+    @Option(names = "--qd", paramLabel = "N", defaultValue = "32",
+            description = "Requests in flight of each thread. Default: ${DEFAULT-VALUE}.")
+    private int depth;
+
+    @Option(names = "--threads", paramLabel = "N", defaultValue = "1",
+            description = "Threads that start requests at each device. Default: ${DEFAULT-VALUE}.")
+    private int threads;
+
+    @Option(names = "--time", paramLabel = "TIME", converter = TimeConverter.class,
+            defaultValue = "10s", description = "How long to measure. Default: ${DEFAULT-VALUE}.")
+    private Duration time = Duration.ZERO;
+
+    @Option(names = "--ramp", paramLabel = "TIME", converter = TimeConverter.class,
+            defaultValue = "1s",
+            description = "How long to run before that. Default: ${DEFAULT-VALUE}.")
+    private Duration ramp = Duration.ZERO;
+
+    @Option(names = "--rwmixread", paramLabel = "PERCENT", defaultValue = "70",
+            description = "Reads of randrw. Default: ${DEFAULT-VALUE}.")
+    private int readPercent;
+
+    @Option(names = "--size", paramLabel = "SIZE", converter = SizeConverter.class,
+            defaultValue = "0", description = "How much of each device to use. Default: all.")
+    private long rangeBytes;
+
+    @Option(names = "--force", description = "Overwrite what is on the devices.")
+    private boolean force;
+
+    @Option(names = "--json", description = "Write JSON.")
+    private boolean json;
+
+    @Mixin
+    private final ConfigOption config = new ConfigOption();
+
+    public BenchCommand(Console console) { super(console); }
+
+    @Override
+    protected int execute() throws Exception {
+        checkOptions();
+        for (String uri : uris) {
+            requireLeaveToWrite(uri);
+        }
+        var work = new Workload(pattern, (int) requestBytes, depth, threads, readPercent,
+                ramp.toNanos(), time.toNanos());
+        try (var devices = new OpenDevices(config.volumes())) {
+            var bench = new Bench(work, rangeBytes);
+            for (String uri : uris) {
+                BlockDevice device = devices.open(uri);
+                requireFit(uri, device);
+                bench.add(DeviceUri.withoutSecret(uri), device);
+            }
+            tell(work, bench.run());
+        }
+        return 0;
+    }
+
+    private void checkOptions() {
+        requireRange("--qd", depth, 1, MAX_DEPTH);
+        requireRange("--threads", threads, 1, MAX_THREADS);
+        requireRange("--rwmixread", readPercent, 0, 100);
+        requireRange("--bs", requestBytes, 512, MAX_REQUEST_BYTES);
+        if (time.isZero()) {
+            throw wrongUsage("--time must be above 0");
+        }
+    }
+
+    private void requireRange(String option, long value, long min, long max) {
+        if (value < min || value > max) {
+            throw wrongUsage(option + " must be " + min + " to " + max + ", not " + value);
+        }
+    }
+
+    private void requireLeaveToWrite(String uri) throws Failure {
+        if (!pattern.writes() || force || uri.matches("([a-z]+(=[^:]*)?:)*ram:.*")) {
+            return;
+        }
+        boolean created = uri.startsWith("file:") && uri.matches(".*[?&]size=.*")
+                && !Files.exists(
+                        Path.of(uri.substring("file:".length()).replaceFirst("\\?.*", "")));
+        if (!created) {
+            throw new Failure(pattern + " overwrites what is on " + DeviceUri.withoutSecret(uri)
+                    + "; add --force if that is meant");
+        }
+    }
+
+    private void requireFit(String uri, BlockDevice device) throws Failure {
+        long longest = (long) device.limits().maxTransferBlocks() * device.blockSize();
+        long range = rangeBytes == 0 ? device.sizeBytes() : rangeBytes;
+        if (requestBytes % device.blockSize() != 0 || requestBytes > longest
+                || requestBytes > Math.min(range, device.sizeBytes())) {
+            throw new Failure(
+                    "--bs " + requestBytes + " does not fit " + DeviceUri.withoutSecret(uri)
+                            + ", which has " + device.sizeBytes() + " bytes in blocks of "
+                            + device.blockSize() + " and takes requests to " + longest);
+        }
+        if (pattern.writes() && device.readOnly()) {
+            throw new Failure(
+                    DeviceUri.withoutSecret(uri) + " is read-only; choose --rw randread or read");
+        }
+    }
+
+    private void tell(Workload work, Bench.Result result) {
+        if (json) {
+            console().out().println(Json.text(tree(work, result)));
+            return;
+        }
+        console().out().println(String.format(Locale.ROOT,
+                "%s, %d bytes, %d in flight of each of %d threads, %.1f s", pattern,
+                work.requestBytes(), depth, threads, work.timeNs() / 1e9));
+        console().out().println(Figures.heading());
+        for (Figures device : result.devices()) {
+            console().out().println(device.line());
+        }
+        if (result.devices().size() > 1) {
+            console().out().println(result.total().line());
+        }
+        console().out().println(String.format(Locale.ROOT,
+                "%.2f us of processor time for an operation, of this process",
+                result.cpuMicrosecondsPerOperation()));
+    }
+
+    private Object tree(Workload work, Bench.Result result) {
+        var tree = new LinkedHashMap<String, Object>();
+        tree.put("rw", pattern.toString());
+        tree.put("blockSizeBytes", work.requestBytes());
+        tree.put("queueDepth", depth);
+        tree.put("threads", threads);
+        tree.put("seconds", work.timeNs() / 1e9);
+        tree.put("devices", result.devices().stream().map(Figures::tree).toList());
+        var total = new LinkedHashMap<>(result.total().tree());
+        total.put("cpuMicrosecondsPerOperation",
+                Figures.rounded(result.cpuMicrosecondsPerOperation()));
+        tree.put("total", total);
+        return tree;
+    }
+}

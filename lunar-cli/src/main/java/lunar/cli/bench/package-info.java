@@ -1,0 +1,5 @@
+/** The command that measures a device. */
+@NullMarked
+package lunar.cli.bench;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,32 @@
+package lunar.cli.command;
+
+import java.io.OutputStream;
+import java.io.PrintWriter;
+
+/**
+ * Where a command writes.
+ *
+ * @param out results, flushed at each line
+ * @param err errors and remarks, flushed at each line
+ * @param raw what {@code out} writes to, for results that are no text
+ * @param real whether these are the process's own streams, which may be a terminal
+ */
+public record Console(PrintWriter out, PrintWriter err, OutputStream raw, boolean real) {
+    /** A console for text only. */
+    public Console(PrintWriter out, PrintWriter err, boolean real) {
+        this(out, err, OutputStream.nullOutputStream(), real);
+    }
+
+    /** Whether the output is a terminal: progress and colours are for people only. */
+
+    @SuppressWarnings("SystemConsoleNull") // that of JDK 25 is null again where there is no terminal
+    public boolean isTerminal() {
+        var console = real ? System.console() : null;
+        return console != null && console.isTerminal();
+    }
+
+    /** A remark that is no result. */
+    public void remark(String line) {
+        err.println("lunar: " + line);
+    }
+}

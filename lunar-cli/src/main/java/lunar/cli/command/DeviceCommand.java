@@ -1,0 +1,68 @@
+package lunar.cli.command;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import java.util.concurrent.Callable;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Base of the commands: help, the streams, the level of the log. */
+@Command(mixinStandardHelpOptions = true, versionProvider = Version.class, sortOptions = false)
+public abstract class DeviceCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    @Option(names = "--verbose", description = "Log more, and tell where an error comes from.")
+    private boolean verbose;
+
+    private final Console console;
+
+    protected DeviceCommand(Console console) { this.console = console; }
+
+    protected final Console console() { return console; }
+
+    protected final boolean isVerbose() { return verbose; }
+
+    /** The command line cannot be understood: exit status 2. */
+    protected final ParameterException wrongUsage(String message) {
+        return new ParameterException(spec.commandLine(), message);
+    }
+
+    @Override
+    public final Integer call() throws Exception {
+        if (verbose) {
+            log(Level.DEBUG);
+        }
+        return execute();
+    }
+
+    /** Keeps warnings out of the log, unless more is asked for. */
+    protected final void logErrorsOnly() {
+        if (!verbose) {
+            log(Level.ERROR);
+        }
+    }
+
+    /** Keeps out of the log what only the operator of a server wants to know. */
+    protected final void logWarningsOnly() {
+        if (!verbose) {
+            log(Level.WARN);
+        }
+    }
+
+    /** The result: all of it for machines, a line for people. */
+    protected final void tell(boolean isJson, Object tree, String line) {
+        console.out().println(isJson ? Json.text(tree) : line);
+    }
+
+    private static void log(Level level) {
+        ((Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME)).setLevel(level);
+    }
+
+    /** Does the work and returns the exit status. */
+    protected abstract int execute() throws Exception;
+}

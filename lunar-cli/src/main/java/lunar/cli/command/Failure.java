@@ -1,0 +1,12 @@
+package lunar.cli.command;
+
+import org.jspecify.annotations.Nullable;
+
+/** Signals that a command cannot go on. The message is one line for the user, and says what to do. */
+public final class Failure extends Exception {
+    private static final long serialVersionUID = 1;
+
+    public Failure(String message) { this(message, null); }
+
+    public Failure(String message, @Nullable Throwable cause) { super(message, cause); }
+}

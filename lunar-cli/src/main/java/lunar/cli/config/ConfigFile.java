@@ -1,0 +1,157 @@
+package lunar.cli.config;
+
+import lunar.cli.command.Failure;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import lunar.iscsi.login.ChapAlgorithm;
+import lunar.isns.IsnsServer;
+import lunar.server.ServerPlan;
+import lunar.target.SessionLimits;
+
+/**
+ * Reads the file of {@code serve --config}: every option of the command line under its own name, any number of portal
+ * groups and targets, and the initiators that may use them.
+ *
+ * <pre>
+ * portals = ["127.0.0.1:3260"]              # portal group 1
+ * state = "/var/lib/lunar"                  # reservations and saved mode pages
+ * isns = "10.0.0.9"                         # iSNS server where the targets are registered
+ * chap = "backup:@secret.txt"               # for every target that has none of its own
+ * chap-algorithms = ["sha3-256", "sha-256"] # so that MD5 and SHA-1 are not
+ *
+ * [limits]
+ * sessions-per-initiator = 8
+ *
+ * [[portal-group]]
+ * tag = 2
+ * portals = ["[fd00::5]:3260", { listen = "0.0.0.0:3261", advertise = "san.example.org:3260" }]
+ *
+ * [[target]]
+ * iqn = "iqn.2026-11.org.example:disk"
+ * groups = [1, 2]                           # where it can be reached; everywhere if nothing is said
+ * luns = ["file:disk.img?size=10GiB", { lun = 7, uri = "ram:1GiB", removable = true }]
+ * access = { 2 = "standby" }
+ *
+ * [[target.initiator]]                      # with the first of these, no other may use the target
+ * name = "iqn.1993-08.org.debian:01:host"
+ * luns = { 0 = 7 }                          # its LUN 0 is the target's LUN 7
+ * read-only = true
+ * </pre>
+ *
+ * {@link PortalTables} and {@link TargetTables} read the parts, {@link VolumeTable} the volumes of all commands.
+ *
+ * @param portals where to listen, empty if the file does not say
+ * @param targets what to serve
+ * @param allowAnonymous whether every initiator may log in from other machines
+ * @param headerDigest HeaderDigest
+ * @param dataDigest DataDigest
+ * @param state directory of the state that outlives the server
+ * @param isns iSNS server where the targets are registered
+ * @param discoveryChap credentials of users that may ask for the names of the targets
+ * @param chapAlgorithms what CHAP may be done with where a target does not say
+ * @param limits how many sessions and connections there may be
+ * @param announceResets whether a unit tells a new session first that it was reset
+ */
+public record ConfigFile(List<ServerPlan.Listen> portals, List<ServerPlan.Target> targets,
+        boolean allowAnonymous, Optional<Digest> headerDigest, Optional<Digest> dataDigest,
+        Optional<Path> state, Optional<IsnsServer> isns, Optional<String> discoveryChap,
+        List<ChapAlgorithm> chapAlgorithms, ServerPlan.Limits limits, boolean announceResets) {
+    /** Settings without a file. */
+    public static final ConfigFile NONE = new ConfigFile(List.of(), List.of(), false,
+            Optional.empty(),
+            Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(),
+            ChapAlgorithm.DEFAULT_ORDER, ServerPlan.Limits.DEFAULT, true);
+
+    private static final Set<String> KEYS = Set.of("portals", "portal-group", "iqn", "luns", "chap",
+            "mutual-chap", "discovery-chap", TargetTables.CHAP_ALGORITHMS, "allow-anonymous",
+            "header-digest", "data-digest", "state", "isns", "limits", "target",
+            "volume", "announce-resets");
+    private static final Set<String> LIMIT_KEYS = Set.of("sessions", "sessions-per-target",
+            "sessions-per-initiator", "sessions-per-address", "max-time2wait", "max-time2retain",
+            "connections", "connections-per-address", "connections-per-session", "loops");
+    private static final int MAX_CONNECTIONS = 1 << 20;
+    public static final int MAX_LOOPS = 1024;
+    private static final int MAX_SESSION_CONNECTIONS = 0xffff;
+
+    public ConfigFile {
+        portals = List.copyOf(portals);
+        targets = List.copyOf(targets);
+    }
+
+    public static ConfigFile read(Path path) throws Failure {
+        TomlTable root = TomlTable.read(path).requireKnown(KEYS, "");
+        List<ServerPlan.Listen> portals = PortalTables.read(root);
+        var groups = new HashSet<Integer>();
+        groups.add(ServerPlan.DEFAULT_GROUP);
+        portals.forEach(portal -> groups.add(portal.group()));
+        List<ChapAlgorithm> algorithms = TargetTables.chapAlgorithms(root)
+                .orElse(ChapAlgorithm.DEFAULT_ORDER);
+        var _ = VolumeTable.read(root); // a mistake there is told now, not when the volume is opened
+        return new ConfigFile(portals, targets(root, algorithms, groups),
+                root.flag("allow-anonymous"),
+                root.parsed("header-digest", Digest::parse),
+                root.parsed("data-digest", Digest::parse), root.text("state").map(Path::of),
+                root.parsed("isns", IsnsAddress::parse), root.text("discovery-chap"),
+                algorithms, limits(root),
+                !root.has("announce-resets") || root.flag("announce-resets"));
+    }
+
+    private static List<ServerPlan.Target> targets(TomlTable root, List<ChapAlgorithm> algorithms,
+            Set<Integer> groups) throws Failure {
+        var reader = new TargetTables(root.text("chap"), root.text("mutual-chap"), algorithms,
+                groups);
+        var targets = new ArrayList<ServerPlan.Target>();
+        if (root.has("luns")) {
+            targets.add(reader.atTop(root));
+        } else if (root.has("iqn")) {
+            throw root.wrong("'iqn' at the top needs 'luns' beside it");
+        }
+        var names = new HashSet<String>();
+        targets.forEach(target -> names.add(target.iqn()));
+        for (TomlTable table : root.tables("target")) {
+            ServerPlan.Target target = reader.read(table);
+            if (!names.add(target.iqn())) {
+                throw root.wrong("target " + target.iqn() + " is given twice");
+            }
+            targets.add(target);
+        }
+        return targets;
+    }
+
+    private static ServerPlan.Limits limits(TomlTable root) throws Failure {
+        ServerPlan.Limits usual = ServerPlan.Limits.DEFAULT;
+        Optional<TomlTable> table = root.table("limits");
+        if (table.isEmpty()) {
+            return usual;
+        }
+        TomlTable limits = table.get().requireKnown(LIMIT_KEYS, " of 'limits'").named("limits");
+        int connections = limits.number("connections", 1, MAX_CONNECTIONS)
+                .orElse(usual.connections());
+        return new ServerPlan.Limits(sessionLimits(limits, usual.sessions()), connections,
+                limits.number("connections-per-address", 1, MAX_CONNECTIONS)
+                        .orElse(SessionLimits.share(connections)),
+                limits.number("connections-per-session", 1, MAX_SESSION_CONNECTIONS)
+                        .orElse(usual.connectionsPerSession()),
+                limits.number("loops", 1, MAX_LOOPS).orElse(usual.loops()));
+    }
+
+    private static SessionLimits sessionLimits(TomlTable limits, SessionLimits most)
+            throws Failure {
+        int perServer = limits.number("sessions", 1, most.perServer()).orElse(most.perServer());
+        return new SessionLimits(perServer,
+                limits.number("sessions-per-target", 1, most.perTarget()).orElse(most.perTarget()),
+                limits.number("sessions-per-initiator", 1, most.perInitiator())
+                        .orElse(most.perInitiator()),
+                limits.number("sessions-per-address", 1, most.perServer())
+                        .orElse(SessionLimits.share(perServer)),
+                limits.number("max-time2wait", 0, SessionLimits.MAX_SECONDS)
+                        .orElse(most.maxTime2WaitSeconds()),
+                limits.number("max-time2retain", 0, SessionLimits.MAX_SECONDS)
+                        .orElse(most.maxTime2RetainSeconds()));
+    }
+}

@@ -1,0 +1,98 @@
+package lunar.cli.config;
+
+import lunar.cli.command.Errors;
+import lunar.cli.command.Failure;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.locks.ReentrantLock;
+import lunar.raid.run.RunningVolume;
+import lunar.raid.run.VolumeEvent;
+import lunar.raid.run.VolumeHost;
+
+/**
+ * Keeps the members of a volume up to date in the config file that names it: a spare that has stepped in, a device that
+ * a person has put there. Superblocks say which devices are members, so a file that a crash leaves as it was before
+ * still leads to the volume; the next start puts it right.
+ */
+public final class ConfigHost implements VolumeHost {
+    /** For the {@link java.util.ServiceLoader}. */
+    public ConfigHost() {}
+
+    @Override
+    public Claim claim(UUID volume, String title, boolean takesOver) { return new Keeper(); }
+
+    private static final class Keeper implements Claim {
+        private final ReentrantLock writing = new ReentrantLock();
+        /** Spares that a person has taken away. Guarded by this, as the next. */
+        private final Set<String> removed = new HashSet<>();
+        private Optional<RunningVolume> volume = Optional.empty();
+
+        @Override
+        public void running(RunningVolume running) {
+            if (running.spec().options().configFile().isEmpty()) {
+                return;
+            }
+            synchronized (this) {
+                volume = Optional.of(running);
+            }
+            running.addListener(this::heard);
+            update();
+        }
+
+        /** On the volume's thread, which must not wait for a disk. */
+        private void heard(VolumeEvent event) {
+            switch (event) {
+                case VolumeEvent.SpareRemoved(String uri) -> {
+                    synchronized (this) {
+                        removed.add(uri);
+                    }
+                }
+                case VolumeEvent.SpareAdded(String uri) -> {
+                    synchronized (this) {
+                        removed.remove(uri);
+                    }
+                }
+                case VolumeEvent.MemberReplaced _,VolumeEvent.MemberReturned _,VolumeEvent.MemberAdded _ -> {
+                    // Names have changed.
+                }
+                default -> {
+                    return;
+                }
+            }
+            Thread.ofVirtual().name("lunar-config").start(this::update);
+        }
+
+        private void update() {
+            RunningVolume running;
+            Set<String> gone;
+            synchronized (this) {
+                if (volume.isEmpty()) {
+                    return;
+                }
+                running = volume.get();
+                gone = Set.copyOf(removed);
+            }
+            String file = running.spec().options().configFile().orElseThrow();
+            writing.lock();
+            try {
+                new VolumeTableFile(Path.of(file)).update(running.spec().name(), running.status(),
+                        gone);
+            } catch (IOException | Failure e) {
+                System.getLogger("lunar.cli").log(System.Logger.Level.WARNING,
+                        "{0}: {1} does not name its members as they are: {2}", running, file,
+                        Errors.message(e));
+            } finally {
+                writing.unlock();
+            }
+        }
+
+        /** Writes the last changes to the file. */
+        @Override
+        public void close() { update(); }
+    }
+}

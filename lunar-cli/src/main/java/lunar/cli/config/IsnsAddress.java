@@ -1,0 +1,36 @@
+package lunar.cli.config;
+
+import lunar.isns.IsnsServer;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+/** An iSNS server as people write it: {@code HOST}, {@code HOST:PORT}, with {@code isns://} before it or without. */
+public final class IsnsAddress {
+    public static final String SCHEME = "isns://";
+
+    private IsnsAddress() {}
+
+    /** @throws IllegalArgumentException with one line for the user */
+    static IsnsServer parse(String text) {
+        Portal place = Portal.parse(
+                text.startsWith(SCHEME) ? text.substring(SCHEME.length()) : text,
+                IsnsServer.DEFAULT_PORT);
+        if (place.port() == 0) {
+            throw new IllegalArgumentException("port 0 cannot be connected to; write for example "
+                    + new Portal(place.host(), IsnsServer.DEFAULT_PORT));
+        }
+        return new IsnsServer(place.host(), place.port());
+    }
+
+    /** Converts options of this type. */
+    public static final class Converter implements ITypeConverter<IsnsServer> {
+        @Override
+        public IsnsServer convert(String value) {
+            try {
+                return parse(value);
+            } catch (IllegalArgumentException e) {
+                throw new TypeConversionException(String.valueOf(e.getMessage()));
+            }
+        }
+    }
+}

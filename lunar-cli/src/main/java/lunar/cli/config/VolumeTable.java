@@ -1,0 +1,156 @@
+package lunar.cli.config;
+
+import lunar.cli.command.Failure;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import lunar.block.DeviceUri;
+import lunar.block.Size;
+import lunar.raid.layout.Level;
+import lunar.raid.meta.Consent;
+import lunar.raid.run.RunOptions;
+import lunar.raid.run.VolumeSpec;
+
+/**
+ * A {@code [[volume]]} of a config file.
+ *
+ * <pre>
+ * [[volume]]
+ * name = "vol"
+ * level = "raid5"
+ * members = ["iscsi://10.0.0.5/iqn.2026-11.org.example:disk/0", "file:/srv/b.img", "file:/srv/c.img"]
+ * spares = ["file:/srv/d.img"]
+ * rebuild-rate = "100MiB"                   # of each member, a second
+ * degraded = "yes"                          # may start without a member that is away
+ * stall-timeout = "1m"                      # a member that says nothing for so long is failed
+ * verify-reads = "yes"                      # what is read is compared with checksums
+ * </pre>
+ *
+ * @param level what its scheme is, if the table says
+ * @param uuid which volume it is, if the table says
+ */
+public record VolumeTable(String name, Optional<Level> level, Optional<UUID> uuid,
+        List<String> members,
+        List<String> spares, Optional<String> journal, RunOptions options) {
+    private static final Set<String> KEYS = Set.of("name", "level", "uuid", "members", "spares",
+            "journal", "rebuild-rate", "stall-timeout", "degraded", "verify-reads");
+
+    /** All that a file has. */
+    static List<VolumeTable> read(TomlTable root) throws Failure {
+        var tables = new ArrayList<VolumeTable>();
+        var names = new HashSet<String>();
+        for (TomlTable table : root.tables("volume")) {
+            VolumeTable one = of(table);
+            if (!names.add(one.name())) {
+                throw root.wrong("volume '" + one.name() + "' is given twice");
+            }
+            tables.add(one);
+        }
+        return tables;
+    }
+
+    private static VolumeTable of(TomlTable bare) throws Failure {
+        bare.requireKnown(KEYS, " of a volume");
+        String name = bare.text("name")
+                .orElseThrow(() -> bare.wrong("a volume has no 'name'; give it one"));
+        TomlTable table = bare.named("volume " + name);
+        List<String> members = uris(table, "members");
+        if (members.isEmpty()) {
+            throw table.wrong("it has no 'members'; name its devices");
+        }
+        RunOptions options = RunOptions.DEFAULT;
+        Optional<Long> rate = table.parsed("rebuild-rate", Size::parse);
+        Optional<Duration> stall = table.parsed("stall-timeout", VolumeSpec::time);
+        try {
+            if (rate.isPresent()) {
+                options = options.withRebuildRate(rate.get());
+            }
+            if (stall.isPresent()) {
+                options = options.withStallTimeout(stall.get());
+            }
+        } catch (IllegalArgumentException e) {
+            throw table.wrong(String.valueOf(e.getMessage()));
+        }
+        options = options.withConsent(
+                table.parsed("degraded", VolumeSpec::consent).orElse(Consent.NONE));
+        options = options.withVerifyReads(
+                table.parsed("verify-reads", VolumeSpec::verifyReads).orElse(false));
+        return new VolumeTable(name, table.parsed("level", Level::parse),
+                table.parsed("uuid", UUID::fromString), members, uris(table, "spares"),
+                table.text("journal"), options);
+    }
+
+    private static List<String> uris(TomlTable table, String key) throws Failure {
+        return table.list(key, "file:a.img", uri -> uri, one -> {
+            throw table.wrong("'" + key + "' must be a list of texts, as in " + key
+                    + " = [\"file:a.img\"]");
+        });
+    }
+
+    /** Returns this table as a spec, of the level that a URI says. */
+    public VolumeSpec spec(Level scheme) {
+        return new VolumeSpec(scheme, name, members, spares, journal, options);
+    }
+
+    /** Its text in a config file. */
+    public static String text(VolumeSpec spec, UUID uuid) {
+        var text = new StringBuilder("[[volume]]\n");
+        text.append("name = ").append(quoted(spec.name())).append('\n');
+        text.append("level = ").append(quoted(VolumeSpec.scheme(spec.level()))).append('\n');
+        text.append("uuid = ").append(quoted(uuid.toString())).append('\n');
+        text.append("members = ").append(list(spec.members())).append('\n');
+        if (!spec.spares().isEmpty()) {
+            text.append("spares = ").append(list(spec.spares())).append('\n');
+        }
+        spec.journal().ifPresent(
+                uri -> text.append("journal = ").append(quoted(uri)).append('\n'));
+        if (spec.options().rebuildBytesPerSecond() != RunOptions.UNLIMITED) {
+            text.append("rebuild-rate = ")
+                    .append(quoted(Long.toString(spec.options().rebuildBytesPerSecond())))
+                    .append('\n');
+        }
+        if (!spec.options().stallTimeout().equals(RunOptions.DEFAULT.stallTimeout())) {
+            text.append("stall-timeout = ")
+                    .append(quoted(spec.options().stallTimeout().toMillis() + "ms")).append('\n');
+        }
+        return text.toString();
+    }
+
+    private static String list(List<String> uris) {
+        var lines = new StringBuilder("[\n");
+        uris.forEach(uri -> lines.append("    ").append(quoted(uri)).append(",\n"));
+        return lines.append(']').toString();
+    }
+
+    /** A text as TOML has it. */
+    static String quoted(String text) {
+        var quoted = new StringBuilder("\"");
+        text.chars().forEach(c -> {
+            if (c == '"' || c == '\\') {
+                quoted.append('\\').append((char) c);
+            } else if (c < 0x20 || c == 0x7f) {
+                quoted.append(String.format(Locale.ROOT, "\\u%04x", c));
+            } else {
+                quoted.append((char) c);
+            }
+        });
+        return quoted.append('"').toString();
+    }
+
+    /** Its short URI, where its level is known. */
+    String title() {
+        return level.map(VolumeSpec::scheme).orElse("volume") + ":" + name;
+    }
+
+    /** Whether a URI is one of a volume that does not say where its members are. */
+    public static boolean isShort(DeviceUri uri) {
+        return VolumeSpec.schemes().contains(uri.scheme())
+                && uri.optionList("member").isEmpty();
+    }
+}

@@ -1,0 +1,58 @@
+package lunar.cli.raid;
+
+import lunar.cli.raid.control.VolumeControl;
+
+import lunar.cli.command.Console;
+
+import lunar.block.DeviceUri;
+import lunar.raid.run.VolumeSpec;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import tools.jackson.databind.JsonNode;
+
+/** {@code lunar raid add}: a spare more, or a member back. */
+@Command(name = "add",
+        description = "Make a device a spare of a volume; or take a member back that 'fail' has taken"
+                + " out, and give it what it missed. The config file names a new spare.",
+        footer = {
+                "", "Examples:", "  lunar raid add raid5:vol file:/srv/spare.img",
+                "  lunar raid add raid5:vol 2"})
+final class RaidAddCommand extends RaidVolumeCommand {
+    @Parameters(index = "1", paramLabel = "URI|SLOT",
+            description = "The new spare; or the member that shall come back, or its slot's number.")
+    private String device = "";
+
+    @Option(names = "--force", description = "Destroy what is on the new spare.")
+    private boolean force;
+
+    @Option(names = "--wait", description = "Wait for the rebuild, also where another process does"
+            + " it.")
+    private boolean wait;
+
+    RaidAddCommand(Console console) { super(console); }
+
+    @Override
+    protected int execute() throws Exception {
+        logWarningsOnly();
+        VolumeSpec spec = spec();
+        String name = RaidReplaceCommand.slot(device);
+        try (VolumeControl volume = reach(spec)) {
+            make(device);
+            int slot = volume.add(name, force);
+            if (slot < 0) {
+                tell(volume.status(), DeviceUri.withoutSecret(name) + " is a spare of "
+                        + spec.title());
+            } else if (!volume.isElsewhere() || wait) {
+                JsonNode status = new ScanWait(console(), volume).forRedundancy();
+                tell(status, "slot " + slot + " is back, and " + spec.title() + " is "
+                        + status.path("state").asString(""));
+            } else {
+                tell(volume.status(), "slot " + slot + " of " + spec.title()
+                        + " is back, and gets what it missed; 'lunar raid rebuild " + spec.title()
+                        + "' waits for it");
+            }
+        }
+        return 0;
+    }
+}

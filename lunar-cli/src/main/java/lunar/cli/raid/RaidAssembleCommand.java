@@ -1,0 +1,147 @@
+package lunar.cli.raid;
+
+import lunar.cli.raid.control.Found;
+import lunar.cli.raid.control.LocalVolume;
+import lunar.cli.raid.control.StoppedVolume;
+
+import lunar.cli.config.VolumeTableFile;
+
+import lunar.cli.command.Console;
+
+import lunar.cli.config.ConfigOption;
+
+import lunar.cli.command.DeviceCommand;
+
+import lunar.cli.command.Failure;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import lunar.block.DeviceUri;
+import lunar.block.Devices;
+import lunar.raid.meta.Assembly;
+import lunar.raid.meta.Candidate;
+import lunar.raid.meta.Superblock;
+import lunar.raid.meta.SuperblockReading;
+import lunar.raid.meta.VolumeRecord;
+import lunar.raid.run.LostJournal;
+import lunar.raid.run.OwnershipOptions;
+import lunar.raid.run.RunOptions;
+import lunar.raid.run.VolumeSpec;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import tools.jackson.databind.JsonNode;
+
+/** {@code lunar raid assemble}: finds out what volume devices are, and brings it in order. */
+@Command(name = "assemble",
+        description = "Look at devices, in any order, and say what volume they are; replay what a"
+                + " crash has left, make redundancy true, and name it in the config file.",
+        footer = {
+                "", "Example:",
+                "  lunar raid assemble file:b.img file:a.img "
+                        + "iscsi://10.0.0.5/iqn.2026-11.org.example:c/0",
+                "  lunar raid assemble file:*.img --look",
+                "  lunar raid assemble file:a.img file:b.img file:c.img --journal file:new.log "
+                        + "--lost-journal renew"})
+final class RaidAssembleCommand extends DeviceCommand {
+    @Parameters(arity = "1..*", paramLabel = "URI", description = "Devices.")
+    private List<String> uris = new ArrayList<>();
+
+    @Mixin
+    private final ConfigOption config = new ConfigOption();
+
+    @Option(names = "--journal", paramLabel = "URI",
+            description = "The device that has the journal, where members have none.")
+    private @Nullable String journal;
+
+    @Option(names = "--lost-journal", paramLabel = "CHOICE", defaultValue = "no",
+            description = "Where the device that has the journal is lost for good: drop to go on without"
+                    + " a journal, renew to have a new one on the device of --journal. After a crash"
+                    + " all parity is computed anew, which needs all members. Default: no.")
+    private String lostJournal = "no";
+
+    @Option(names = "--degraded", paramLabel = "CHOICE", defaultValue = "no",
+            description = "Whether it may start without members that are away: no, yes where what is"
+                    + " there is certainly the newest, force in any case. Default: no.")
+    private String degraded = "no";
+
+    @Option(names = "--take-over",
+            description = "Take it from another process that runs it, or may: what runs there answers"
+                    + " its hosts with errors from then on.")
+    private boolean takeOver;
+
+    @Option(names = "--look", description = "Only say what they are; write nothing.")
+    private boolean look;
+
+    @Option(names = "--no-config", description = "Leave the config file as it is.")
+    private boolean noConfig;
+
+    @Option(names = "--json", description = "Write JSON.")
+    private boolean json;
+
+    RaidAssembleCommand(Console console) { super(console); }
+
+    @Override
+    protected int execute() throws Exception {
+        logWarningsOnly();
+        var kept = new ArrayList<String>();
+        for (String uri : uris) {
+            kept.add(MemberUri.kept(uri));
+        }
+        List<Candidate> candidates = MemberUri.look(kept);
+        if (!json) {
+            candidates.forEach(one -> console().out()
+                    .println(DeviceUri.withoutSecret(one.uri()) + ": " + Found.describe(one)));
+        }
+        VolumeRecord volume = switch (Assembly.of(candidates, VolumeSpec.consent(degraded))) {
+            case Assembly.Outcome.Assembled(var composition) -> composition.volume();
+            case Assembly.Outcome.Refused(String why) -> throw new Failure(why);
+        };
+        VolumeSpec spec = spec(candidates, volume);
+        if (look) {
+            tell(json, StoppedVolume.status(spec, candidates), spec.title() + " can be assembled");
+            return 0;
+        }
+        try (var running = LocalVolume.open(spec)) {
+            JsonNode status = new ScanWait(console(), running).forRedundancy();
+            if (!noConfig && config.volumes().table(spec.name()).isEmpty()) {
+                new VolumeTableFile(config.volumes().file()).append(spec,
+                        volume.description().uuid());
+                if (!json) {
+                    console().out().println("added " + spec.title() + " to "
+                            + config.volumes().file().toAbsolutePath().normalize());
+                }
+            }
+            tell(json, status, spec.title() + " is " + status.path("state").asString(""));
+        }
+        return 0;
+    }
+
+    /** Members in the order of their slots; devices that are no members are left out. */
+    private VolumeSpec spec(List<Candidate> candidates, VolumeRecord volume) throws Failure {
+        record Placed(int line, String uri) {}
+        var placed = new ArrayList<Placed>();
+        for (Candidate candidate : candidates) {
+            if (candidate.reading() instanceof SuperblockReading.Found(Superblock found)) {
+                int line = volume.lineOf(found.memberUuid());
+                if (line >= 0) {
+                    placed.add(new Placed(line, candidate.uri()));
+                }
+            }
+        }
+        placed.sort(Comparator.comparingInt(Placed::line));
+        int slots = volume.description().slots();
+        return new VolumeSpec(volume.description().level(), volume.description().name(),
+                placed.stream().filter(one -> one.line() < slots).map(Placed::uri).toList(),
+                placed.stream().filter(one -> one.line() >= slots).map(Placed::uri).toList(),
+                journal == null ? Optional.empty() : Optional.of(MemberUri.kept(journal)),
+                (noConfig ? RunOptions.DEFAULT : config.volumes().with(RunOptions.DEFAULT))
+                        .withConsent(VolumeSpec.consent(degraded))
+                        .withOwnership(OwnershipOptions.DEFAULT.withTakeOver(takeOver))
+                        .withLostJournal(LostJournal.parse(lostJournal)));
+    }
+}

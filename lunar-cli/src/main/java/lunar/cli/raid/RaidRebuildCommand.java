@@ -1,0 +1,33 @@
+package lunar.cli.raid;
+
+import lunar.cli.raid.control.VolumeControl;
+
+import lunar.cli.command.Console;
+
+import lunar.raid.run.VolumeSpec;
+import picocli.CommandLine.Command;
+import tools.jackson.databind.JsonNode;
+
+/** {@code lunar raid rebuild}: waits until a volume is whole. */
+@Command(name = "rebuild",
+        description = "Go on with what is left to do of a volume, rebuilds, the first or an"
+                + " interrupted resync, blocks that move to a new member, and wait for it.",
+        footer = {"", "Example:", "  lunar raid rebuild raid5:vol"})
+final class RaidRebuildCommand extends RaidVolumeCommand {
+    RaidRebuildCommand(Console console) { super(console); }
+
+    @Override
+    protected int execute() throws Exception {
+        logWarningsOnly();
+        VolumeSpec spec = spec();
+        try (VolumeControl volume = reach(spec)) {
+            JsonNode status = new ScanWait(console(), volume).forRedundancy();
+            String state = status.path("state").asString("");
+            tell(status, spec.title() + " is " + state + (state.equals("degraded")
+                    ? "; put a device in the place of what is missing with 'lunar raid replace "
+                            + spec.title() + " SLOT NEWURI'"
+                    : ""));
+            return state.equals("clean") ? 0 : 1;
+        }
+    }
+}

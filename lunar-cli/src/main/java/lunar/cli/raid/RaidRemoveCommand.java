@@ -1,0 +1,36 @@
+package lunar.cli.raid;
+
+import lunar.cli.raid.control.VolumeControl;
+
+import lunar.cli.command.Console;
+
+import lunar.block.DeviceUri;
+import lunar.raid.run.VolumeSpec;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+/** {@code lunar raid remove}: a spare less. */
+@Command(name = "remove",
+        description = "Take a spare away from a volume; the device is free then, and the config file"
+                + " does not name it any more.",
+        footer = {"", "Example:", "  lunar raid remove raid5:vol file:/srv/spare.img"})
+final class RaidRemoveCommand extends RaidVolumeCommand {
+    @Parameters(index = "1", paramLabel = "URI",
+            description = "The spare; or its UUID, as 'status --json' shows it.")
+    private String spare = "";
+
+    RaidRemoveCommand(Console console) { super(console); }
+
+    @Override
+    protected int execute() throws Exception {
+        logWarningsOnly();
+        VolumeSpec spec = spec();
+        String name = spare.contains(":") ? MemberUri.kept(spare) : spare;
+        try (VolumeControl volume = reach(spec)) {
+            volume.remove(name);
+            tell(volume.status(), DeviceUri.withoutSecret(name) + " is no spare of "
+                    + spec.title() + " any more");
+        }
+        return 0;
+    }
+}

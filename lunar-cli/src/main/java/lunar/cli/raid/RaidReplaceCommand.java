@@ -1,0 +1,76 @@
+package lunar.cli.raid;
+
+import lunar.cli.raid.control.VolumeControl;
+
+import lunar.cli.command.Failure;
+
+import lunar.cli.command.Console;
+
+import lunar.block.DeviceUri;
+import lunar.raid.meta.Consent;
+import lunar.raid.run.VolumeSpec;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import tools.jackson.databind.JsonNode;
+
+/** {@code lunar raid replace}: another device in a slot. */
+@Command(name = "replace",
+        description = "Put another device in a slot and rebuild it; the member that is there fails"
+                + " first, where it has not. The config file names the new one from then on.",
+        footer = {
+                "", "Example:",
+                "  lunar raid replace raid5:vol 2 iscsi://10.0.0.9/iqn.2026-11.org.example:new/0"})
+final class RaidReplaceCommand extends RaidVolumeCommand {
+    @Parameters(index = "1", paramLabel = "SLOT|URI",
+            description = "The number of the slot, or the URI of its member.")
+    private String slot = "";
+
+    @Parameters(index = "2", paramLabel = "NEWURI", description = "The new member.")
+    private String fresh = "";
+
+    @Option(names = "--force", description = "Destroy what is on the new member.")
+    private boolean force;
+
+    @Option(names = "--wait", description = "Wait for the rebuild, also where another process does"
+            + " it.")
+    private boolean wait;
+
+    RaidReplaceCommand(Console console) { super(console); }
+
+    /** A slot as it is asked for. */
+    static String slot(String text) throws Failure {
+        return text.matches("\\d+") ? text : MemberUri.kept(text);
+    }
+
+    @Override
+    protected int execute() throws Exception {
+        logWarningsOnly();
+        VolumeSpec spec = consenting(spec());
+        String uri = MemberUri.kept(fresh);
+        try (VolumeControl volume = reach(spec)) {
+            JsonNode before = volume.status();
+            make(fresh);
+            int number = volume.replace(slot(slot), uri, force);
+            keepNamed(spec, volume.status(),
+                    before.path("slots").path(number).path("uri").asString(""), uri);
+            if (!volume.isElsewhere() || wait) {
+                JsonNode status = new ScanWait(console(), volume).forRedundancy();
+                tell(status, "slot " + number + " has " + DeviceUri.withoutSecret(uri) + ", and "
+                        + spec.title() + " is " + status.path("state").asString(""));
+            } else {
+                tell(volume.status(), "slot " + number + " has " + DeviceUri.withoutSecret(uri)
+                        + " and is being rebuilt; 'lunar raid rebuild " + spec.title()
+                        + "' waits for it");
+            }
+        }
+        return 0;
+    }
+
+    /** Consents to a degraded start: an operator that puts another device in a slot knows that its member is away. */
+    private static VolumeSpec consenting(VolumeSpec spec) {
+        return spec.options().consent() == Consent.NONE
+                ? spec.withOptions(spec.options().withConsent(Consent.DEGRADED))
+                : spec;
+    }
+}

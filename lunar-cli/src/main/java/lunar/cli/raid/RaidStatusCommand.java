@@ -1,0 +1,144 @@
+package lunar.cli.raid;
+
+import lunar.cli.raid.control.ControlClient;
+import lunar.cli.raid.control.StatusPicture;
+import lunar.cli.raid.control.StoppedVolume;
+import lunar.cli.raid.control.VolumeControl;
+
+import lunar.cli.command.Console;
+import lunar.cli.command.DeviceCommand;
+import lunar.cli.command.Failure;
+import lunar.cli.command.Json;
+import lunar.cli.config.ConfigOption;
+import lunar.cli.config.VolumeTable;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import lunar.raid.layout.Level;
+import lunar.raid.meta.Candidate;
+import lunar.raid.meta.Superblock;
+import lunar.raid.meta.SuperblockReading;
+import lunar.raid.run.VolumeOwner;
+import lunar.raid.run.VolumeSpec;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import tools.jackson.databind.JsonNode;
+
+/** {@code lunar raid status}: how volumes are. */
+@Command(name = "status",
+        description = "Draw a volume: its slots, what is being rebuilt, how much is read and written."
+                + " One that does not run is only looked at.",
+        footer = {
+                "", "Examples:", "  lunar raid status raid5:vol --watch",
+                "  lunar raid status --json"})
+final class RaidStatusCommand extends DeviceCommand {
+    private static final long WATCH_MS = 1000;
+
+    @Parameters(arity = "0..1", paramLabel = "VOLUME",
+            description = "The volume. Default: all of the config file.")
+    private String volume = "";
+
+    @Mixin
+    private final ConfigOption config = new ConfigOption();
+
+    @Option(names = "--watch", description = "Draw it anew each second, until Ctrl-C.")
+    private boolean watch;
+
+    @Option(names = "--json", description = "Write JSON.")
+    private boolean json;
+
+    RaidStatusCommand(Console console) { super(console); }
+
+    @Override
+    protected int execute() throws Exception {
+        if (watch && (json || !console().isTerminal())) {
+            throw wrongUsage("--watch is for a terminal; ask again from time to time instead");
+        }
+        do {
+            show();
+            if (watch) {
+                Thread.sleep(WATCH_MS);
+            }
+        } while (watch);
+        return 0;
+    }
+
+    private void show() throws IOException, Failure {
+        List<JsonNode> all = volume.isEmpty()
+                ? all()
+                : List.of(status(config.volumes().volume(volume)));
+        if (json && volume.isEmpty()) {
+            var tree = new LinkedHashMap<String, Object>();
+            tree.put("volumes", all);
+            console().out().println(Json.text(tree));
+            return;
+        }
+        if (json) {
+            console().out().println(Json.text(all.getFirst()));
+            return;
+        }
+        var picture = new StatusPicture(console().isTerminal());
+        var lines = new ArrayList<String>();
+        for (JsonNode one : all) {
+            lines.addAll(picture.lines(one));
+        }
+        if (watch) {
+            console().out().print("\u001b[H\u001b[2J");
+        }
+        lines.forEach(console().out()::println);
+        console().out().flush();
+    }
+
+    private List<JsonNode> all() throws IOException, Failure {
+        List<VolumeTable> tables = config.volumes().tables();
+        if (tables.isEmpty()) {
+            throw new Failure("the config file " + config.volumes().file() + " has no volumes;"
+                    + " name one, or another file with --config");
+        }
+        var all = new ArrayList<JsonNode>();
+        for (VolumeTable table : tables) {
+            Level level = table.level().isPresent() ? table.level().get() : level(table);
+            all.add(status(table.spec(level)));
+        }
+        return all;
+    }
+
+    /** Returns the level from the members' superblocks, where the file does not say it. */
+    private static Level level(VolumeTable table) throws Failure {
+        for (Candidate one : MemberUri.look(table.members())) {
+            if (one.reading() instanceof SuperblockReading.Found(Superblock found)) {
+                return found.volume().description().level();
+            }
+        }
+        throw new Failure("volume '" + table.name() + "' has no member that can be read, and no"
+                + " 'level' in the config file: write one, as in level = \"raid5\"");
+    }
+
+    private JsonNode status(VolumeSpec spec) throws IOException, Failure {
+        Optional<UUID> uuid = config.volumes().uuid(spec);
+        Optional<VolumeControl> running = ControlClient.find(spec, uuid);
+        if (running.isPresent()) {
+            try (VolumeControl there = running.get()) {
+                return there.status();
+            }
+        }
+        Optional<VolumeOwner> owner = MemberUri.owner(spec);
+        Optional<VolumeControl> reached = owner.isEmpty()
+                ? Optional.empty()
+                : ControlClient.find(owner.get());
+        if (reached.isPresent()) {
+            try (VolumeControl there = reached.get()) {
+                return there.status();
+            }
+        }
+        var uris = new ArrayList<>(spec.members());
+        uris.addAll(spec.spares());
+        return StoppedVolume.status(spec, MemberUri.look(uris), owner);
+    }
+}

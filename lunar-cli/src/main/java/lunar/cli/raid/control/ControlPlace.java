@@ -1,0 +1,219 @@
+package lunar.cli.raid.control;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * A directory of the sockets by which commands reach volumes. Only its owner may enter it, so a client that reaches a
+ * socket is of the user that runs the volume. It is no proof that a volume runs or not: the members tell that.
+ *
+ * @param directory where they are
+ */
+public record ControlPlace(Path directory) {
+    /** Bytes of the longest name that a socket can have (sockaddr_un, less its end). */
+    private static final int MAX_PATH_BYTES = 107;
+    private static final int MAX_SOCKETS = 1024;
+    private static final int MAX_TRIES = 500;
+    private static final long TRY_MS = 10;
+    private static final String SOCKET = ".sock";
+    private static final String LONGEST = new UUID(0, 0) + "-" + Integer.MAX_VALUE;
+    private static final String LOCK = ".lock";
+    private static final Path TEMPORARY = Path.of("/tmp");
+    private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions
+            .fromString("rwx------");
+
+    /**
+     * Returns the first place that only the user of this process can enter; made where it is not there. A place that
+     * another user has made instead is skipped.
+     */
+    public static ControlPlace ofUser() throws IOException {
+        List<ControlPlace> all = all();
+        IOException why = null;
+        for (ControlPlace place : all) {
+            try {
+                place.prepare();
+                return place;
+            } catch (IOException e) {
+                why = e;
+                System.getLogger("lunar.cli").log(System.Logger.Level.DEBUG,
+                        "no sockets in {0}: {1}",
+                        place.directory, e.getMessage());
+            }
+        }
+        try { // with a name that cannot be guessed
+            return new ControlPlace(Files.createTempDirectory(TEMPORARY, "lunar-" + user() + "-",
+                    PosixFilePermissions.asFileAttribute(PRIVATE)));
+        } catch (IOException e) {
+            throw why == null ? e : why;
+        }
+    }
+
+    /** Where volumes of this user may be found, whatever is there; the best place first. */
+    static List<ControlPlace> all() throws IOException {
+        var bases = new ArrayList<Path>();
+        String runtime = System.getenv("XDG_RUNTIME_DIR");
+        if (runtime != null && !runtime.isEmpty()) {
+            bases.add(Path.of(runtime).toAbsolutePath());
+        }
+        int user = user();
+        bases.add(user == 0 ? Path.of("/run") : Path.of("/run/user/" + user));
+        bases.add(Path.of(System.getProperty("user.home", "/nowhere"), ".cache"));
+        var all = new ArrayList<ControlPlace>();
+        bases.stream().filter(Files::isDirectory)
+                .forEach(base -> all.add(new ControlPlace(base.resolve("lunar"))));
+        all.add(Math.min(all.size(), 2), new ControlPlace(TEMPORARY.resolve("lunar-" + user)));
+        return all;
+    }
+
+    private static int user() throws IOException {
+        return (Integer) Files.getAttribute(Path.of("/proc/self"), "unix:uid");
+    }
+
+    /** Makes the directory, where it is not there, and refuses one that others may enter, or of too long a name. */
+    void prepare() throws IOException {
+        var _ = socket(LONGEST);
+        try {
+            Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(PRIVATE));
+        } catch (FileAlreadyExistsException _) {
+            // It is looked at, as a new one is.
+        }
+        requirePrivate();
+    }
+
+    private void requirePrivate() throws IOException {
+        boolean isOurs = Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)
+                && Files.getPosixFilePermissions(directory, LinkOption.NOFOLLOW_LINKS)
+                        .equals(PRIVATE)
+                && Files.getAttribute(directory, "unix:uid", LinkOption.NOFOLLOW_LINKS)
+                        .equals(user());
+        if (!isOurs) {
+            throw new IOException(directory + " is not a directory that is yours alone (mode"
+                    + " 0700): remove it, or set XDG_RUNTIME_DIR to a directory of yours");
+        }
+    }
+
+    /** The socket of a volume. */
+    Path socket(UUID volume) throws IOException {
+        return socket(volume.toString());
+    }
+
+    /** The socket of a volume that this process runs beside one that has {@link #socket} and may hang. */
+    Path socketBeside(UUID volume) throws IOException {
+        return socket(volume + "-" + ProcessHandle.current().pid());
+    }
+
+    /** Whether a socket is of a volume. */
+    static boolean isOf(Path socket, UUID volume) {
+        return String.valueOf(socket.getFileName()).startsWith(volume.toString());
+    }
+
+    private Path socket(String name) throws IOException {
+        Path path = directory.resolve(name + SOCKET);
+        if (path.toString().getBytes(StandardCharsets.UTF_8).length > MAX_PATH_BYTES) {
+            throw new IOException(path + " is too long a name for a socket: set XDG_RUNTIME_DIR"
+                    + " to a shorter one");
+        }
+        return path;
+    }
+
+    /** All sockets that there are, of volumes that run or were killed; none where others may enter. */
+    List<Path> sockets() throws IOException {
+        try {
+            requirePrivate();
+        } catch (IOException _) {
+            return List.of();
+        }
+        var sockets = new ArrayList<Path>();
+        try (var entries = Files.newDirectoryStream(directory, "*" + SOCKET)) {
+            for (Path entry : entries) {
+                if (sockets.size() < MAX_SOCKETS) {
+                    sockets.add(entry);
+                }
+            }
+        }
+        sockets.sort(null);
+        return sockets;
+    }
+
+    /** The sole right to run a volume, until it is closed or the process ends, in whatever way. */
+    public record Right(FileChannel file, FileLock lock) implements AutoCloseable {
+        @Override
+        public void close() {
+            try (file) {
+                lock.release();
+            } catch (IOException e) {
+                System.getLogger("lunar.cli").log(System.Logger.Level.DEBUG, "a lock", e);
+            }
+        }
+    }
+
+    /**
+     * The sole right of this user's processes to change a config file, which takes them some milliseconds. Blocks.
+     *
+     * @throws IOException where another process does not let go of it
+     */
+    public Right configs() throws IOException {
+        prepare();
+        FileChannel file = FileChannel.open(directory.resolve("config" + LOCK),
+                StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        boolean done = false;
+        try {
+            for (int i = 0; i < MAX_TRIES; i++) {
+                Optional<FileLock> lock = tried(file);
+                if (lock.isPresent()) {
+                    done = true;
+                    return new Right(file, lock.get());
+                }
+                Thread.sleep(TRY_MS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        } finally {
+            if (!done) {
+                file.close();
+            }
+        }
+        throw new IOException("another process is changing a config file, and does not end");
+    }
+
+    /** Empty where another process has it, or this one. */
+    private static Optional<FileLock> tried(FileChannel file) throws IOException {
+        try {
+            return Optional.ofNullable(file.tryLock());
+        } catch (OverlappingFileLockException _) {
+            return Optional.empty();
+        }
+    }
+
+    /** The right to the socket of a volume; empty where another process of this user has it, or this one. */
+    Optional<Right> claim(UUID volume) throws IOException {
+        prepare();
+        FileChannel file = FileChannel.open(directory.resolve(volume + LOCK),
+                StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        Optional<FileLock> lock = Optional.empty();
+        try {
+            lock = tried(file);
+        } finally {
+            if (lock.isEmpty()) {
+                file.close();
+            }
+        }
+        return lock.map(held -> new Right(file, held));
+    }
+}

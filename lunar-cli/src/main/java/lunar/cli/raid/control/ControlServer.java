@@ -1,0 +1,141 @@
+package lunar.cli.raid.control;
+
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Semaphore;
+import lunar.raid.run.RunningVolume;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * Answers what commands ask of a volume that this process runs. A request is a line of JSON such as
+ * {@code {"command":"replace","slot":"2","uri":"file:new.img"}}; so is its answer,
+ * {@code {"ok":true,"status":{...}}} or {@code {"ok":false,"error":"..."}}. A thread for each of the few connections.
+ */
+final class ControlServer implements AutoCloseable {
+    /** Bytes of a request. */
+    static final int MAX_REQUEST_BYTES = 64 << 10;
+    private static final int MAX_CONNECTIONS = 16;
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final System.Logger LOG = System.getLogger("lunar.cli");
+
+    private final Path path;
+    private final RunningVolume volume;
+    private final ServerSocketChannel listener;
+    private final Semaphore free = new Semaphore(MAX_CONNECTIONS);
+    private volatile boolean closed;
+
+    private ControlServer(Path path, RunningVolume volume, ServerSocketChannel listener) {
+        this.path = path;
+        this.volume = volume;
+        this.listener = listener;
+    }
+
+    /** Starts to listen. The caller has the sole right to run the volume: an existing socket is a dead one. */
+    static ControlServer start(Path path, RunningVolume volume) throws IOException {
+        Files.deleteIfExists(path);
+        ServerSocketChannel listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+        boolean done = false;
+        try {
+            listener.bind(UnixDomainSocketAddress.of(path));
+            done = true;
+        } finally {
+            if (!done) {
+                listener.close();
+            }
+        }
+        var server = new ControlServer(path, volume, listener);
+        Thread.ofPlatform().daemon().name("lunar-control").start(server::accept);
+        return server;
+    }
+
+    private void accept() {
+        while (!closed) {
+            try {
+                free.acquire();
+                SocketChannel channel = listener.accept();
+                Thread.ofVirtual().name("lunar-control-connection").start(() -> serve(channel));
+            } catch (ClosedChannelException | InterruptedException _) {
+                return;
+            } catch (IOException e) {
+                free.release();
+                LOG.log(System.Logger.Level.WARNING, "{0}: {1}", path, e.getMessage());
+            }
+        }
+    }
+
+    private void serve(SocketChannel channel) {
+        try (var lines = new Lines(channel, MAX_REQUEST_BYTES)) {
+            Optional<JsonNode> request = lines.read(PATIENCE);
+            while (request.isPresent()) {
+                lines.write(answer(request.get()));
+                request = closed ? Optional.empty() : lines.read(PATIENCE);
+            }
+        } catch (IOException e) {
+            LOG.log(System.Logger.Level.DEBUG, "{0}: {1}", path, e.getMessage());
+        } finally {
+            free.release();
+        }
+    }
+
+    private Map<String, Object> answer(JsonNode request) {
+        var answer = new LinkedHashMap<String, Object>();
+        try {
+            Map<String, Object> more = obey(request);
+            answer.put("ok", true);
+            answer.putAll(more);
+        } catch (IOException | IllegalArgumentException e) {
+            answer.put("ok", false);
+            answer.put("error", String.valueOf(e.getMessage()));
+        }
+        return answer;
+    }
+
+    private Map<String, Object> obey(JsonNode request) throws IOException {
+        String slot = request.path("slot").asString("");
+        String uri = request.path("uri").asString("");
+        boolean force = request.path("force").asBoolean(false);
+        var more = new LinkedHashMap<String, Object>();
+        switch (request.path("command").asString("")) {
+            case "status" -> more.put("status", StatusTree.of(volume));
+            case "fail" -> volume.fail(volume.slot(slot));
+            case "replace" -> {
+                int number = volume.slot(slot);
+                volume.replace(number, uri, force);
+                more.put("slot", number);
+            }
+            case "add" -> more.put("slot", volume.add(uri, force));
+            case "remove" -> volume.remove(uri);
+            case "grow" -> more.put("slot", volume.grow(uri, force));
+            case "scrub" -> {
+                boolean _ = volume.scrub(request.path("repair").asBoolean(false));
+            }
+            case "stop" -> volume.close();
+            default -> throw new IOException("process " + ProcessHandle.current().pid()
+                    + ", which runs " + volume + ", does not know the command "
+                    + request.path("command") + ": is it an older program?");
+        }
+        return more;
+    }
+
+    /** Stops accepting connections; those being answered still are. */
+    @Override
+    public void close() {
+        closed = true;
+        try {
+            listener.close();
+            Files.deleteIfExists(path);
+        } catch (IOException e) {
+            LOG.log(System.Logger.Level.DEBUG, "{0}: {1}", path, e.getMessage());
+        }
+    }
+}

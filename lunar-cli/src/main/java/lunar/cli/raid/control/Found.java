@@ -1,0 +1,34 @@
+package lunar.cli.raid.control;
+
+import lunar.raid.meta.Candidate;
+import lunar.raid.meta.Superblock;
+import lunar.raid.meta.SuperblockReading;
+import lunar.raid.meta.VolumeDescription;
+import lunar.raid.run.VolumeSpec;
+
+/** Describes a device's content in words. */
+public final class Found {
+    private Found() {}
+
+    /** Half a line for a person. */
+    public static String describe(Candidate candidate) {
+        return switch (candidate.reading()) {
+            case SuperblockReading.Found(Superblock superblock) -> {
+                VolumeDescription what = superblock.volume().description();
+                String place = superblock.line() < what.slots()
+                        ? "slot " + superblock.line()
+                        : "a spare";
+                yield place + " of " + title(what) + ", " + what.slots() + " members";
+            }
+            case SuperblockReading.Blank() -> "no superblock";
+            case SuperblockReading.Damaged(String why) -> "a damaged superblock: " + why;
+            case SuperblockReading.Unknown(String what) -> "a superblock of " + what;
+            case SuperblockReading.Unreadable(String why) -> why;
+        };
+    }
+
+    /** The short URI of a volume. */
+    public static String title(VolumeDescription what) {
+        return VolumeSpec.scheme(what.level()) + ":" + what.name();
+    }
+}

@@ -1,0 +1,102 @@
+package lunar.cli.raid.control;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Lines of JSON on a socket, none longer or later than it may be. For one thread. */
+final class Lines implements AutoCloseable {
+    private static final JsonMapper MAPPER = JsonMapper.builder().build();
+
+    private final SocketChannel channel;
+    private final ByteBuffer in;
+
+    /** @param maxBytes of a line that is read */
+    Lines(SocketChannel channel, int maxBytes) {
+        this.channel = channel;
+        in = ByteBuffer.allocate(maxBytes).limit(0);
+    }
+
+    /**
+     * The next line; empty where the other end has closed.
+     *
+     * @param most how long that may take; then the connection is closed
+     */
+    Optional<JsonNode> read(Duration most) throws IOException {
+        var deadline = new CompletableFuture<Void>();
+        var _ = deadline.orTimeout(most.toMillis(), TimeUnit.MILLISECONDS).exceptionally(_ -> {
+            closeQuietly();
+            return null;
+        });
+        try {
+            return read();
+        } finally {
+            deadline.complete(null);
+        }
+    }
+
+    private Optional<JsonNode> read() throws IOException {
+        while (true) {
+            for (int at = in.position(); at < in.limit(); at++) {
+                if (in.get(at) == '\n') {
+                    byte[] line = new byte[at - in.position()];
+                    in.get(line).get();
+                    return Optional.of(parse(new String(line, StandardCharsets.UTF_8)));
+                }
+            }
+            in.compact();
+            if (!in.hasRemaining()) {
+                throw new IOException("a line of more than " + in.capacity() + " bytes");
+            }
+            int count = channel.read(in);
+            in.flip();
+            if (count < 0) {
+                if (in.hasRemaining()) {
+                    throw new EOFException("half a line");
+                }
+                return Optional.empty();
+            }
+        }
+    }
+
+    private static JsonNode parse(String line) throws IOException {
+        try {
+            return MAPPER.readTree(line);
+        } catch (JacksonException e) {
+            throw new IOException("no JSON: " + e.getOriginalMessage(), e);
+        }
+    }
+
+    /** A value of maps, lists, strings, numbers and booleans as a tree. */
+    static JsonNode tree(Object value) {
+        return MAPPER.valueToTree(value);
+    }
+
+    void write(Object value) throws IOException {
+        ByteBuffer out = ByteBuffer
+                .wrap((MAPPER.writeValueAsString(value) + "\n").getBytes(StandardCharsets.UTF_8));
+        while (out.hasRemaining()) {
+            channel.write(out);
+        }
+    }
+
+    private void closeQuietly() {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            System.getLogger("lunar.cli").log(System.Logger.Level.DEBUG, "a control socket", e);
+        }
+    }
+
+    @Override
+    public void close() { closeQuietly(); }
+}

@@ -1,0 +1,72 @@
+package lunar.cli.raid.control;
+
+import java.io.IOException;
+import lunar.block.Devices;
+import lunar.raid.run.RaidProvider;
+import lunar.raid.run.RunningVolume;
+import lunar.raid.run.VolumeSpec;
+import tools.jackson.databind.JsonNode;
+
+/** A volume that this process runs until it is closed. */
+public final class LocalVolume implements VolumeControl {
+    private final RunningVolume volume;
+    /** Ctrl-C stops it in order, too. */
+    private final Thread atSignal;
+
+    private LocalVolume(RunningVolume volume) {
+        this.volume = volume;
+        atSignal = new Thread(volume::close, "lunar-volume-stop");
+        Runtime.getRuntime().addShutdownHook(atSignal);
+    }
+
+    /** Opens the members and runs the volume. */
+    public static LocalVolume open(VolumeSpec spec) throws IOException {
+        return new LocalVolume(
+                RunningVolume.open(spec, Devices::open, RaidProvider.hosts(), _ -> {}));
+    }
+
+    @Override
+    public JsonNode status() { return Lines.tree(StatusTree.of(volume)); }
+
+    @Override
+    public void fail(String slot) throws IOException { volume.fail(volume.slot(slot)); }
+
+    @Override
+    public int replace(String slot, String uri, boolean force) throws IOException {
+        int number = volume.slot(slot);
+        volume.replace(number, uri, force);
+        return number;
+    }
+
+    @Override
+    public int add(String name, boolean force) throws IOException {
+        return volume.add(name, force);
+    }
+
+    @Override
+    public void remove(String name) throws IOException { volume.remove(name); }
+
+    @Override
+    public int grow(String uri, boolean force) throws IOException {
+        return volume.grow(uri, force);
+    }
+
+    @Override
+    public void scrub(boolean repair) throws IOException { boolean _ = volume.scrub(repair); }
+
+    @Override
+    public void stop() { volume.close(); }
+
+    @Override
+    public boolean isElsewhere() { return false; }
+
+    @Override
+    public void close() {
+        volume.close();
+        try {
+            boolean _ = Runtime.getRuntime().removeShutdownHook(atSignal);
+        } catch (IllegalStateException _) {
+            // The JVM is ending, by that signal.
+        }
+    }
+}

@@ -1,0 +1,106 @@
+package lunar.cli.raid.control;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import lunar.block.DeviceUri;
+import lunar.raid.run.RunningVolume;
+import lunar.raid.run.ScrubResult;
+import lunar.raid.run.VolumeSpec;
+import lunar.raid.run.VolumeStatus;
+
+/** A volume's state as a tree of maps and lists, which is written as JSON; docs/iraid.md describes it. */
+final class StatusTree {
+    private StatusTree() {}
+
+    /** Returns the status of a volume that runs in this process. */
+    static Map<String, Object> of(RunningVolume volume) {
+        VolumeStatus status = volume.status();
+        var tree = new LinkedHashMap<String, Object>();
+        tree.put("volume", status.title());
+        tree.put("uuid", status.uuid().toString());
+        tree.put("level", VolumeSpec.scheme(status.level()));
+        tree.put("state", status.health().toString());
+        tree.put("running", true);
+        tree.put("pid", ProcessHandle.current().pid());
+        tree.put("sizeBytes", status.sizeBytes());
+        tree.put("blockSizeBytes", status.blockSize());
+        tree.put("chunkBytes", status.chunkBytes());
+        tree.put("consistency", word(status.consistency()));
+        tree.put("checksums", status.checksums());
+        tree.put("slots", status.slots().stream().map(StatusTree::slot).toList());
+        tree.put("walks", status.scans().stream().map(StatusTree::scan).toList());
+        tree.put("lastScrub", status.lastScrub().map(StatusTree::scrub).orElse(null));
+        var spares = new ArrayList<Map<String, Object>>();
+        for (VolumeStatus.Spare spare : status.spares()) {
+            spares.add(spare(spare.uri(), spare.member(), spare.why()));
+        }
+        tree.put("spares", spares);
+        tree.put("journal", status.journal().map(DeviceUri::withoutSecret).orElse(null));
+        tree.put("badBlocks", status.badBlocks());
+        tree.put("config", volume.spec().options().configFile().orElse(null));
+        var traffic = new LinkedHashMap<String, Object>();
+        traffic.put("readBytes", status.traffic().readBytes());
+        traffic.put("writtenBytes", status.traffic().writtenBytes());
+        traffic.put("readBytesPerSecond", status.traffic().readBytesPerSecond());
+        traffic.put("writtenBytesPerSecond", status.traffic().writtenBytesPerSecond());
+        tree.put("traffic", traffic);
+        return tree;
+    }
+
+    static String word(Enum<?> value) { return value.name().toLowerCase(Locale.ROOT); }
+
+    private static Map<String, Object> slot(VolumeStatus.Slot slot) {
+        return slot(slot.slot(), slot.uri(), slot.member().toString(), word(slot.state()),
+                slot.why(), slot.repairs(), slot.errors());
+    }
+
+    static Map<String, Object> slot(int slot, String uri, String uuid, String state, String why,
+            long repairs, long errors) {
+        var tree = new LinkedHashMap<String, Object>();
+        tree.put("slot", slot);
+        tree.put("uri", DeviceUri.withoutSecret(uri));
+        tree.put("uuid", uuid);
+        tree.put("state", state);
+        tree.put("why", why);
+        tree.put("repairs", repairs);
+        tree.put("errors", errors);
+        return tree;
+    }
+
+    static Map<String, Object> spare(String uri, Optional<UUID> member, String why) {
+        var tree = new LinkedHashMap<String, Object>();
+        tree.put("uri", DeviceUri.withoutSecret(uri));
+        tree.put("uuid", member.map(UUID::toString).orElse(null));
+        tree.put("why", why);
+        return tree;
+    }
+
+    static Map<String, Object> scan(VolumeStatus.Scan scan) {
+        var tree = new LinkedHashMap<String, Object>();
+        tree.put("kind", scan.kind().toString());
+        tree.put("slot", scan.slot() < 0 ? null : scan.slot());
+        tree.put("doneStripes", scan.doneStripes());
+        tree.put("stripes", scan.stripes());
+        tree.put("percent", Math.floor(scan.percent() * 10) / 10);
+        tree.put("bytesPerSecond", scan.bytesPerSecond());
+        tree.put("secondsLeft",
+                scan.secondsLeft().isPresent() ? scan.secondsLeft().getAsLong() : null);
+        return tree;
+    }
+
+    static Map<String, Object> scrub(ScrubResult result) {
+        var tree = new LinkedHashMap<String, Object>();
+        tree.put("clean", result.isClean());
+        tree.put("stripes", result.stripes());
+        tree.put("mismatches", result.mismatches());
+        tree.put("repairs", result.repairs());
+        tree.put("skipped", result.skipped());
+        tree.put("repairing", result.repairing());
+        tree.put("why", result.why());
+        return tree;
+    }
+}

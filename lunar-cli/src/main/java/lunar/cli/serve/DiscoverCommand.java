@@ -1,0 +1,187 @@
+package lunar.cli.serve;
+
+import lunar.cli.config.IsnsAddress;
+
+import lunar.cli.command.DeviceCommand;
+
+import lunar.cli.command.Console;
+import lunar.cli.command.Failure;
+import lunar.cli.command.Json;
+import lunar.cli.config.Portal;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import lunar.initiator.ChapOptions;
+import lunar.initiator.Initiator;
+import lunar.initiator.InitiatorOptions;
+import lunar.initiator.SessionOptions;
+import lunar.iscsi.text.DiscoveredTarget;
+import lunar.iscsi.text.TargetAddress;
+import lunar.isns.IsnsDiscovery;
+import lunar.isns.IsnsServer;
+import lunar.isns.IsnsTiming;
+import lunar.server.CredentialFiles;
+import lunar.server.InvalidPlanException;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code lunar discover}: which targets a portal has, and where they are. */
+@Command(name = "discover",
+        description = "Ask a portal, or an iSNS server, for targets: one line with name and "
+                + "portal for each.",
+        footer = {
+                "", "Examples:", "  lunar discover 127.0.0.1",
+                "  lunar discover 10.0.0.5:3260 --chap backup:@secret.txt --json",
+                "  lunar discover isns://10.0.0.9"})
+public final class DiscoverCommand extends DeviceCommand {
+    /** Place to ask for targets. */
+    sealed interface Place {
+        record OfPortal(Portal portal) implements Place {}
+
+        record OfIsns(IsnsServer server) implements Place {}
+
+        final class Converter implements ITypeConverter<Place> {
+            @Override
+            public Place convert(String value) {
+                return value.startsWith(IsnsAddress.SCHEME)
+                        ? new OfIsns(new IsnsAddress.Converter().convert(value))
+                        : new OfPortal(new Portal.Converter().convert(value));
+            }
+        }
+    }
+
+    @Parameters(paramLabel = "[isns://]HOST[:PORT]", converter = Place.Converter.class,
+            description = "The portal, or the iSNS server. The port is 3260, or 3205, if none is "
+                    + "given.")
+    private Place place = new Place.OfPortal(Portal.DEFAULT);
+
+    @Option(names = "--chap", paramLabel = "USER:@FILE",
+            description = "Who we are; the file holds the secret.")
+    private @Nullable String chap;
+
+    @Option(names = "--mutual-chap", paramLabel = "USER:@FILE",
+            description = "Who the portal must be; the file holds its secret.")
+    private @Nullable String mutualChap;
+
+    @Option(names = "--chap-algorithms", paramLabel = "LIST",
+            description = "What CHAP may be done with, the preferred first. Default: "
+                    + "sha3-256,sha-1,md5,sha-256.")
+    private @Nullable String chapAlgorithms;
+
+    @Option(names = "--json", description = "Write JSON.")
+    private boolean json;
+
+    public DiscoverCommand(Console console) { super(console); }
+
+    @Override
+    protected int execute() throws Exception {
+        List<DiscoveredTarget> targets = switch (place) {
+            case Place.OfPortal(Portal portal) -> ofPortal(portal);
+            case Place.OfIsns(IsnsServer server) -> ofIsns(server);
+        };
+        if (json) {
+            console().out().println(Json.text(Map.of("targets", tree(targets))));
+            return 0;
+        }
+        for (DiscoveredTarget target : targets) {
+            for (TargetAddress address : target.addresses()) {
+                console().out().println(target.name() + " " + portal(address)
+                        + group(address));
+            }
+        }
+        if (targets.isEmpty()) {
+            console().remark(switch (place) {
+                case Place.OfPortal(Portal portal) -> portal;
+                case Place.OfIsns(IsnsServer server) -> server;
+            } + " has no targets for us");
+        }
+        return 0;
+    }
+
+    private List<DiscoveredTarget> ofPortal(Portal portal) throws IOException, Failure {
+        if (portal.port() == 0) {
+            throw wrongUsage("port 0 cannot be connected to; write for example " + portal.host()
+                    + ":3260");
+        }
+        try (var initiator = Initiator.create(InitiatorOptions.DEFAULT_NAME)) {
+            SessionOptions at = SessionOptions.of(portal.host(), portal.port(), "");
+            Optional<ChapOptions> secrets = secrets();
+            return initiator.discover(secrets.isEmpty() ? at : at.withChap(secrets.get()));
+        }
+    }
+
+    private Optional<ChapOptions> secrets() throws Failure {
+        if (chap == null) {
+            if (mutualChap != null || chapAlgorithms != null) {
+                throw wrongUsage((mutualChap != null ? "--mutual-chap" : "--chap-algorithms")
+                        + " needs --chap too: we prove ourselves first");
+            }
+            return Optional.empty();
+        }
+        var credentials = new CredentialFiles(Serving.listener(console()));
+        try {
+            ChapOptions options = ChapOptions.of(credentials.read("--chap", chap));
+            if (mutualChap != null) {
+                options = options.withTarget(credentials.read("--mutual-chap", mutualChap));
+            }
+            return Optional.of(chapAlgorithms == null
+                    ? options
+                    : options.withAlgorithms(
+                            ChapOption.algorithms(chapAlgorithms)));
+        } catch (IllegalArgumentException | InvalidPlanException e) {
+            throw new Failure(String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private List<DiscoveredTarget> ofIsns(IsnsServer server) throws IOException {
+        if (chap != null || mutualChap != null || chapAlgorithms != null) {
+            throw wrongUsage("an iSNS server asks for no secret; leave --chap out");
+        }
+        return IsnsDiscovery
+                .targets(server, InitiatorOptions.DEFAULT_NAME, IsnsTiming.DEFAULT).stream()
+                .map(node -> new DiscoveredTarget(node.name(),
+                        node.portals().entrySet().stream()
+                                .map(portal -> new TargetAddress(
+                                        portal.getKey().address().getHostAddress(),
+                                        portal.getKey().port(),
+                                        OptionalInt.of(portal.getValue())))
+                                .toList()))
+                .toList();
+    }
+
+    private static List<Object> tree(List<DiscoveredTarget> targets) {
+        var list = new ArrayList<>();
+        for (DiscoveredTarget target : targets) {
+            var entry = new LinkedHashMap<String, Object>();
+            entry.put("iqn", target.name());
+            entry.put("portals", target.addresses().stream().map(DiscoverCommand::tree).toList());
+            list.add(entry);
+        }
+        return list;
+    }
+
+    private static Map<String, Object> tree(TargetAddress address) {
+        var entry = new LinkedHashMap<String, Object>();
+        entry.put("portal", portal(address));
+        address.portalGroupTag().ifPresent(tag -> entry.put("group", tag));
+        return entry;
+    }
+
+    private static String portal(TargetAddress address) {
+        return new Portal(address.host(), address.port()).toString();
+    }
+
+    private static String group(TargetAddress address) {
+        return address.portalGroupTag().isPresent()
+                ? " group " + address.portalGroupTag().getAsInt()
+                : "";
+    }
+}

@@ -1,0 +1,223 @@
+package lunar.cli.serve;
+
+import lunar.cli.command.Console;
+import lunar.cli.command.DeviceCommand;
+import lunar.cli.command.EndSignal;
+import lunar.cli.command.Errors;
+import lunar.cli.command.Failure;
+import lunar.cli.config.ConfigFile;
+import lunar.cli.config.Digest;
+import lunar.cli.config.IsnsAddress;
+import lunar.cli.config.Portal;
+import lunar.cli.config.TargetTables;
+import lunar.cli.config.VolumeUris;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import lunar.iscsi.login.ChapAlgorithm;
+import lunar.iscsi.login.DigestChoice;
+import lunar.isns.IsnsServer;
+import lunar.server.ServerPlan;
+import lunar.server.StorageServer;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+
+/** {@code lunar serve}: a target until it is told to end. */
+@Command(name = "serve",
+        description = "Serve devices to iSCSI initiators, as LUN 0, 1, ... of a target. SIGTERM "
+                + "or Ctrl-C ends it cleanly; SIGHUP reads the config file again.",
+        footer = {
+                "", "Examples:",
+                "  lunar serve ram:1GiB 'file:disk.img?size=10GiB'",
+                "  lunar serve disk:/dev/sdb --portal 0.0.0.0:3260 --chap backup:@secret.txt",
+                "  lunar serve raid5:vol",
+                "  lunar serve --config lunar.toml"})
+public final class ServeCommand extends DeviceCommand {
+    @Parameters(arity = "0..*", paramLabel = "URI",
+            description = "Devices; the first one is LUN 0.")
+    private List<String> uris = new ArrayList<>();
+
+    @Option(names = "--portal", paramLabel = "HOST:PORT", converter = Portal.Converter.class,
+            description = "Where to listen; may be repeated. Port 0 is a free one. Default: "
+                    + "127.0.0.1:3260.")
+    private List<Portal> portals = new ArrayList<>();
+
+    @Option(names = "--iqn", paramLabel = "IQN",
+            description = "The target's name. The default is told at the start.")
+    private @Nullable String iqn;
+
+    @Option(names = "--chap", paramLabel = "USER:@FILE",
+            description = "Who may log in; the file holds the secret.")
+    private @Nullable String chap;
+
+    @Option(names = "--initiator", paramLabel = "IQN",
+            description = "Who may use the devices named here, and nobody else; may be repeated. "
+                    + "Default: everybody.")
+    private List<String> initiators = new ArrayList<>();
+
+    @Option(names = "--mutual-chap", paramLabel = "USER:@FILE",
+            description = "How the target proves itself to initiators that ask.")
+    private @Nullable String mutualChap;
+
+    @Option(names = ChapOption.ALGORITHMS, paramLabel = "LIST",
+            description = "What CHAP may be done with, such as sha3-256,sha-256. Default: these, "
+                    + "sha-1 and md5.")
+    private @Nullable String chapAlgorithms;
+
+    @Option(names = "--allow-anonymous",
+            description = "Let everybody log in even where other machines can connect.")
+    private boolean allowAnonymous;
+
+    @Option(names = "--header-digest", paramLabel = "CHOICE", converter = Digest.Converter.class,
+            description = "CRC32C of headers: none, allow, prefer, require. Default: allow.")
+    private @Nullable Digest headerDigest;
+
+    @Option(names = "--data-digest", paramLabel = "CHOICE", converter = Digest.Converter.class,
+            description = "CRC32C of data: none, allow, prefer, require. Default: allow.")
+    private @Nullable Digest dataDigest;
+
+    @Option(names = "--state", paramLabel = "DIR",
+            description = "Where reservations and saved mode pages are kept, so that they outlive "
+                    + "the server. Default: nowhere.")
+    private @Nullable Path state;
+
+    @Option(names = "--isns", paramLabel = "HOST[:PORT]", converter = IsnsAddress.Converter.class,
+            description = "Register the targets at this iSNS server, where hosts look for them. "
+                    + "The port is 3205 if none is given. Default: nowhere.")
+    private @Nullable IsnsServer isns;
+
+    @Option(names = "--announce-resets", paramLabel = "true|false", arity = "1",
+            description = "Whether a unit answers the first command of a new session with a unit "
+                    + "attention, as SAM-5 wants it; false for initiators that give up at one, "
+                    + "such as jSCSI 2. Default: true.")
+    private @Nullable Boolean announceResets;
+
+    @Option(names = "--loops", paramLabel = "COUNT",
+            description = "Threads that serve connections, each its share of them. As many as there "
+                    + "are connections: a thread for each. Default: one per processor, to 8.")
+    private @Nullable Integer loops;
+
+    @Option(names = "--config", paramLabel = "FILE",
+            description = "Targets and options from a TOML file; what the command line says "
+                    + "goes first.")
+    private @Nullable Path config;
+
+    public ServeCommand(Console console) { super(console); }
+
+    @Override
+    protected int execute() throws Exception {
+        ServerPlan plan = plan();
+        try (var running = Serving.start(plan, console())) {
+            var end = EndSignal.closing(console(), running);
+            announce(running);
+            Optional<SighupHandler> sighupHandler = config == null
+                    ? Optional.empty()
+                    : SighupHandler.at(() -> reload(running));
+            if (config != null && sighupHandler.isEmpty()) {
+                console().remark("SIGHUP is ignored here, as under nohup: " + config
+                        + " is read at the start only");
+            }
+            if (iqn == null && !uris.isEmpty()) {
+                console().remark("the target's name is " + TargetTables.DEFAULT_IQN
+                        + "; --iqn gives it another");
+            }
+            end.await();
+            sighupHandler.ifPresent(SighupHandler::close);
+        }
+        return 0;
+    }
+
+    /** Reads the file again and serves what it says now; what is wrong changes nothing, and is told in one line. */
+    private synchronized void reload(StorageServer running) {
+        try {
+            List<String> changes = Serving.reload(running, plan());
+            changes.forEach(console().out()::println);
+            console().out().println("reloaded " + config);
+        } catch (ParameterException e) {
+            refused(String.valueOf(e.getMessage()));
+        } catch (Failure | IOException | RuntimeException e) {
+            refused(Errors.message(e));
+        }
+    }
+
+    private void refused(String why) {
+        console().remark("not reloaded, all goes on as before: " + why);
+    }
+
+    /** The command line goes first, then the config file, then the defaults. */
+    private ServerPlan plan() throws Failure {
+        if (loops != null && (loops < 1 || loops > ConfigFile.MAX_LOOPS)) {
+            throw wrongUsage("--loops must be a number from 1 to " + ConfigFile.MAX_LOOPS);
+        }
+        if (mutualChap != null && chap == null) {
+            throw wrongUsage("--mutual-chap needs --chap too: the initiator proves itself first");
+        }
+        var file = config == null
+                ? ConfigFile.NONE
+                : ConfigFile.read(config);
+        Optional<List<ChapAlgorithm>> algorithms = chapAlgorithms == null
+                ? Optional.empty()
+                : Optional.of(ChapOption.algorithms(chapAlgorithms));
+        var targets = new ArrayList<ServerPlan.Target>();
+        if (!uris.isEmpty()) {
+            targets.add(ServerPlan.Target
+                    .of(iqn == null ? TargetTables.DEFAULT_IQN : iqn, uris)
+                    .withChap(Optional.ofNullable(chap), Optional.ofNullable(mutualChap))
+                    .withChapAlgorithms(file.chapAlgorithms())
+                    .withInitiators(initiators));
+        } else if (!initiators.isEmpty()) {
+            throw wrongUsage("--initiator names who may use the devices on the command line, and"
+                    + " there are none; name one, or write a [[target.initiator]] into the config"
+                    + " file");
+        } else if (iqn != null) {
+            throw wrongUsage("--iqn names the target of the devices on the command line,"
+                    + " and there are none; name one, or write the iqn into the config file");
+        }
+        for (ServerPlan.Target target : file.targets()) {
+            targets.add(chap == null
+                    ? target
+                    : target.withChap(Optional.of(chap), Optional.ofNullable(mutualChap)));
+        }
+        if (targets.isEmpty()) {
+            throw wrongUsage("nothing to serve: name a device, for example 'lunar serve ram:1GiB',"
+                    + " or a --config file with targets");
+        }
+        algorithms.ifPresent(accepted -> targets
+                .replaceAll(target -> target.withChapAlgorithms(accepted)));
+        return new ServerPlan(listenOn(file), targets, allowAnonymous || file.allowAnonymous(),
+                digest(headerDigest, file.headerDigest()), digest(dataDigest, file.dataDigest()),
+                Optional.ofNullable(state).or(file::state),
+                Optional.ofNullable(isns).or(file::isns), file.discoveryChap(),
+                algorithms.orElse(file.chapAlgorithms()),
+                loops == null ? file.limits() : file.limits().withLoops(loops),
+                new VolumeUris(config).opener(),
+                announceResets == null ? file.announceResets() : announceResets);
+    }
+
+    private static DigestChoice digest(@Nullable Digest given, Optional<Digest> ofFile) {
+        return (given == null ? ofFile.orElse(Digest.ALLOW) : given).choice();
+    }
+
+    /** Portals of the command line are in the place of those at the top of the file; other groups stay. */
+    private List<ServerPlan.Listen> listenOn(ConfigFile file) {
+        List<ServerPlan.Listen> wanted = new ArrayList<>(
+                portals.stream().map(Portal::listen).toList());
+        file.portals().stream()
+                .filter(portal -> portals.isEmpty() || portal.group() != ServerPlan.DEFAULT_GROUP)
+                .forEach(wanted::add);
+        return wanted.isEmpty() ? List.of(Portal.DEFAULT.listen()) : wanted;
+    }
+
+    private void announce(StorageServer running) {
+        List<InetSocketAddress> portals = running.portals();
+        running.units().forEach(lun -> console().out().println(Changes.serving(lun, portals)));
+        console().out().flush();
+    }
+}
