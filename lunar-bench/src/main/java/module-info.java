@@ -21,7 +21,14 @@ module lunar.bench {
     requires static jmh.core; // its benches run on the class path
     requires static org.jspecify;
 
-    exports lunar.bench;
-
-    opens lunar.bench to tools.jackson.databind; // results become JSON
+    // Results become JSON.
+    opens lunar.bench.compare to tools.jackson.databind;
+    opens lunar.bench.figures to tools.jackson.databind;
+    opens lunar.bench.filter to tools.jackson.databind;
+    opens lunar.bench.harness to tools.jackson.databind;
+    opens lunar.bench.load to tools.jackson.databind;
+    opens lunar.bench.lucene to tools.jackson.databind;
+    opens lunar.bench.paths to tools.jackson.databind;
+    opens lunar.bench.raid to tools.jackson.databind;
+    opens lunar.bench.session to tools.jackson.databind;
 }

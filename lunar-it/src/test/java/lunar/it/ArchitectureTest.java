@@ -175,7 +175,7 @@ class ArchitectureTest {
 
     /** Packages build on each other in one direction. */
     @ParameterizedTest
-    @ValueSource(strings = {"scsi", "iscsi", "cli"})
+    @ValueSource(strings = {"scsi", "iscsi", "cli", "bench"})
     void shouldHaveNoCyclesOfPackages(String module) {
         var references = new HashMap<String, Set<String>>();
         for (JavaClass each : lunar.that(resideInAnyPackage(in(module)))) {

@@ -176,8 +176,9 @@ class StyleTest {
     /** Whether a comment ends right above a declaration, or above its annotations. */
     private static boolean hasComment(List<String> lines, int declaration) {
         int above = declaration - 1;
-        while (above >= 0 && lines.get(above).strip().startsWith("@")) {
-            above--;
+        while (above >= 0 && !lines.get(above).strip()
+                .matches(".*\\*/|.*;|}||.*(class|interface|enum|record) .*\\{")) {
+            above--; // lines of annotations
         }
         return above >= 0 && lines.get(above).strip().endsWith("*/");
     }

@@ -1,0 +1,49 @@
+package lunar.bench.harness;
+
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import lunar.block.Devices;
+import lunar.target.ServerLimits;
+import lunar.target.TargetServer;
+import lunar.target.TargetSpec;
+
+/**
+ * Lunar's target, as {@code lunar serve} runs it, but that it takes more commands of a session at once, and does not
+ * begin a session with a unit attention: jSCSI would give up. Ends with its standard input, so that none is left behind
+ * by a bench that was killed.
+ */
+public final class BenchTarget {
+    /** Commands of a session at once. */
+    private static final int WINDOW = 1024;
+
+    private BenchTarget() {}
+
+    /** Serves devices as LUNs from 0 on: {@code COUNT URI --portal HOST:PORT --iqn IQN}. */
+    public static void main(String[] args) throws IOException {
+        var out = new PrintStream(new FileOutputStream(FileDescriptor.out), true,
+                StandardCharsets.UTF_8);
+        String[] portal = args[3].split(":", 2);
+        try (var server = start(Integer.parseInt(args[0]), args[1], portal[0],
+                Integer.parseInt(portal[1]), args[5])) {
+            out.println("serving " + args[5] + " lun 0 " + args[1] + " on " + portal[0] + ":"
+                    + server.portals().getFirst().getPort());
+            while (System.in.read() >= 0) {
+                // input has no meaning
+            }
+        }
+    }
+
+    public static TargetServer start(int luns, String device, String host, int port, String iqn)
+            throws IOException {
+        TargetSpec target = TargetSpec.of(iqn);
+        for (int lun = 0; lun < luns; lun++) {
+            target = target.withLun(lun, Devices.open(device));
+        }
+        return TargetServer.builder().portal(host, port).target(target)
+                .limits(ServerLimits.DEFAULT.withCommandsPerSession(WINDOW)).announceResets(false)
+                .start();
+    }
+}

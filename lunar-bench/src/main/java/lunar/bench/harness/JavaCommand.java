@@ -1,0 +1,22 @@
+package lunar.bench.harness;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The command line of a process of ours. */
+public final class JavaCommand {
+    private JavaCommand() {}
+
+    /** Runs a class of this module, with the options of the JVM that {@code lunar serve} has. */
+    public static List<String> of(Class<?> main, String... args) {
+        var command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:+UseShenandoahGC", "-XX:ShenandoahGCMode=generational",
+                "--enable-native-access=lunar.bench,lunar.store,lunar.tcp", "--module-path",
+                System.getProperty("jdk.module.path", ""), "--add-modules",
+                "lunar.store,lunar.tcp", "--module", "lunar.bench/" + main.getName()));
+        command.addAll(List.of(args));
+        return command;
+    }
+}

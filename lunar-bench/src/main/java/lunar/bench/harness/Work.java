@@ -1,0 +1,25 @@
+package lunar.bench.harness;
+
+/**
+ * Work of a client on a LUN.
+ *
+ * @param name for people and for the results
+ * @param requestBytes bytes of a request
+ * @param random whether places are random, else in order from the start of the LUN
+ * @param depth requests in flight, of each session
+ * @param oneCore whether both ends share one core: with one request in flight, the wake-up of an idle second core
+ *        costs more than either program, and hides what is compared
+ */
+public record Work(String name, Operation operation, int requestBytes, boolean random, int depth,
+        boolean oneCore) {
+
+    /** Which way the data go. */
+    public enum Operation {
+        READ,
+        WRITE,
+        /** Reads and writes in equal numbers. */
+        MIXED
+    }
+
+    public boolean writes() { return operation != Operation.READ; }
+}

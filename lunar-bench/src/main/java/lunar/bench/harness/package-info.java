@@ -1,0 +1,5 @@
+/** What all benches share: arguments, processes, processor time, latencies, estimates, tables and charts. */
+@NullMarked
+package lunar.bench.harness;
+
+import org.jspecify.annotations.NullMarked;

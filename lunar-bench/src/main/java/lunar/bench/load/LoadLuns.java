@@ -1,0 +1,60 @@
+package lunar.bench.load;
+
+import lunar.bench.harness.BenchException;
+import lunar.bench.harness.InParallel;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import lunar.bench.harness.Pair.Terms;
+import lunar.block.BlockDevice;
+import lunar.block.Devices;
+import lunar.block.StorageException;
+import lunar.initiator.Initiator;
+import lunar.initiator.InitiatorOptions;
+import lunar.initiator.IscsiUri;
+import lunar.initiator.Session;
+import lunar.initiator.SessionOptions;
+import lunar.scsi.Lun;
+
+/**
+ * Opens a LUN for an order by Lunar's initiator: as a device of its URI where one session is asked for, as its users
+ * do; sessions beside each other share the event loops of one initiator.
+ */
+final class LoadLuns {
+    private final Initiator initiator;
+
+    LoadLuns() throws IOException {
+        initiator = Initiator.create(InitiatorOptions.of("iqn.2026-11.org.lunar:bench-client")
+                .withLoopCount(Runtime.getRuntime().availableProcessors()));
+    }
+
+    /** Sessions with a device each; closes them. */
+    record Open(List<BlockDevice> devices, List<Session> sessions) implements AutoCloseable {
+        @Override
+        public void close() throws StorageException {
+            for (Session session : sessions) {
+                session.close();
+            }
+            if (sessions.isEmpty()) {
+                for (BlockDevice device : devices) {
+                    device.close();
+                }
+            }
+        }
+    }
+
+    Open open(LoadOrder order) throws BenchException, IOException, InterruptedException {
+        if (order.sessions() == 1 && order.terms() == Terms.USUAL) {
+            return new Open(List.of(Devices.open(order.uri())), List.of());
+        }
+        IscsiUri uri = IscsiUri.parse(order.uri());
+        SessionOptions login = uri.sessionOptions().withOffer(order.terms().offer());
+        List<Session> sessions = InParallel.run(order.sessions(), _ -> initiator.login(login));
+        var devices = new ArrayList<BlockDevice>();
+        for (Session session : sessions) {
+            devices.add(session.open(uri.lun().orElse(Lun.of(0))));
+        }
+        return new Open(devices, sessions);
+    }
+}

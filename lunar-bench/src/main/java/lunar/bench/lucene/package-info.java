@@ -1,0 +1,5 @@
+/** Lucene on a LUN. */
+@NullMarked
+package lunar.bench.lucene;
+
+import org.jspecify.annotations.NullMarked;
