@@ -16,7 +16,7 @@ final class Exposure {
         var portals = new ArrayList<PortalSpec>();
         for (ServerPlan.Listen each : plan.portals()) {
             portals.add(new PortalSpec(each.resolve(), each.group(), each.advertised(),
-                    each.moved(), Transports.ISCSI));
+                    each.moved(), Transports.ISCSI, false));
         }
         return portals;
     }

@@ -7,16 +7,17 @@ import lunar.iscsi.spi.Transports;
 import lunar.iscsi.text.TargetAddress;
 
 /**
- * Describes an address where a server listens. Immutable.
+ * Describes an address where a server listens, or another server of the same targets does. Immutable.
  *
- * @param address where to listen; port 0 picks a free one
+ * @param address where to listen; port 0 picks a free one. Unresolved and unused where another server listens
  * @param group target portal group tag, 1 to 65535 (RFC 7143 section 4.1.1)
  * @param advertised the address under which initiators reach it if that differs, behind NAT or in a container
  * @param moved where initiators that log in here are sent instead
  * @param transport scheme of the transport: {@code iscsi} for TCP, {@code iser} for RDMA
+ * @param elsewhere whether another server listens there: initiators are told of the portal and its group, no more
  */
 public record PortalSpec(InetSocketAddress address, int group, Optional<TargetAddress> advertised,
-        Optional<Absence.Moved> moved, String transport) {
+        Optional<Absence.Moved> moved, String transport, boolean elsewhere) {
     /** The group of a portal without an explicit one. */
     public static final int DEFAULT_GROUP = 1;
 
@@ -24,6 +25,10 @@ public record PortalSpec(InetSocketAddress address, int group, Optional<TargetAd
 
     public PortalSpec {
         Objects.requireNonNull(transport);
+        if (elsewhere && advertised.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "a portal of another server needs the address to advertise");
+        }
         if (group < 1 || group > MAX_GROUP) {
             throw new IllegalArgumentException(
                     "portal group tag must be 1 to " + MAX_GROUP + ", not " + group);
@@ -33,7 +38,18 @@ public record PortalSpec(InetSocketAddress address, int group, Optional<TargetAd
     /** Returns a portal of the default group over TCP that is reached where it listens. */
     public static PortalSpec of(InetSocketAddress address) {
         return new PortalSpec(address, DEFAULT_GROUP, Optional.empty(), Optional.empty(),
-                Transports.ISCSI);
+                Transports.ISCSI, false);
+    }
+
+    /**
+     * Returns a portal of another server of the same targets. Its group must not be one of this server's: a session
+     * does not reach from one server to another.
+     *
+     * @param address where initiators reach it
+     */
+    public static PortalSpec ofOtherServer(TargetAddress address, int group) {
+        return new PortalSpec(InetSocketAddress.createUnresolved(address.host(), address.port()),
+                group, Optional.of(address), Optional.empty(), Transports.ISCSI, true);
     }
 
     /** Returns the address in its usual notation. */
@@ -47,22 +63,23 @@ public record PortalSpec(InetSocketAddress address, int group, Optional<TargetAd
 
     /** Returns a copy in another group. */
     public PortalSpec withGroup(int tag) {
-        return new PortalSpec(address, tag, advertised, moved, transport);
+        return new PortalSpec(address, tag, advertised, moved, transport, elsewhere);
     }
 
     /** Returns a copy that is advertised to initiators under another address. */
     public PortalSpec withAdvertised(TargetAddress reachedAt) {
-        return new PortalSpec(address, group, Optional.of(reachedAt), moved, transport);
+        return new PortalSpec(address, group, Optional.of(reachedAt), moved, transport, elsewhere);
     }
 
     /** Returns a copy that redirects initiators. */
     public PortalSpec withMoved(Absence.Moved elsewhere) {
-        return new PortalSpec(address, group, advertised, Optional.of(elsewhere), transport);
+        return new PortalSpec(address, group, advertised, Optional.of(elsewhere), transport,
+                this.elsewhere);
     }
 
     /** Returns a copy that listens by the transport of a scheme. */
     public PortalSpec withTransport(String scheme) {
-        return new PortalSpec(address, group, advertised, moved, scheme);
+        return new PortalSpec(address, group, advertised, moved, scheme, elsewhere);
     }
 
     /** Whether both describe one address of one transport. */

@@ -10,11 +10,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
 import lunar.iscsi.login.ChapPolicy;
 import lunar.iscsi.login.Offer;
 import lunar.iscsi.login.TaskReporting;
@@ -335,7 +337,7 @@ public final class TargetServer implements AutoCloseable {
             return portal(PortalSpec.of(address));
         }
 
-        /** Listens on a portal of a group. */
+        /** Listens on a portal of a group, or tells initiators of one of another server. */
         public Builder portal(PortalSpec portal) {
             portals.add(portal);
             return this;
@@ -401,7 +403,8 @@ public final class TargetServer implements AutoCloseable {
          * Starts the server.
          *
          * @throws IOException when a portal cannot be listened on, or the saved state of a unit cannot be read
-         * @throws IllegalArgumentException when a target names a portal group that has no portal
+         * @throws IllegalArgumentException when a target names a portal group that has no portal, or a group has
+         *         portals of several servers
          */
         public TargetServer start() throws IOException {
             requirePortals();
@@ -409,8 +412,16 @@ public final class TargetServer implements AutoCloseable {
         }
 
         private void requirePortals() {
-            if (portals.isEmpty()) {
+            Set<Integer> here = portals.stream().filter(portal -> !portal.elsewhere())
+                    .map(PortalSpec::group).collect(Collectors.toSet());
+            if (here.isEmpty()) {
                 throw new IllegalStateException("a server needs a portal");
+            }
+            for (PortalSpec portal : portals) {
+                if (portal.elsewhere() && here.contains(portal.group())) {
+                    throw new IllegalArgumentException("portal group " + portal.group()
+                            + " has portals of this server and of another one");
+                }
             }
         }
     }

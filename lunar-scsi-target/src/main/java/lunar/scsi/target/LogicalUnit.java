@@ -177,6 +177,11 @@ public final class LogicalUnit {
         return device.quiet();
     }
 
+    /** Follows no changes of other servers any more: no LUN has the unit. */
+    public void end() {
+        reservations.end();
+    }
+
     /**
      * Looks whether the device has changed by itself; nexuses are told of a change. May block.
      *

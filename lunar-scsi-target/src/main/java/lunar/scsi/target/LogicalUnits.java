@@ -1,6 +1,7 @@
 package lunar.scsi.target;
 
 import java.io.IOException;
+import lunar.scsi.target.reservation.ReservationEffects;
 
 /** Makes logical units. */
 public final class LogicalUnits {
@@ -15,8 +16,10 @@ public final class LogicalUnits {
     public static LogicalUnit open(UnitSpec spec, String targetName, UnitContext context)
             throws IOException {
         var commands = new CommandSet();
-        return new LogicalUnit(spec.unitKey(), spec.state(), targetName,
+        var made = new LogicalUnit(spec.unitKey(), spec.state(), targetName,
                 unit -> spec.open(unit, commands, context),
                 (unit, device) -> new UnitServer(unit, device, commands));
+        made.reservations().begin(new ReservationEffects(made)::apply);
+        return made;
     }
 }

@@ -2,7 +2,6 @@ package lunar.scsi.target.reservation;
 
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -58,10 +57,12 @@ public final class ReservationCommands {
 
     private final LogicalUnit unit;
     private final Reservations reservations;
+    private final ReservationEffects effects;
 
     public ReservationCommands(LogicalUnit unit) {
         this.unit = unit;
         reservations = unit.reservations();
+        effects = new ReservationEffects(unit);
     }
 
     /** Adds the commands. */
@@ -71,10 +72,12 @@ public final class ReservationCommands {
                 .add(CommandHandler.of(PersistentReserveOut.class, Access.FREE, this::change)
                         .withDataOut(out -> Math.min(MAX_LIST_BYTES, out.parameterListLength()))
                         .forReaders(ReservationCommands::readerRule)
-                        .passing((_, state) -> state == State.STANDBY))
-                .add(CommandHandler.of(Reserve.class, Access.FREE, this::reserve)
-                        .forReaders(ReaderRule.DENIED))
-                .on(Release.class, Access.FREE, this::release); // of what others hold it does nothing
+                        .passing((_, state) -> state == State.STANDBY));
+        if (!reservations.store().isShared()) { // RESERVE lasts as long as a session, which other servers do not know
+            commands.add(CommandHandler.of(Reserve.class, Access.FREE, this::reserve)
+                    .forReaders(ReaderRule.DENIED))
+                    .on(Release.class, Access.FREE, this::release); // of what others hold it does nothing
+        }
     }
 
     /** Readers may register: a reservation for registrants asks that of them too; it takes nothing from others. */
@@ -148,12 +151,8 @@ public final class ReservationCommands {
         if (change == null) {
             return ended -> ended.end(Status.RESERVATION_CONFLICT);
         }
-        CompletableFuture<Void> ended = command
-                .serviceAction() == PersistentReserveOut.PREEMPT_AND_ABORT
-                        ? abort(change.aborted())
-                        : CompletableFuture.completedFuture(null);
-        tell(change.attentions());
-        ended.join();
+        // The tasks of the preempted end before the command does (SPC-5 section 5.13.11.2.7).
+        effects.apply(change.attentions(), change.aborted()).join();
         return ScsiTask::good;
     }
 
@@ -188,12 +187,14 @@ public final class ReservationCommands {
                 reservations.change(state -> state.hasKey(who, list.reservationKey())
                         ? ReservationRules.clear(state, who)
                         : null);
-            default -> preempt(who, type(command), list);
+            default -> preempt(who, type(command), list,
+                    command.serviceAction() == PersistentReserveOut.PREEMPT_AND_ABORT);
         };
     }
 
     private @Nullable Change preempt(Registrant who, ReservationType type,
-            ReserveOutParameters list) throws StorageException, IllegalRequestException {
+            ReserveOutParameters list, boolean aborts)
+            throws StorageException, IllegalRequestException {
         return reservations.change(state -> {
             if (!state.hasKey(who, list.reservationKey())) {
                 return null;
@@ -203,8 +204,8 @@ public final class ReservationCommands {
             if (list.serviceActionKey() == 0 && !all) {
                 throw InvalidParameterListException.field(8);
             }
-            return ReservationRules.preempt(state, who, list.serviceActionKey(), type)
-                    .orElse(null);
+            return ReservationRules.preempt(state, who, list.serviceActionKey(), type,
+                    aborts).orElse(null);
         });
     }
 
@@ -327,25 +328,6 @@ public final class ReservationCommands {
             return ReservationRules.move(state, who, to, list.serviceActionKey(),
                     list.unregister(), list.persistent());
         });
-    }
-
-    private void tell(Map<Registrant, AdditionalSense> attentions) {
-        for (Nexus nexus : unit.nexuses()) {
-            AdditionalSense attention = attentions.get(nexus.registrant());
-            if (attention != null) {
-                nexus.establish(unit, attention);
-            }
-        }
-    }
-
-    /** The tasks of the preempted end before the command does (SPC-5 section 5.13.11.2.7). */
-    private CompletableFuture<Void> abort(Set<Registrant> whose) {
-        CompletableFuture<Void> changes = unit
-                .stopChanges(nexus -> whose.contains(nexus.registrant()));
-        CompletableFuture<Void> tasks = CompletableFuture.allOf(unit.nexuses().stream()
-                .filter(nexus -> whose.contains(nexus.registrant()))
-                .map(nexus -> nexus.abort(unit)).toArray(CompletableFuture[]::new));
-        return CompletableFuture.allOf(changes, tasks);
     }
 
     // --- RESERVE and RELEASE; CRH: a registrant's succeed and change nothing (SPC-5 section 5.13.3) ---

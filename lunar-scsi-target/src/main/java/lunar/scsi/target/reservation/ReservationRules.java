@@ -116,10 +116,11 @@ final class ReservationRules {
      *
      * @param key key of the registrations that end; 0 for everyone else's, where all registrants hold the reservation
      * @param type of the reservation that takes the place of the preempted one
+     * @param aborts whether the tasks of the preempted end, too
      * @return empty where no registrant has that key
      */
     static Optional<Change> preempt(ReservationState state, Registrant who, long key,
-            ReservationType type) {
+            ReservationType type, boolean aborts) {
         Optional<Held> held = state.held();
         boolean everyone = key == 0;
         boolean takesOver = held.isPresent() && (held.get().type().isAllRegistrants()
@@ -155,7 +156,7 @@ final class ReservationRules {
             }
             now = now.holding(Optional.of(new Held(who, type)));
         }
-        return Optional.of(new Change(now, attentions, Set.copyOf(removed)));
+        return Optional.of(new Change(now, attentions, aborts ? Set.copyOf(removed) : Set.of()));
     }
 
     /** REGISTER AND MOVE by the holder: the reservation goes to another nexus, which is registered by it. */

@@ -4,6 +4,8 @@ import java.net.InetSocketAddress;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.stream.Stream;
 import lunar.iscsi.login.LoginResult;
 import lunar.iscsi.text.DiscoveredTarget;
 import lunar.iscsi.text.SendTargets;
@@ -41,16 +43,35 @@ public final class Discovery {
         };
     }
 
-    /** Returns the answer to an initiator that may use every target; includes targets that it cannot reach. */
+    /**
+     * Returns the answer to an initiator that may use every target, without the portals of other servers; includes
+     * targets that it cannot reach.
+     */
     public List<DiscoveredTarget> all(InetSocketAddress reached) {
         return server.targets().stream()
                 .filter(target -> !(target.spec().absence()
                         .orElse(null) instanceof Absence.Removed))
                 .map(target -> new DiscoveredTarget(target.spec().name(),
-                        server.portals().all().stream()
-                                .filter(portal -> target.isIn(portal.group()))
-                                .flatMap(portal -> portal.address(reached).stream()).toList()))
+                        here(target, reached).toList()))
                 .toList();
+    }
+
+    /** Returns the addresses of the portals of this server for a target. */
+    private Stream<TargetAddress> here(TargetNode target, InetSocketAddress reached) {
+        return server.portals().all().stream().filter(portal -> target.isIn(portal.group()))
+                .flatMap(portal -> portal.address(reached).stream());
+    }
+
+    /** Returns the addresses of all portals of a target: those of this server first. */
+    private Stream<TargetAddress> addresses(TargetNode target, InetSocketAddress reached) {
+        Stream<TargetAddress> elsewhere = server.portals().elsewhere().stream()
+                .filter(portal -> target.isIn(portal.group()))
+                .map(portal -> {
+                    TargetAddress at = portal.advertised().orElseThrow();
+                    return new TargetAddress(at.host(), at.port(),
+                            OptionalInt.of(portal.group()));
+                });
+        return Stream.concat(here(target, reached), elsewhere);
     }
 
     private List<DiscoveredTarget> named(String name, LoginResult who, BoundPortal asked,
@@ -72,11 +93,7 @@ public final class Discovery {
         if (target.isIn(asked.group())) {
             asked.address(reached).ifPresent(addresses::add);
         }
-        for (BoundPortal portal : server.portals().all()) {
-            if (target.isIn(portal.group())) {
-                portal.address(reached).ifPresent(addresses::add);
-            }
-        }
+        addresses(target, reached).forEach(addresses::add);
         // Without an address the initiator would take the portal where it asks (appendix C).
         return addresses.isEmpty()
                 ? Optional.empty()

@@ -23,6 +23,7 @@ public final class Portals {
     private final Transports transports;
     private final BiFunction<BoundPortal, Transport, PduReceiver> receiver;
     private volatile List<BoundPortal> bound = List.of();
+    private volatile List<PortalSpec> elsewhere = List.of();
     private volatile SortedSet<Integer> groups = Collections.emptySortedSet();
 
     /** @param receiver makes the receiver of a connection that a portal has accepted */
@@ -36,7 +37,12 @@ public final class Portals {
         return bound;
     }
 
-    /** Returns the tags of the portal groups. */
+    /** Returns the portals of other servers, of which initiators are told. */
+    List<PortalSpec> elsewhere() {
+        return elsewhere;
+    }
+
+    /** Returns the tags of the portal groups, also those of other servers. */
     public SortedSet<Integer> groups() {
         return groups;
     }
@@ -57,7 +63,8 @@ public final class Portals {
     public Change change(List<PortalSpec> wanted) throws IOException {
         var left = new ArrayList<>(bound);
         var after = new ArrayList<BoundPortal>();
-        for (PortalSpec spec : wanted) {
+        List<PortalSpec> here = wanted.stream().filter(spec -> !spec.elsewhere()).toList();
+        for (PortalSpec spec : here) {
             BoundPortal kept = first(left,
                     portal -> portal.spec().hasPlaceOf(spec));
             if (kept == null) { // it may have been given port 0, and now the port that it got
@@ -72,7 +79,7 @@ public final class Portals {
             after.add(kept);
         }
         listen(after, left);
-        return new Change(List.copyOf(wanted), List.copyOf(after), List.copyOf(left));
+        return new Change(List.copyOf(wanted), here, List.copyOf(after), List.copyOf(left));
     }
 
     private void listen(List<BoundPortal> after, List<BoundPortal> leaving) throws IOException {
@@ -136,12 +143,14 @@ public final class Portals {
 
     /** A change to new portals, which listen but are not advertised yet. */
     public final class Change {
+        private final List<PortalSpec> all;
         private final List<PortalSpec> specs;
         private final List<BoundPortal> after;
         private final List<BoundPortal> leaving;
 
-        private Change(List<PortalSpec> specs, List<BoundPortal> after,
+        private Change(List<PortalSpec> all, List<PortalSpec> specs, List<BoundPortal> after,
                 List<BoundPortal> leaving) {
+            this.all = all;
             this.specs = specs;
             this.after = after;
             this.leaving = leaving;
@@ -163,7 +172,8 @@ public final class Portals {
                 }
                 portal.become(spec);
             }
-            groups = groups(specs);
+            groups = groups(all);
+            elsewhere = all.stream().filter(PortalSpec::elsewhere).toList();
             return without;
         }
 

@@ -58,6 +58,7 @@ public final class UnitRegistry {
             return CompletableFuture.completedFuture(null);
         }
         units.remove(key);
+        unit.end();
         return unit.quiet();
     }
 
