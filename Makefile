@@ -2,7 +2,7 @@
 MVN ?= mvn -B -ntp
 
 .DEFAULT_GOAL := help
-.PHONY: help test unit conformance vm format bench sessions figures fuzz simulate faults image docs clean
+.PHONY: help test unit conformance vm format bench sessions figures fuzz simulate faults image docs publish clean
 
 help: ## list the recipes
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,7 +25,7 @@ vm: ## the Linux kernel's initiator on our target, in a QEMU guest
 	./lab/vm/check
 
 format: ## format the sources
-	$(MVN) -q spotless:apply
+	$(MVN) -q -pl '!lunar-bom' spotless:apply
 
 bench: ## Lunar beside tgtd, libiscsi and the model loop, interleaved; ARGS='steady', 'paths', 'compare COMMIT' ...
 	./scripts/bench
@@ -50,6 +50,9 @@ image: ## a runtime image with its own small JDK in build/image
 
 docs: ## the Javadoc of the libraries in build/docs
 	./scripts/docs
+
+publish: ## the libraries with sources and Javadoc, to build/repository or to the repository of URL=https://...
+	./scripts/publish $(URL)
 
 clean: ## remove what was built
 	$(MVN) -q clean

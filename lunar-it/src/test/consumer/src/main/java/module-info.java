@@ -1,0 +1,5 @@
+/** A program that uses Lunar. */
+module org.example.storage {
+    requires lunar.initiator;
+    requires lunar.target;
+}
