@@ -73,7 +73,9 @@ public interface Transport extends AutoCloseable {
      * {@link #fetch}.
      * </ul>
      *
-     * <p>Immediate and unsolicited data are sent in PDUs, by any transport. Constant from the end of the login on.
+     * <p>Immediate and unsolicited data are sent in PDUs, by any transport. The buffers of a task do not move to
+     * another connection: such a transport negotiates ErrorRecoveryLevel 0 or 1. Constant from the end of the login
+     * on.
      */
     default boolean placesData() { return false; }
 

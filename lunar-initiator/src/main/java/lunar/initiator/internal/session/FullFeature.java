@@ -555,7 +555,8 @@ final class FullFeature implements Connection.Phase {
         if (ours.opcode() == ScsiCommand.OPCODE) {
             if (reason == RejectReason.DATA_DIGEST_ERROR) {
                 // The target has dropped it with its CmdSN, and takes no later command until that comes.
-                if (!recovers || !allegiance.retry(connection, ours.itt())) {
+                if (!recovers || connection.placesData() // such a transport has no digests
+                        || !allegiance.retry(connection, ours.itt())) {
                     connection.end(new IOException("a command was " + why));
                 }
                 return;
