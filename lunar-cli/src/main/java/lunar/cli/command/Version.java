@@ -1,11 +1,11 @@
 package lunar.cli.command;
 
 import java.io.IOException;
-import java.io.InputStream;
+import java.util.Objects;
 import java.util.Properties;
 import picocli.CommandLine.IVersionProvider;
 
-/** Tells the version that the build wrote beside this class. */
+/** The version of this build, from the resource that the build writes beside this class. */
 public final class Version implements IVersionProvider {
     @Override
     public String[] getVersion() throws IOException {
@@ -13,13 +13,10 @@ public final class Version implements IVersionProvider {
     }
 
     private static String number() throws IOException {
-        try (InputStream in = Version.class.getResourceAsStream("version.properties")) {
-            if (in == null) {
-                return "of an unknown build";
-            }
+        try (var in = Version.class.getResourceAsStream("version.properties")) {
             var properties = new Properties();
-            properties.load(in);
-            return properties.getProperty("version", "of an unknown build");
+            properties.load(Objects.requireNonNull(in, "no version.properties beside this class"));
+            return properties.getProperty("version");
         }
     }
 }
