@@ -39,7 +39,7 @@ module lunar.cli {
 
     uses lunar.block.spi.DeviceProvider;
 
-    provides lunar.raid.run.VolumeHost
+    provides lunar.raid.service.VolumeHost
             with lunar.cli.raid.control.ControlHost, lunar.cli.config.ConfigHost;
     provides ch.qos.logback.classic.spi.Configurator with lunar.cli.LogConfigurator;
 }

@@ -5,10 +5,11 @@ module lunar.raid {
 
     exports lunar.raid;
     exports lunar.raid.layout;
-    exports lunar.raid.meta;
-    exports lunar.raid.run;
+    exports lunar.raid.metadata;
+    exports lunar.raid.metadata.record;
+    exports lunar.raid.service;
 
-    uses lunar.raid.run.VolumeHost;
+    uses lunar.raid.service.VolumeHost;
 
-    provides lunar.block.spi.DeviceProvider with lunar.raid.run.RaidProvider;
+    provides lunar.block.spi.DeviceProvider with lunar.raid.service.RaidProvider;
 }

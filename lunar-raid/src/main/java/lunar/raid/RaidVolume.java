@@ -1,28 +1,14 @@
 package lunar.raid;
 
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Set;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import lunar.block.BlockDevice;
-import lunar.block.BlockRequest;
-import lunar.block.BlockRequest.Operation;
-import lunar.block.Capability;
-import lunar.block.Extent;
-import lunar.block.Geometry;
-import lunar.block.Identity;
-import lunar.block.Limits;
 import lunar.block.StorageException;
 import lunar.raid.layout.Layout;
-import lunar.raid.layout.Planner;
 import lunar.raid.layout.Shape;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A volume over members, which it owns.
+ * A volume over members, which it owns; {@link Raid} creates it.
  *
  * <p><b>Failures.</b> A member request that fails but may succeed is sent again. What a member cannot read is computed
  * from the others and written back. A member that takes no writes, or is gone, is failed: its data are computed from
@@ -37,276 +23,88 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Durability.</b> A flush reaches every member; a write with FUA is stable on each that it concerns.
  *
- * <p><b>Threads.</b> None of its own: requests continue on the threads on which members complete theirs.
+ * <p><b>Threads.</b> None of its own: requests continue on the threads on which members complete theirs. Any thread may
+ * use a volume. {@link #close} ends all requests, then closes the members, and blocks for as long as members take.
  */
-public final class RaidVolume implements BlockDevice {
-    /** Maximum number of requests in progress; more wait. */
-    private static final int MAX_REQUESTS = 1024;
-
-    private volatile VolumeBody body;
-    /** Guarded by this, as are all fields below. */
-    private final ArrayDeque<VolumeRequest> free = new ArrayDeque<>();
-    private final ArrayDeque<BlockRequest> waiting = new ArrayDeque<>();
-    private int inFlight;
-    private boolean drained;
-    private boolean closed;
-    /** Called when nothing is in flight any more; null unless the volume is paused. */
-    private @Nullable Runnable idle;
-
-    RaidVolume(Layout layout, Planner planner, List<RaidMember> members, RaidOptions options,
-            @Nullable Reshaping reshaping) {
-        body = VolumeBody.of(layout, planner, members, options, reshaping, null);
-    }
-
-    Engine engine() { return body.engine(); }
-
+public interface RaidVolume extends BlockDevice {
     // --- what it is ---
 
     /** Returns the volume's shape. */
-    public Shape shape() { return body.layout().shape(); }
+    Shape shape();
 
     /** Returns where the volume's blocks are. */
-    public Layout layout() { return body.layout(); }
+    Layout layout();
 
     /** Returns the current state of the volume. */
-    public VolumeState state() {
-        return engine().slots().view();
-    }
+    VolumeState state();
 
     /**
      * Whether every block is available, whichever layout it is in, while the members of these slots, as bits, are lost.
      */
-    public boolean survives(long lostSlots) { return engine().membership.survives(lostSlots); }
+    boolean survives(long lostSlots);
 
     /** Returns how many ranges were repaired on the member of a slot since it came there. */
-    public long repairs(int slot) {
-        Member member = engine().slots().member(slot);
-        return member == null ? 0 : member.repairs();
-    }
+    long repairs(int slot);
 
     /** Returns the device in a slot, failed or not; null if there is none. */
-    public @Nullable BlockDevice member(int slot) {
-        Member member = engine().slots().member(slot);
-        return member == null ? null : member.device;
-    }
+    @Nullable
+    BlockDevice member(int slot);
 
-    @Override
-    public Geometry geometry() { return body.geometry(); }
-
-    @Override
-    public Limits limits() { return body.limits(); }
-
-    @Override
-    public Set<Capability> capabilities() { return body.capabilities(); }
-
-    @Override
-    public Identity identity() { return engine().options.identity(); }
-
-    @Override
-    public boolean readOnly() { return body.readOnly(); }
-
-    @Override
-    public long writeLosses() { return engine().lossCheck().losses(); }
-
-    @Override
-    public String toString() {
-        return layout().shape().level() + " of " + layout().shape().members() + " members";
-    }
-
-    // --- requests ---
-
-    @Override
-    public void submit(BlockRequest request) {
-        try {
-            requireOpen(request);
-            request.check(this);
-        } catch (StorageException e) {
-            request.fail(e);
-            return;
-        }
-        if (request.operation() != Operation.FLUSH && request.blockCount() == 0) {
-            request.succeed();
-            return;
-        }
-        VolumeRequest volumeRequest = null;
-        boolean begins = false;
-        StorageException refusal = null;
-        synchronized (this) {
-            if (drained) {
-                refusal = engine().gone(request);
-            } else if (inFlight < MAX_REQUESTS && idle == null) {
-                inFlight++;
-                begins = true;
-                volumeRequest = free.poll();
-            } else if (Engine.isTooMany(waiting.size())) {
-                refusal = Engine.busy(request);
-            } else {
-                waiting.add(request);
-            }
-        }
-        if (refusal != null) {
-            request.fail(refusal);
-        } else if (begins) {
-            begin(volumeRequest, request);
-        }
-    }
-
-    /** @param free to be used again; null where there is none */
-    private void begin(@Nullable VolumeRequest free, BlockRequest request) {
-        VolumeBody now = body;
-        if (now.migration() != null) {
-            now.migration().start(request, (of, failure) -> ended(null, of, failure));
-        } else if (free != null) {
-            free.start(request);
-        } else {
-            new VolumeRequest(now.engine(), this::ended).start(request);
-        }
-    }
-
-    private void ended(@Nullable VolumeRequest volumeRequest, BlockRequest request,
-            @Nullable StorageException failure) {
-        request.endGuarded(failure == null ? null : engine().options.listener().answer(failure));
-        BlockRequest next;
-        Runnable told = null;
-        synchronized (this) {
-            next = idle == null ? waiting.poll() : null;
-            if (next == null) {
-                if (volumeRequest != null) {
-                    free.push(volumeRequest);
-                }
-                inFlight--;
-                if (drained) {
-                    notifyAll();
-                }
-                told = inFlight == 0 ? idle : null;
-            }
-        }
-        if (next != null) {
-            Trampoline.run(() -> begin(volumeRequest, next));
-        } else if (told != null) {
-            told.run();
-        }
-    }
-
-    @Override
-    public void execute(BlockRequest request) throws StorageException {
-        var done = new CountDownLatch(1);
-        var failure = new AtomicReference<@Nullable StorageException>();
-        submit(new BlockRequest().asCopyOf(request).onCompletion((_, cause) -> {
-            failure.set(cause);
-            done.countDown();
-        }));
-        Trampoline.runBeforeWaiting();
-        Uninterrupted.run(done::await); // the buffer belongs to the members until they end
-        StorageException cause = failure.get();
-        if (cause != null) {
-            throw cause;
-        }
-    }
-
-    private void requireOpen(Object what) throws StorageException {
-        if (engine().isClosed()) {
-            throw engine().gone(what);
-        }
-    }
-
-    /** {@inheritDoc} Tells what the member says that has the block; runs over neighbouring chunks are not joined. */
-    @Override
-    public Extent extent(long lba) throws StorageException {
-        requireOpen("extent");
-        Extent rest = BlockDevice.super.extent(lba);
-        VolumeBody now = body;
-        if (now.migration() != null) { // the block may be moved soon
-            return new Extent(lba, rest.blockCount(), true);
-        }
-        Slots slots = now.engine().slots();
-        Layout layout = now.layout();
-        long stripe = lba / layout.stripeBlocks();
-        int unit = (int) (lba % layout.stripeBlocks() / layout.chunkBlocks());
-        long run = slots.isWhole() && layout.dataUnits() == 1
-                ? layout.runBlocks(lba)
-                : layout.chunkBlocks() - lba % layout.chunkBlocks();
-        Member member = slots.member(layout.slot(stripe, unit));
-        long lost = slots.lost(stripe) >>> layout.slot(stripe, unit) & 1;
-        if (member == null || lost != 0) {
-            return new Extent(lba, Math.min(run, rest.blockCount()), true);
-        }
-        long at = member
-                .deviceBlock(layout.memberBlock(stripe, unit) + lba % layout.chunkBlocks());
-        try {
-            Extent there = member.device.extent(at);
-            return new Extent(lba, Math.min(Math.min(run, there.blockCount()), rest.blockCount()),
-                    there.allocated());
-        } catch (StorageException _) { // a request will find out; until then all counts as data
-            return new Extent(lba, Math.min(run, rest.blockCount()), true);
-        }
-    }
-
-    // --- growing ---
+    // --- members ---
 
     /**
-     * Makes requests wait until {@link #resume}; meanwhile the only other operation allowed is closing the volume.
+     * Fails the member of a slot. It stays open until the volume is closed, or the member is replaced.
      *
-     * @param whenIdle called once, when the requests in flight have ended; possibly before this method returns
-     * @throws IllegalStateException while a background scan is under way, or the volume is paused already
+     * @return false if the volume cannot do without it; then it takes no writes from now on
      */
-    public void pause(Runnable whenIdle) {
-        boolean isIdle;
-        synchronized (this) {
-            if (idle != null || engine().hasScans()) {
-                throw new IllegalStateException(
-                        idle != null ? "the volume is paused" : "a background scan is under way");
-            }
-            idle = whenIdle;
-            isIdle = inFlight == 0;
-        }
-        if (isIdle) {
-            whenIdle.run();
-        }
-    }
-
-    /** Resumes after a pause, with the volume unchanged. */
-    public void resume() { goOn(body); }
+    boolean fail(int slot, StorageException cause);
 
     /**
-     * Resumes after a pause as a volume that has grown: it keeps all blocks, and all members, which stay as they are.
+     * Puts a new member in a slot that has failed, and rebuilds it. The previous one is closed. If the volume takes no
+     * writes, the failure is reported by the scan.
      *
-     * @throws IllegalArgumentException when a member does not fit the shape, or the volume would be smaller
+     * @throws IllegalArgumentException when the device does not fit, or the slot has not failed
      */
-    public void resume(Shape shape, List<RaidMember> members, RaidOptions options) {
-        resume(shape, members, options, null);
-    }
+    Rebuild replace(int slot, BlockDevice device, long dataOffset, ScanOptions options);
 
     /**
-     * Like {@link #resume(Shape, List, RaidOptions)}, but for a striped level: its blocks, whose number stays the same
-     * until then, are to be moved by {@link #reshape}.
+     * Takes back a member that was away, and rebuilds the stripes that it missed. The set of these is requested while
+     * nothing is being written, and must contain each stripe that was written since the slot failed.
      *
-     * @param reshaping the state of the reshape; null if nothing is to be moved
+     * @throws IllegalArgumentException when the device does not fit, or the slot has not failed
      */
-    public void resume(Shape shape, List<RaidMember> members, RaidOptions options,
-            @Nullable Reshaping reshaping) {
-        Layout grown = Layout.of(shape);
-        Raid.requireMembers(shape, members);
-        if (shape.level() != shape().level() || grown.volumeBlocks() < layout().volumeBlocks()
-                || members.size() < shape().members()) {
-            throw new IllegalArgumentException(shape + " is not what " + shape() + " can grow to");
-        }
-        goOn(VolumeBody.of(grown, Planner.of(grown), members, options, reshaping, body));
-    }
+    Rebuild readmit(int slot, BlockDevice device, long dataOffset, Supplier<StripeSet> missed,
+            ScanOptions options);
+
+    // --- scans ---
+
+    /**
+     * Resumes the rebuild of a slot from its checkpoint.
+     *
+     * @throws IllegalArgumentException when the slot is not REBUILDING
+     */
+    Rebuild rebuild(int slot, ScanOptions options);
+
+    /**
+     * Restores the redundancy of the stale stripes ({@link RaidOptions#stale}), or of those that writes have left half
+     * written because members had no space ({@link VolumeState#resyncedStripes} tells whether there are any); does
+     * nothing if there are none. If blocks are to be moved, in both layouts.
+     *
+     * @throws IllegalStateException while a reshape is under way
+     */
+    BackgroundScan resync(ScanOptions options);
+
+    /** Reads and compares every stripe; repairs mismatches, or only reports them. */
+    Scrub scrub(boolean repairs, ScanOptions options);
 
     /** Whether blocks are to be moved, or being moved, into the layout of the larger volume. */
-    public boolean isReshaping() {
-        return body.migration() != null;
-    }
+    boolean isReshaping();
 
     /**
      * Whether a reshape that is not complete goes before a resync that is due, since its layouts divide the blocks into
      * different stripes. Otherwise the resync goes first.
      */
-    public boolean reshapesFirst() {
-        Migration migration = body.migration();
-        return migration != null && !migration.map.keepsStripes();
-    }
+    boolean reshapesFirst();
 
     /**
      * Moves the blocks that are not moved yet, after which the volume has its new blocks, too. Only one reshape at a
@@ -316,243 +114,5 @@ public final class RaidVolume implements BlockDevice {
      * @throws IllegalStateException where there is nothing to be moved, another scan is under way, or a resync is to go
      *         first
      */
-    public Reshape reshape(ScanOptions options) {
-        Migration migration = body.migration();
-        boolean isStale = engine().slots().resync() != null;
-        if (migration == null || engine().hasScans()
-                || (isStale && migration.map.keepsStripes())) {
-            throw new IllegalStateException(migration == null
-                    ? "the volume has its layout already"
-                    : "a background scan is under way, or due");
-        }
-        if (isStale || !engine().slots().halfWritten().isEmpty()) { // stripes get other numbers
-            engine().membership.change(slots -> slots.stale(StripeSet.ALL), () -> {});
-        }
-        var reshape = new Reshape(migration, options, () -> body = body.migrated());
-        reshape.start();
-        return reshape;
-    }
-
-    private void requireOneLayout() {
-        if (isReshaping()) {
-            throw new IllegalStateException("the volume is being reshaped: wait for the end");
-        }
-    }
-
-    private void goOn(VolumeBody next) {
-        var start = new ArrayList<BlockRequest>();
-        synchronized (this) {
-            if (idle == null || inFlight > 0) {
-                throw new IllegalStateException("the volume is not paused");
-            }
-            idle = null;
-            body = next;
-            free.clear();
-            start.addAll(waiting);
-            waiting.clear();
-        }
-        start.forEach(this::submit);
-    }
-
-    // --- members ---
-
-    /**
-     * Fails the member of a slot. It stays open until the volume is closed, or the member is replaced.
-     *
-     * @return false if the volume cannot do without it; then it takes no writes from now on
-     */
-    public boolean fail(int slot, StorageException cause) {
-        Slots slots = engine().slots();
-        Member member = slots.member(slot);
-        engine().lossCheck().missed(slot, member, cause);
-        if (slots.state(slot) == SlotState.FAILED && slots.isServing()) {
-            // The state keeper may have begun to count on a member that is to come.
-            engine().membership.change(same -> same, () -> {});
-            return true;
-        }
-        return member == null || engine().lossCheck().takes(member, cause)
-                || engine().fail(member, cause);
-    }
-
-    /**
-     * Puts a new member in a slot that has failed, and rebuilds it. The previous one is closed. If the volume takes no
-     * writes, the failure is reported by the scan.
-     *
-     * @throws IllegalArgumentException when the device does not fit, or the slot has not failed
-     */
-    public Rebuild replace(int slot, BlockDevice device, long dataOffset, ScanOptions options) {
-        var progress = new Progress(StripeSet.ALL, 0);
-        Member member = newMember(slot, device, dataOffset);
-        var rebuild = new Rebuild(engine(), options, member, progress);
-        install(member, progress, rebuild);
-        return rebuild;
-    }
-
-    /**
-     * Takes back a member that was away, and rebuilds the stripes that it missed. The set of these is requested while
-     * nothing is being written, and must contain each stripe that was written since the slot failed.
-     *
-     * @throws IllegalArgumentException when the device does not fit, or the slot has not failed
-     */
-    public Rebuild readmit(int slot, BlockDevice device, long dataOffset,
-            Supplier<StripeSet> missed, ScanOptions options) {
-        Member member = newMember(slot, device, dataOffset);
-        var late = new LateStripes();
-        var progress = new Progress(late, 0);
-        var rebuild = new Rebuild(engine(), options, member, progress);
-        // Before this moment a write may have been planned without the slot; afterwards none is, outside of the set.
-        new Quiesce(engine().locks, () -> {
-            StripeSet unwritten = missed.get();
-            StripeSet halfWritten = engine().slots().halfWritten().snapshot();
-            late.are(from -> Math.min(unwritten.next(from), halfWritten.next(from)));
-            install(member, progress, rebuild);
-        }).start();
-        return rebuild;
-    }
-
-    /**
-     * Runs work once all changes of slots so far are stable, on the thread that makes them so or on the caller's; at
-     * once if the volume takes no writes any more. A listener that is told of a failed slot ({@link
-     * RaidListener#slotFailed}) and is to put another member in it waits for that first.
-     */
-    public void whenStable(Runnable work) { engine().membership.whenStable(work); }
-
-    private Member newMember(int slot, BlockDevice device, long dataOffset) {
-        requireOneLayout();
-        Raid.requireFit(layout().shape(), slot, device, dataOffset);
-        if (engine().slots().state(slot) != SlotState.FAILED) {
-            throw new IllegalArgumentException(
-                    "slot " + slot + " is " + engine().slots().state(slot) + ": fail it first");
-        }
-        return new Member(slot, engine().options.guard().member(device), dataOffset);
-    }
-
-    private void install(Member member, Progress progress, Rebuild rebuild) {
-        Member before = engine().slots().member(member.slot);
-        if (before != null && !before.device.equals(member.device)) {
-            engine().options.closer().execute(() -> Engine.closeQuietly(before));
-        }
-        engine().membership.change(slots -> slots.with(member.slot, member, SlotState.REBUILDING,
-                progress), () -> startSettled(rebuild));
-    }
-
-    /** Starts a rebuild once every change planned before the slot was lost has ended, and the guard has settled. */
-    private void startSettled(Rebuild rebuild) {
-        new Quiesce(engine().locks, () -> engine().options.guard().settle(rebuild::start))
-                .start();
-    }
-
-    /**
-     * Resumes the rebuild of a slot from its checkpoint.
-     *
-     * @throws IllegalArgumentException when the slot is not REBUILDING
-     */
-    public Rebuild rebuild(int slot, ScanOptions options) {
-        requireOneLayout();
-        Slots slots = engine().slots();
-        Progress progress = slots.rebuild(slot);
-        Member member = slots.member(slot);
-        if (progress == null || member == null) {
-            throw new IllegalArgumentException("slot " + slot + " is " + slots.state(slot));
-        }
-        var rebuild = new Rebuild(engine(), options, member, progress);
-        rebuild.start();
-        return rebuild;
-    }
-
-    /**
-     * Restores the redundancy of the stale stripes ({@link RaidOptions#stale}), or of those that writes have left half
-     * written because members had no space ({@link VolumeState#resyncedStripes} tells whether there are any); does
-     * nothing if there are none. If blocks are to be moved, in both layouts.
-     *
-     * @throws IllegalStateException while a reshape is under way
-     */
-    public Resync resync(ScanOptions options) {
-        VolumeBody now = body;
-        Progress progress = now.engine().dueResync();
-        Migration migration = progress == null ? null : now.migration();
-        if (migration != null && (!migration.map.keepsStripes() || now.engine().hasScans())) {
-            throw new IllegalStateException("the volume is being reshaped: wait for the end");
-        }
-        var resync = new Resync(now.engine(), migration, options,
-                progress == null ? new Progress(StripeSet.EMPTY, 0) : progress);
-        resync.start();
-        return resync;
-    }
-
-    /** Reads and compares every stripe; repairs mismatches, or only reports them. */
-    public Scrub scrub(boolean repairs, ScanOptions options) {
-        requireOneLayout();
-        var scrub = new Scrub(engine(), options, repairs);
-        scrub.start();
-        return scrub;
-    }
-
-    /**
-     * Advances the time, for {@link FailurePolicy#stallTicks}. The owner of the volume calls this at regular intervals.
-     */
-    public void tick() {
-        engine().tick();
-        Migration migration = body.migration();
-        if (migration != null) {
-            migration.tick();
-        }
-    }
-
-    /**
-     * Takes no more requests, and waits for the end of those in progress. Members stay open, and scans go on. Called
-     * before a volume is stopped in order.
-     */
-    public void drain() {
-        synchronized (this) {
-            drained = true;
-        }
-        Trampoline.runBeforeWaiting();
-        Uninterrupted.run(this::awaitIdle);
-    }
-
-    /**
-     * Ends all requests, then closes the members. Blocks for as long as members take.
-     */
-    @Override
-    public void close() throws StorageException {
-        var refused = new ArrayList<BlockRequest>();
-        synchronized (this) {
-            if (closed) {
-                return;
-            }
-            drained = true;
-            closed = true;
-            refused.addAll(waiting);
-            waiting.clear();
-        }
-        engine().close();
-        Migration migration = body.migration();
-        if (migration != null) {
-            migration.close();
-        }
-        refused.forEach(request -> request.endGuarded(engine().gone(request)));
-        StorageException failure = null;
-        for (int slot = 0; slot < layout().shape().members(); slot++) {
-            Member member = engine().slots().member(slot);
-            if (member != null) {
-                try {
-                    member.device.close();
-                } catch (StorageException e) {
-                    failure = e;
-                }
-            }
-        }
-        Trampoline.runBeforeWaiting();
-        Uninterrupted.run(this::awaitIdle);
-        if (failure != null) {
-            throw failure;
-        }
-    }
-
-    private synchronized void awaitIdle() throws InterruptedException {
-        while (inFlight > 0) {
-            wait();
-        }
-    }
+    BackgroundScan reshape(ScanOptions options);
 }

@@ -1,110 +1,13 @@
 package lunar.raid;
 
-import java.util.concurrent.atomic.AtomicLong;
-import lunar.block.DeviceGoneException;
-import lunar.block.MediumException;
-import lunar.block.StorageException;
-import org.jspecify.annotations.Nullable;
-
 /**
  * Rebuilds the member of a slot. Its checkpoint is saved from time to time, so a crash costs little. Blocks that cannot
  * be computed, since others cannot be read, are added to the bad-block list ({@link LostBlocks}), and it goes on.
  */
-public final class Rebuild extends StripeScan {
-    private final Member member;
-    private final Progress progress;
-    private final AtomicLong lostBlocks = new AtomicLong();
-
-    Rebuild(Engine engine, ScanOptions options, Member member, Progress progress) {
-        super(engine, options, progress);
-        this.member = member;
-        this.progress = progress;
-    }
-
+public interface Rebuild extends BackgroundScan {
     /** Returns the slot that is rebuilt. */
-    public int slot() { return member.slot; }
+    int slot();
 
     /** Returns the blocks of data not recovered so far, on this member and on those that could not be read. */
-    public long lostBlocks() {
-        return lostBlocks.get();
-    }
-
-    /** Counts more data that are lost, and listed. */
-    void lost(long blocks) {
-        lostBlocks.addAndGet(blocks);
-    }
-
-    /** Ends work on a stripe that could not even be recovered in part. */
-    void failed(StorageException cause) {
-        note(cause);
-        worked();
-    }
-
-    @Override
-    long next(long from) { return progress.next(from); }
-
-    @Override
-    void work(StripeTask task) {
-        int unit = layout.unit(task.stripe(), member.slot);
-        if (unit < 0) { // the slot has nothing of this stripe
-            worked();
-        } else {
-            task.startRestore(this, 1L << unit);
-        }
-    }
-
-    @Override
-    void workEnded(StripeTask task, @Nullable StorageException cause) {
-        if (cause instanceof MediumException && task.isRestore() && obstacle() == null
-                && !engine.isClosed()) {
-            int unit = layout.unit(task.stripe(), member.slot);
-            new PartialRecovery(engine, this, task, unit).start();
-            return;
-        }
-        if (cause == null) {
-            worked();
-        } else {
-            failed(cause);
-        }
-    }
-
-    @Override
-    @Nullable
-    StorageException obstacle() {
-        Slots slots = engine.slots();
-        if (!slots.holds(member) || slots.state(member.slot) != SlotState.REBUILDING) {
-            return new DeviceGoneException(this + ": " + member + " has failed");
-        }
-        return volumeEnd();
-    }
-
-    @Override
-    long slotsToFlush() { return 1L << member.slot; }
-
-    @Override
-    void completed() { engine.membership.whenJoined(member, this::joined); }
-
-    private void joined() {
-        StorageException obstacle = engine.isClosed() ? engine.gone(this) : obstacle();
-        if (obstacle != null) {
-            end(obstacle);
-            return;
-        }
-        engine.membership.change(slots -> slots.holds(member)
-                && slots.state(member.slot) == SlotState.REBUILDING
-                        ? slots.withState(member.slot, SlotState.ACTIVE)
-                        : slots,
-                this::isActive);
-    }
-
-    private void isActive() {
-        StorageException end = volumeEnd();
-        if (end == null) {
-            engine.options.listener().rebuilt(member.slot, lostBlocks());
-        }
-        end(end);
-    }
-
-    @Override
-    public String toString() { return "rebuild of slot " + member.slot; }
+    long lostBlocks();
 }

@@ -39,7 +39,7 @@ public record Reshaping(int slotsBefore, long rows, long stagingBlock, int stagi
 
     /** Called with why a step has failed, or null if the work may go on. */
     @FunctionalInterface
-    interface Step {
+    public interface Step {
         void next(@Nullable StorageException failure);
     }
 }

@@ -1,7 +1,5 @@
 package lunar.bench.raid;
 
-import lunar.bench.harness.BenchException;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -9,6 +7,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import lunar.bench.harness.BenchException;
 import lunar.block.BlockDevice;
 import lunar.block.Identity;
 import lunar.block.StorageException;
@@ -16,15 +15,15 @@ import lunar.raid.Raid;
 import lunar.raid.RaidOptions;
 import lunar.raid.RaidVolume;
 import lunar.raid.layout.Level;
-import lunar.raid.meta.Assembly;
-import lunar.raid.meta.Assembly.Outcome;
-import lunar.raid.meta.Candidate;
-import lunar.raid.meta.Composition;
-import lunar.raid.meta.Consistency;
-import lunar.raid.meta.Creation;
-import lunar.raid.meta.OpenOptions;
-import lunar.raid.meta.VolumeDevices;
-import lunar.raid.meta.VolumeMetadata;
+import lunar.raid.metadata.Assembly;
+import lunar.raid.metadata.Assembly.Outcome;
+import lunar.raid.metadata.Candidate;
+import lunar.raid.metadata.Composition;
+import lunar.raid.metadata.Creation;
+import lunar.raid.metadata.OpenOptions;
+import lunar.raid.metadata.VolumeDevices;
+import lunar.raid.metadata.VolumeMetadata;
+import lunar.raid.metadata.record.Consistency;
 import org.jspecify.annotations.Nullable;
 
 /** A volume that was just made, with its metadata and their clock. Owns its members. */
@@ -63,7 +62,7 @@ record FreshVolume(RaidVolume volume, VolumeMetadata metadata, ScheduledExecutor
         // Zeroes are in sync: nothing is stale.
         RaidVolume volume = Raid.volume(metadata.record().shape(), metadata.raidMembers(),
                 RaidOptions.of(Identity.of("iRAID", metadata.record().description().uuid()))
-                        .withGuard(metadata).withKeeper(metadata).withLost(metadata.badBlocks()));
+                        .withGuard(metadata).withKeeper(metadata).withLost(metadata.lostBlocks()));
         made.set(volume);
         ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(
                 Thread.ofPlatform().daemon().name("bench tick").factory());

@@ -1,16 +1,14 @@
 package lunar.bench.raid;
 
-import lunar.bench.harness.BenchException;
-
 import java.util.List;
+import lunar.bench.harness.BenchException;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.DeviceGoneException;
 import lunar.block.ForwardingDevice;
 import lunar.block.StorageException;
 import lunar.raid.layout.Level;
-import lunar.raid.meta.Assembly;
-import lunar.raid.meta.Consistency;
+import lunar.raid.metadata.record.Consistency;
 import org.jspecify.annotations.Nullable;
 
 /**

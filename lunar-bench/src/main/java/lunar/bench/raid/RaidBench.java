@@ -1,13 +1,5 @@
 package lunar.bench.raid;
 
-import lunar.bench.harness.Arguments;
-import lunar.bench.harness.Bench;
-import lunar.bench.harness.BenchException;
-import lunar.bench.harness.Machine;
-import lunar.bench.harness.Results;
-import lunar.bench.harness.Spread;
-import lunar.bench.harness.TextTable;
-
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -22,7 +14,14 @@ import java.util.Random;
 import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 import java.util.regex.Pattern;
-import lunar.raid.meta.Consistency;
+import lunar.bench.harness.Arguments;
+import lunar.bench.harness.Bench;
+import lunar.bench.harness.BenchException;
+import lunar.bench.harness.Machine;
+import lunar.bench.harness.Results;
+import lunar.bench.harness.Spread;
+import lunar.bench.harness.TextTable;
+import lunar.raid.metadata.record.Consistency;
 
 /**
  * Measures the cost of a RAID 5 by itself: four members in memory, one thread that asks, no network. Each volume does

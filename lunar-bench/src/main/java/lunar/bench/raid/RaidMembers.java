@@ -1,10 +1,9 @@
 package lunar.bench.raid;
 
-import lunar.bench.harness.BenchException;
-
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.UUID;
+import lunar.bench.harness.BenchException;
 import lunar.block.BlockDevice;
 import lunar.block.DeviceGoneException;
 import lunar.block.Devices;
@@ -12,7 +11,7 @@ import lunar.block.StorageException;
 import lunar.raid.RaidVolume;
 import lunar.raid.ScanOptions;
 import lunar.raid.layout.Level;
-import lunar.raid.meta.Consistency;
+import lunar.raid.metadata.record.Consistency;
 
 /** A RAID 5 over members in memory. */
 record RaidMembers(FreshVolume fresh) implements AutoCloseable {

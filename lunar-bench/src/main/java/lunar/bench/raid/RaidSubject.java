@@ -1,7 +1,5 @@
 package lunar.bench.raid;
 
-import lunar.bench.harness.BenchException;
-
 import com.sun.management.OperatingSystemMXBean;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -13,12 +11,13 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
+import lunar.bench.harness.BenchException;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.Devices;
 import lunar.block.StorageException;
 import lunar.raid.ScanOptions;
-import lunar.raid.meta.Consistency;
+import lunar.raid.metadata.record.Consistency;
 import org.jspecify.annotations.Nullable;
 
 /** A RAID 5 over four members in memory, and a second one that has lost a member; or a member by itself. */

@@ -1,8 +1,5 @@
 package lunar.cli.config;
 
-import lunar.cli.command.Errors;
-import lunar.cli.command.Failure;
-
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashSet;
@@ -10,9 +7,11 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.locks.ReentrantLock;
-import lunar.raid.run.RunningVolume;
-import lunar.raid.run.VolumeEvent;
-import lunar.raid.run.VolumeHost;
+import lunar.cli.command.Errors;
+import lunar.cli.command.Failure;
+import lunar.raid.service.RunningVolume;
+import lunar.raid.service.VolumeEvent;
+import lunar.raid.service.VolumeHost;
 
 /**
  * Keeps the members of a volume up to date in the config file that names it: a spare that has stepped in, a device that

@@ -1,7 +1,5 @@
 package lunar.cli.config;
 
-import lunar.cli.command.Failure;
-
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -12,10 +10,11 @@ import java.util.Set;
 import java.util.UUID;
 import lunar.block.DeviceUri;
 import lunar.block.Size;
+import lunar.cli.command.Failure;
 import lunar.raid.layout.Level;
-import lunar.raid.meta.Consent;
-import lunar.raid.run.RunOptions;
-import lunar.raid.run.VolumeSpec;
+import lunar.raid.metadata.Consent;
+import lunar.raid.service.RunOptions;
+import lunar.raid.service.VolumeSpec;
 
 /**
  * A {@code [[volume]]} of a config file.

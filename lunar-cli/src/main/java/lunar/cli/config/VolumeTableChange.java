@@ -10,7 +10,7 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import lunar.block.DeviceUri;
-import lunar.raid.run.VolumeStatus;
+import lunar.raid.service.VolumeStatus;
 
 /**
  * Changes that a table of a config file needs, so that it names the members and spares that a volume has.

@@ -1,7 +1,5 @@
 package lunar.cli.config;
 
-import lunar.cli.command.Failure;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,9 +10,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.regex.Pattern;
+import lunar.cli.command.Failure;
 import lunar.cli.raid.control.ControlPlace;
-import lunar.raid.run.VolumeSpec;
-import lunar.raid.run.VolumeStatus;
+import lunar.raid.service.VolumeSpec;
+import lunar.raid.service.VolumeStatus;
 
 /**
  * Changes the {@code [[volume]]} tables of a config file as a person with an editor would: all other lines, and

@@ -1,7 +1,5 @@
 package lunar.cli.config;
 
-import lunar.cli.command.Failure;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,11 +14,12 @@ import lunar.block.DeviceRecords;
 import lunar.block.DeviceUri;
 import lunar.block.Devices;
 import lunar.block.StorageException;
+import lunar.cli.command.Failure;
 import lunar.cli.raid.control.ControlClient;
 import lunar.cli.raid.control.VolumeControl;
 import lunar.raid.layout.Level;
-import lunar.raid.run.RunOptions;
-import lunar.raid.run.VolumeSpec;
+import lunar.raid.service.RunOptions;
+import lunar.raid.service.VolumeSpec;
 import lunar.server.DeviceOpener;
 import lunar.server.InvalidPlanException;
 import org.jspecify.annotations.Nullable;

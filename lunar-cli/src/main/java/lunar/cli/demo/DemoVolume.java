@@ -1,11 +1,5 @@
 package lunar.cli.demo;
 
-import lunar.cli.config.Portal;
-
-import lunar.cli.command.Failure;
-import lunar.cli.config.OpenDevices;
-import lunar.cli.copy.PatternCheck;
-
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,13 +10,17 @@ import java.util.concurrent.TimeUnit;
 import lunar.block.BlockDevice;
 import lunar.block.Devices;
 import lunar.block.Size;
+import lunar.cli.command.Failure;
+import lunar.cli.config.OpenDevices;
+import lunar.cli.config.Portal;
+import lunar.cli.copy.PatternCheck;
 import lunar.raid.layout.Level;
-import lunar.raid.meta.Creation;
-import lunar.raid.run.RunOptions;
-import lunar.raid.run.RunningVolume;
-import lunar.raid.run.ScrubResult;
-import lunar.raid.run.VolumeHealth;
-import lunar.raid.run.VolumeSpec;
+import lunar.raid.metadata.Creation;
+import lunar.raid.service.RunOptions;
+import lunar.raid.service.RunningVolume;
+import lunar.raid.service.ScrubResult;
+import lunar.raid.service.VolumeHealth;
+import lunar.raid.service.VolumeSpec;
 import lunar.server.StorageServer;
 import org.jspecify.annotations.Nullable;
 

@@ -1,18 +1,17 @@
 package lunar.cli.raid;
 
-import lunar.cli.command.Failure;
-import lunar.cli.config.ReadOnlyUri;
-
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import lunar.block.DeviceUri;
 import lunar.block.Devices;
-import lunar.raid.meta.Candidate;
-import lunar.raid.run.MemberSearch;
-import lunar.raid.run.VolumeOwner;
-import lunar.raid.run.VolumeSpec;
+import lunar.cli.command.Failure;
+import lunar.cli.config.ReadOnlyUri;
+import lunar.raid.metadata.Candidate;
+import lunar.raid.service.MemberSearch;
+import lunar.raid.service.VolumeOwner;
+import lunar.raid.service.VolumeSpec;
 
 /** URIs of members: what is on them, and how they are kept, to mean the same device from whatever directory. */
 final class MemberUri {

@@ -1,34 +1,28 @@
 package lunar.cli.raid;
 
-import lunar.cli.raid.control.Found;
-import lunar.cli.raid.control.LocalVolume;
-import lunar.cli.raid.control.StoppedVolume;
-
-import lunar.cli.config.VolumeTableFile;
-
-import lunar.cli.command.Console;
-
-import lunar.cli.config.ConfigOption;
-
-import lunar.cli.command.DeviceCommand;
-
-import lunar.cli.command.Failure;
-
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import lunar.block.DeviceUri;
 import lunar.block.Devices;
-import lunar.raid.meta.Assembly;
-import lunar.raid.meta.Candidate;
-import lunar.raid.meta.Superblock;
-import lunar.raid.meta.SuperblockReading;
-import lunar.raid.meta.VolumeRecord;
-import lunar.raid.run.LostJournal;
-import lunar.raid.run.OwnershipOptions;
-import lunar.raid.run.RunOptions;
-import lunar.raid.run.VolumeSpec;
+import lunar.cli.command.Console;
+import lunar.cli.command.DeviceCommand;
+import lunar.cli.command.Failure;
+import lunar.cli.config.ConfigOption;
+import lunar.cli.config.VolumeTableFile;
+import lunar.cli.raid.control.Found;
+import lunar.cli.raid.control.LocalVolume;
+import lunar.cli.raid.control.StoppedVolume;
+import lunar.raid.metadata.Assembly;
+import lunar.raid.metadata.Candidate;
+import lunar.raid.metadata.record.Superblock;
+import lunar.raid.metadata.record.SuperblockReading;
+import lunar.raid.metadata.record.VolumeRecord;
+import lunar.raid.service.LostJournal;
+import lunar.raid.service.OwnershipOptions;
+import lunar.raid.service.RunOptions;
+import lunar.raid.service.VolumeSpec;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;

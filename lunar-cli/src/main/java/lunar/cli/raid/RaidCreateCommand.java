@@ -1,15 +1,5 @@
 package lunar.cli.raid;
 
-import lunar.cli.raid.control.LocalVolume;
-import lunar.cli.raid.control.StoppedVolume;
-
-import lunar.cli.command.Console;
-import lunar.cli.command.Failure;
-import lunar.cli.command.SizeConverter;
-import lunar.cli.config.OpenDevices;
-import lunar.cli.config.VolumeTable;
-import lunar.cli.config.VolumeTableFile;
-
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,16 +10,21 @@ import lunar.block.DeviceUri;
 import lunar.block.Devices;
 import lunar.block.Size;
 import lunar.block.StorageException;
+import lunar.cli.command.Console;
+import lunar.cli.command.Failure;
+import lunar.cli.command.SizeConverter;
+import lunar.cli.config.OpenDevices;
+import lunar.cli.config.VolumeTable;
+import lunar.cli.config.VolumeTableFile;
+import lunar.cli.raid.control.LocalVolume;
+import lunar.cli.raid.control.StoppedVolume;
 import lunar.raid.layout.Level;
-import lunar.raid.meta.Creation;
-import lunar.raid.meta.Superblock;
-import lunar.raid.meta.SuperblockReading;
-import lunar.raid.meta.SuperblockStore;
-import lunar.raid.meta.VolumeRecord;
-import lunar.raid.run.MemberSearch;
-import lunar.raid.run.RunOptions;
-import lunar.raid.run.VolumeOwner;
-import lunar.raid.run.VolumeSpec;
+import lunar.raid.metadata.Creation;
+import lunar.raid.metadata.record.VolumeRecord;
+import lunar.raid.service.MemberSearch;
+import lunar.raid.service.RunOptions;
+import lunar.raid.service.VolumeOwner;
+import lunar.raid.service.VolumeSpec;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -188,7 +183,7 @@ final class RaidCreateCommand extends RaidVolumeCommand {
             if (assumeClean) {
                 all.addAll(waiting);
                 for (Creation.Member member : all) {
-                    assumeClean(member.device());
+                    Creation.assumeClean(member.device());
                 }
             }
             return record;
@@ -200,14 +195,6 @@ final class RaidCreateCommand extends RaidVolumeCommand {
         if (occupant.isPresent()) {
             throw new Failure(DeviceUri.withoutSecret(uri) + " has " + occupant.get()
                     + ", which would be destroyed: name another device, or force it");
-        }
-    }
-
-    private static void assumeClean(BlockDevice member) throws StorageException {
-        var store = new SuperblockStore(member);
-        if (store.read() instanceof SuperblockReading.Found(Superblock found)) {
-            store.write(new Superblock(found.generation() + 1, found.line(),
-                    found.volume().withResyncNext(VolumeRecord.IN_SYNC)));
         }
     }
 

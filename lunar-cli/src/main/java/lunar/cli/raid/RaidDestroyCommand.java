@@ -1,14 +1,5 @@
 package lunar.cli.raid;
 
-import lunar.cli.raid.control.ControlHost;
-import lunar.cli.raid.control.VolumeControl;
-
-import lunar.cli.command.Console;
-import lunar.cli.command.Errors;
-import lunar.cli.command.Failure;
-import lunar.cli.config.VolumeTable;
-import lunar.cli.config.VolumeTableFile;
-
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,14 +7,21 @@ import java.util.Optional;
 import java.util.UUID;
 import lunar.block.DeviceUri;
 import lunar.block.Devices;
-import lunar.raid.meta.Assembly;
-import lunar.raid.meta.Candidate;
-import lunar.raid.meta.Consent;
-import lunar.raid.meta.Superblock;
-import lunar.raid.meta.SuperblockReading;
-import lunar.raid.run.MemberSearch;
-import lunar.raid.run.VolumeOwner;
-import lunar.raid.run.VolumeSpec;
+import lunar.cli.command.Console;
+import lunar.cli.command.Errors;
+import lunar.cli.command.Failure;
+import lunar.cli.config.VolumeTable;
+import lunar.cli.config.VolumeTableFile;
+import lunar.cli.raid.control.ControlHost;
+import lunar.cli.raid.control.VolumeControl;
+import lunar.raid.metadata.Assembly;
+import lunar.raid.metadata.Candidate;
+import lunar.raid.metadata.Consent;
+import lunar.raid.metadata.record.Superblock;
+import lunar.raid.metadata.record.SuperblockReading;
+import lunar.raid.service.MemberSearch;
+import lunar.raid.service.VolumeOwner;
+import lunar.raid.service.VolumeSpec;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 

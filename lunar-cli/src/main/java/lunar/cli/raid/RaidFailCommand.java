@@ -1,10 +1,8 @@
 package lunar.cli.raid;
 
-import lunar.cli.raid.control.VolumeControl;
-
 import lunar.cli.command.Console;
-
-import lunar.raid.run.VolumeSpec;
+import lunar.cli.raid.control.VolumeControl;
+import lunar.raid.service.VolumeSpec;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 

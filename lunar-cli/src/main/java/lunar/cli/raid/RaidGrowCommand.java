@@ -1,12 +1,10 @@
 package lunar.cli.raid;
 
-import lunar.cli.raid.control.VolumeControl;
-
-import lunar.cli.command.Console;
-
 import lunar.block.DeviceUri;
 import lunar.block.Size;
-import lunar.raid.run.VolumeSpec;
+import lunar.cli.command.Console;
+import lunar.cli.raid.control.VolumeControl;
+import lunar.raid.service.VolumeSpec;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;

@@ -1,14 +1,11 @@
 package lunar.cli.raid;
 
-import lunar.cli.raid.control.VolumeControl;
-
-import lunar.cli.command.Failure;
-
-import lunar.cli.command.Console;
-
 import lunar.block.DeviceUri;
-import lunar.raid.meta.Consent;
-import lunar.raid.run.VolumeSpec;
+import lunar.cli.command.Console;
+import lunar.cli.command.Failure;
+import lunar.cli.raid.control.VolumeControl;
+import lunar.raid.metadata.Consent;
+import lunar.raid.service.VolumeSpec;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;

@@ -1,12 +1,10 @@
 package lunar.cli.raid;
 
-import lunar.cli.raid.control.StatusPicture;
-import lunar.cli.raid.control.VolumeControl;
-
 import lunar.cli.command.Console;
 import lunar.cli.command.Failure;
-
-import lunar.raid.run.VolumeSpec;
+import lunar.cli.raid.control.StatusPicture;
+import lunar.cli.raid.control.VolumeControl;
+import lunar.raid.service.VolumeSpec;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import tools.jackson.databind.JsonNode;

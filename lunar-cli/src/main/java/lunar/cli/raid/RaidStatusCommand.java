@@ -1,29 +1,27 @@
 package lunar.cli.raid;
 
-import lunar.cli.raid.control.ControlClient;
-import lunar.cli.raid.control.StatusPicture;
-import lunar.cli.raid.control.StoppedVolume;
-import lunar.cli.raid.control.VolumeControl;
-
-import lunar.cli.command.Console;
-import lunar.cli.command.DeviceCommand;
-import lunar.cli.command.Failure;
-import lunar.cli.command.Json;
-import lunar.cli.config.ConfigOption;
-import lunar.cli.config.VolumeTable;
-
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import lunar.cli.command.Console;
+import lunar.cli.command.DeviceCommand;
+import lunar.cli.command.Failure;
+import lunar.cli.command.Json;
+import lunar.cli.config.ConfigOption;
+import lunar.cli.config.VolumeTable;
+import lunar.cli.raid.control.ControlClient;
+import lunar.cli.raid.control.StatusPicture;
+import lunar.cli.raid.control.StoppedVolume;
+import lunar.cli.raid.control.VolumeControl;
 import lunar.raid.layout.Level;
-import lunar.raid.meta.Candidate;
-import lunar.raid.meta.Superblock;
-import lunar.raid.meta.SuperblockReading;
-import lunar.raid.run.VolumeOwner;
-import lunar.raid.run.VolumeSpec;
+import lunar.raid.metadata.Candidate;
+import lunar.raid.metadata.record.Superblock;
+import lunar.raid.metadata.record.SuperblockReading;
+import lunar.raid.service.VolumeOwner;
+import lunar.raid.service.VolumeSpec;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;

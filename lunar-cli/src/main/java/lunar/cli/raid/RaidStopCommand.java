@@ -1,11 +1,9 @@
 package lunar.cli.raid;
 
-import lunar.cli.raid.control.VolumeControl;
-
-import lunar.cli.command.Console;
-
 import java.util.Optional;
-import lunar.raid.run.VolumeSpec;
+import lunar.cli.command.Console;
+import lunar.cli.raid.control.VolumeControl;
+import lunar.raid.service.VolumeSpec;
 import picocli.CommandLine.Command;
 
 /** {@code lunar raid stop}: ends a running volume in order. */

@@ -1,17 +1,5 @@
 package lunar.cli.raid;
 
-import lunar.cli.raid.control.ControlClient;
-import lunar.cli.raid.control.LocalVolume;
-import lunar.cli.raid.control.VolumeControl;
-
-import lunar.cli.command.Console;
-import lunar.cli.command.DeviceCommand;
-import lunar.cli.command.Failure;
-import lunar.cli.config.ConfigOption;
-import lunar.cli.config.VolumeTable;
-import lunar.cli.config.VolumeTableFile;
-import lunar.cli.config.VolumeUris;
-
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -20,8 +8,18 @@ import java.util.Optional;
 import java.util.UUID;
 import lunar.block.DeviceUri;
 import lunar.block.Devices;
-import lunar.raid.run.VolumeOwner;
-import lunar.raid.run.VolumeSpec;
+import lunar.cli.command.Console;
+import lunar.cli.command.DeviceCommand;
+import lunar.cli.command.Failure;
+import lunar.cli.config.ConfigOption;
+import lunar.cli.config.VolumeTable;
+import lunar.cli.config.VolumeTableFile;
+import lunar.cli.config.VolumeUris;
+import lunar.cli.raid.control.ControlClient;
+import lunar.cli.raid.control.LocalVolume;
+import lunar.cli.raid.control.VolumeControl;
+import lunar.raid.service.VolumeOwner;
+import lunar.raid.service.VolumeSpec;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;

@@ -19,8 +19,8 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.function.Predicate;
 import lunar.block.DeviceUri;
-import lunar.raid.run.VolumeOwner;
-import lunar.raid.run.VolumeSpec;
+import lunar.raid.service.VolumeOwner;
+import lunar.raid.service.VolumeSpec;
 import tools.jackson.databind.JsonNode;
 
 /** A volume that another process runs (or this one), reached by its socket. For one thread. */

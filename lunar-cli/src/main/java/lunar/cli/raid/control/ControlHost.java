@@ -6,13 +6,13 @@ import java.util.Optional;
 import java.util.UUID;
 import lunar.block.BusyException;
 import lunar.block.StorageException;
-import lunar.raid.run.RunningVolume;
-import lunar.raid.run.VolumeHost;
+import lunar.raid.service.RunningVolume;
+import lunar.raid.service.VolumeHost;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Lets commands reach a volume that this process runs, and refuses one at once that another process of this user runs.
- * That is a short cut: which process has the volume its members say ({@code lunar.raid.run.Ownership}). So a place for
+ * That is a short cut: which process has the volume its members say ({@code lunar.raid.service.Ownership}). So a place for
  * the socket that cannot be had does not stop a volume.
  */
 public final class ControlHost implements VolumeHost {

@@ -13,7 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
-import lunar.raid.run.RunningVolume;
+import lunar.raid.service.RunningVolume;
 import tools.jackson.databind.JsonNode;
 
 /**

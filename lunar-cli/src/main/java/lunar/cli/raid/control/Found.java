@@ -1,10 +1,10 @@
 package lunar.cli.raid.control;
 
-import lunar.raid.meta.Candidate;
-import lunar.raid.meta.Superblock;
-import lunar.raid.meta.SuperblockReading;
-import lunar.raid.meta.VolumeDescription;
-import lunar.raid.run.VolumeSpec;
+import lunar.raid.metadata.Candidate;
+import lunar.raid.metadata.record.Superblock;
+import lunar.raid.metadata.record.SuperblockReading;
+import lunar.raid.metadata.record.VolumeDescription;
+import lunar.raid.service.VolumeSpec;
 
 /** Describes a device's content in words. */
 public final class Found {

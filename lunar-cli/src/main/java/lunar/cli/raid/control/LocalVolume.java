@@ -2,9 +2,9 @@ package lunar.cli.raid.control;
 
 import java.io.IOException;
 import lunar.block.Devices;
-import lunar.raid.run.RaidProvider;
-import lunar.raid.run.RunningVolume;
-import lunar.raid.run.VolumeSpec;
+import lunar.raid.service.RaidProvider;
+import lunar.raid.service.RunningVolume;
+import lunar.raid.service.VolumeSpec;
 import tools.jackson.databind.JsonNode;
 
 /** A volume that this process runs until it is closed. */

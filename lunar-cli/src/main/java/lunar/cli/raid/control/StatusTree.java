@@ -7,10 +7,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import lunar.block.DeviceUri;
-import lunar.raid.run.RunningVolume;
-import lunar.raid.run.ScrubResult;
-import lunar.raid.run.VolumeSpec;
-import lunar.raid.run.VolumeStatus;
+import lunar.raid.service.RunningVolume;
+import lunar.raid.service.ScrubResult;
+import lunar.raid.service.VolumeSpec;
+import lunar.raid.service.VolumeStatus;
 
 /** A volume's state as a tree of maps and lists, which is written as JSON; docs/iraid.md describes it. */
 final class StatusTree {

@@ -1,0 +1,539 @@
+package lunar.raid.engine;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+import lunar.block.BlockDevice;
+import lunar.block.BlockRequest;
+import lunar.block.BlockRequest.Operation;
+import lunar.block.Capability;
+import lunar.block.Extent;
+import lunar.block.Geometry;
+import lunar.block.Identity;
+import lunar.block.Limits;
+import lunar.block.StorageException;
+import lunar.raid.BackgroundScan;
+import lunar.raid.RaidMember;
+import lunar.raid.RaidOptions;
+import lunar.raid.RaidVolume;
+import lunar.raid.Rebuild;
+import lunar.raid.Reshaping;
+import lunar.raid.ScanOptions;
+import lunar.raid.Scrub;
+import lunar.raid.SlotState;
+import lunar.raid.StripeSet;
+import lunar.raid.VolumeState;
+import lunar.raid.layout.Layout;
+import lunar.raid.layout.Planner;
+import lunar.raid.layout.Shape;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The engine of a {@link RaidVolume}, with the operations for the component that runs it: the clock's tick, pausing
+ * while the volume grows, draining before it is stopped.
+ */
+public final class VolumeEngine implements RaidVolume {
+    /** Maximum number of requests in progress; more wait. */
+    private static final int MAX_REQUESTS = 1024;
+
+    private volatile VolumeBody body;
+    /** Guarded by this, as are all fields below. */
+    private final ArrayDeque<VolumeRequest> free = new ArrayDeque<>();
+    private final ArrayDeque<BlockRequest> waiting = new ArrayDeque<>();
+    private int inFlight;
+    private boolean drained;
+    private boolean closed;
+    /** Called when nothing is in flight any more; null unless the volume is paused. */
+    private @Nullable Runnable idle;
+
+    private VolumeEngine(Layout layout, Planner planner, List<RaidMember> members,
+            RaidOptions options, @Nullable Reshaping reshaping) {
+        VolumeBody.requireMembers(layout.shape(), members);
+        body = VolumeBody.of(layout, planner, members, options, reshaping, null);
+    }
+
+    /**
+     * Creates a volume over members of any state.
+     *
+     * @param reshaping for a volume that has the blocks from before a reshape, and all members of the shape; else null
+     * @throws IllegalArgumentException when a member does not fit the shape
+     */
+    public static VolumeEngine of(Shape shape, List<RaidMember> members, RaidOptions options,
+            @Nullable Reshaping reshaping) {
+        Layout layout = Layout.of(shape);
+        return of(layout, Planner.of(layout), members, options, reshaping);
+    }
+
+    /** Creates a volume of which all blocks are in the layout of the shape. */
+    public static VolumeEngine of(Shape shape, List<RaidMember> members, RaidOptions options) {
+        return of(shape, members, options, null);
+    }
+
+    /** Like {@link #of(Shape, List, RaidOptions, Reshaping)}, but with a given planner. */
+    public static VolumeEngine of(Layout layout, Planner planner, List<RaidMember> members,
+            RaidOptions options, @Nullable Reshaping reshaping) {
+        return new VolumeEngine(layout, planner, members, options, reshaping);
+    }
+
+    public Engine engine() { return body.engine(); }
+
+    // --- what it is ---
+
+    @Override
+    public Shape shape() { return body.layout().shape(); }
+
+    @Override
+    public Layout layout() { return body.layout(); }
+
+    @Override
+    public VolumeState state() { return engine().slots().view(); }
+
+    @Override
+    public boolean survives(long lostSlots) { return engine().membership.survives(lostSlots); }
+
+    @Override
+    public long repairs(int slot) {
+        Member member = engine().slots().member(slot);
+        return member == null ? 0 : member.repairs();
+    }
+
+    @Override
+    public @Nullable BlockDevice member(int slot) {
+        Member member = engine().slots().member(slot);
+        return member == null ? null : member.device;
+    }
+
+    @Override
+    public Geometry geometry() { return body.geometry(); }
+
+    @Override
+    public Limits limits() { return body.limits(); }
+
+    @Override
+    public Set<Capability> capabilities() { return body.capabilities(); }
+
+    @Override
+    public Identity identity() { return engine().options.identity(); }
+
+    @Override
+    public boolean readOnly() { return body.readOnly(); }
+
+    @Override
+    public long writeLosses() { return engine().lossCheck().losses(); }
+
+    @Override
+    public String toString() {
+        return layout().shape().level() + " of " + layout().shape().members() + " members";
+    }
+
+    // --- requests ---
+
+    @Override
+    public void submit(BlockRequest request) {
+        try {
+            requireOpen(request);
+            request.check(this);
+        } catch (StorageException e) {
+            request.fail(e);
+            return;
+        }
+        if (request.operation() != Operation.FLUSH && request.blockCount() == 0) {
+            request.succeed();
+            return;
+        }
+        VolumeRequest volumeRequest = null;
+        boolean begins = false;
+        StorageException refusal = null;
+        synchronized (this) {
+            if (drained) {
+                refusal = engine().gone(request);
+            } else if (inFlight < MAX_REQUESTS && idle == null) {
+                inFlight++;
+                begins = true;
+                volumeRequest = free.poll();
+            } else if (Engine.isTooMany(waiting.size())) {
+                refusal = Engine.busy(request);
+            } else {
+                waiting.add(request);
+            }
+        }
+        if (refusal != null) {
+            request.fail(refusal);
+        } else if (begins) {
+            begin(volumeRequest, request);
+        }
+    }
+
+    /** @param free to be used again; null where there is none */
+    private void begin(@Nullable VolumeRequest free, BlockRequest request) {
+        VolumeBody now = body;
+        if (now.migration() != null) {
+            now.migration().start(request, (of, failure) -> ended(null, of, failure));
+        } else if (free != null) {
+            free.start(request);
+        } else {
+            new VolumeRequest(now.engine(), this::ended).start(request);
+        }
+    }
+
+    private void ended(@Nullable VolumeRequest volumeRequest, BlockRequest request,
+            @Nullable StorageException failure) {
+        request.endGuarded(failure == null ? null : engine().options.listener().answer(failure));
+        BlockRequest next;
+        Runnable told = null;
+        synchronized (this) {
+            next = idle == null ? waiting.poll() : null;
+            if (next == null) {
+                if (volumeRequest != null) {
+                    free.push(volumeRequest);
+                }
+                inFlight--;
+                if (drained) {
+                    notifyAll();
+                }
+                told = inFlight == 0 ? idle : null;
+            }
+        }
+        if (next != null) {
+            Trampoline.run(() -> begin(volumeRequest, next));
+        } else if (told != null) {
+            told.run();
+        }
+    }
+
+    @Override
+    public void execute(BlockRequest request) throws StorageException {
+        var done = new CountDownLatch(1);
+        var failure = new AtomicReference<@Nullable StorageException>();
+        submit(new BlockRequest().asCopyOf(request).onCompletion((_, cause) -> {
+            failure.set(cause);
+            done.countDown();
+        }));
+        Trampoline.runBeforeWaiting();
+        Uninterrupted.run(done::await); // the buffer belongs to the members until they end
+        StorageException cause = failure.get();
+        if (cause != null) {
+            throw cause;
+        }
+    }
+
+    private void requireOpen(Object what) throws StorageException {
+        if (engine().isClosed()) {
+            throw engine().gone(what);
+        }
+    }
+
+    /** {@inheritDoc} Tells what the member says that has the block; runs over neighbouring chunks are not joined. */
+    @Override
+    public Extent extent(long lba) throws StorageException {
+        requireOpen("extent");
+        Extent rest = RaidVolume.super.extent(lba);
+        VolumeBody now = body;
+        if (now.migration() != null) { // the block may be moved soon
+            return new Extent(lba, rest.blockCount(), true);
+        }
+        Slots slots = now.engine().slots();
+        Layout layout = now.layout();
+        long stripe = lba / layout.stripeBlocks();
+        int unit = (int) (lba % layout.stripeBlocks() / layout.chunkBlocks());
+        long run = slots.isWhole() && layout.dataUnits() == 1
+                ? layout.runBlocks(lba)
+                : layout.chunkBlocks() - lba % layout.chunkBlocks();
+        Member member = slots.member(layout.slot(stripe, unit));
+        long lost = slots.lost(stripe) >>> layout.slot(stripe, unit) & 1;
+        if (member == null || lost != 0) {
+            return new Extent(lba, Math.min(run, rest.blockCount()), true);
+        }
+        long at = member
+                .deviceBlock(layout.memberBlock(stripe, unit) + lba % layout.chunkBlocks());
+        try {
+            Extent there = member.device.extent(at);
+            return new Extent(lba, Math.min(Math.min(run, there.blockCount()), rest.blockCount()),
+                    there.allocated());
+        } catch (StorageException _) { // a request will find out; until then all counts as data
+            return new Extent(lba, Math.min(run, rest.blockCount()), true);
+        }
+    }
+
+    // --- growing ---
+
+    /**
+     * Makes requests wait until {@link #resume}; meanwhile the only other operation allowed is closing the volume.
+     *
+     * @param whenIdle called once, when the requests in flight have ended; possibly before this method returns
+     * @throws IllegalStateException while a background scan is under way, or the volume is paused already
+     */
+    public void pause(Runnable whenIdle) {
+        boolean isIdle;
+        synchronized (this) {
+            if (idle != null || engine().hasScans()) {
+                throw new IllegalStateException(
+                        idle != null ? "the volume is paused" : "a background scan is under way");
+            }
+            idle = whenIdle;
+            isIdle = inFlight == 0;
+        }
+        if (isIdle) {
+            whenIdle.run();
+        }
+    }
+
+    /** Resumes after a pause, with the volume unchanged. */
+    public void resume() { goOn(body); }
+
+    /**
+     * Resumes after a pause as a volume that has grown: it keeps all blocks, and all members, which stay as they are.
+     *
+     * @throws IllegalArgumentException when a member does not fit the shape, or the volume would be smaller
+     */
+    public void resume(Shape shape, List<RaidMember> members, RaidOptions options) {
+        resume(shape, members, options, null);
+    }
+
+    /**
+     * Like {@link #resume(Shape, List, RaidOptions)}, but for a striped level: its blocks, whose number stays the same
+     * until then, are to be moved by {@link #reshape}.
+     *
+     * @param reshaping the state of the reshape; null if nothing is to be moved
+     */
+    public void resume(Shape shape, List<RaidMember> members, RaidOptions options,
+            @Nullable Reshaping reshaping) {
+        Layout grown = Layout.of(shape);
+        VolumeBody.requireMembers(shape, members);
+        if (shape.level() != shape().level() || grown.volumeBlocks() < layout().volumeBlocks()
+                || members.size() < shape().members()) {
+            throw new IllegalArgumentException(shape + " is not what " + shape() + " can grow to");
+        }
+        goOn(VolumeBody.of(grown, Planner.of(grown), members, options, reshaping, body));
+    }
+
+    @Override
+    public boolean isReshaping() { return body.migration() != null; }
+
+    @Override
+    public boolean reshapesFirst() {
+        Migration migration = body.migration();
+        return migration != null && !migration.map.keepsStripes();
+    }
+
+    @Override
+    public BackgroundScan reshape(ScanOptions options) {
+        Migration migration = body.migration();
+        boolean isStale = engine().slots().resync() != null;
+        if (migration == null || engine().hasScans()
+                || (isStale && migration.map.keepsStripes())) {
+            throw new IllegalStateException(migration == null
+                    ? "the volume has its layout already"
+                    : "a background scan is under way, or due");
+        }
+        if (isStale || !engine().slots().halfWritten().isEmpty()) { // stripes get other numbers
+            engine().membership.change(slots -> slots.stale(StripeSet.ALL), () -> {});
+        }
+        var reshape = new ReshapeScan(migration, options, () -> body = body.migrated());
+        reshape.start();
+        return reshape;
+    }
+
+    private void requireOneLayout() {
+        if (isReshaping()) {
+            throw new IllegalStateException("the volume is being reshaped: wait for the end");
+        }
+    }
+
+    private void goOn(VolumeBody next) {
+        var start = new ArrayList<BlockRequest>();
+        synchronized (this) {
+            if (idle == null || inFlight > 0) {
+                throw new IllegalStateException("the volume is not paused");
+            }
+            idle = null;
+            body = next;
+            free.clear();
+            start.addAll(waiting);
+            waiting.clear();
+        }
+        start.forEach(this::submit);
+    }
+
+    // --- members ---
+
+    @Override
+    public boolean fail(int slot, StorageException cause) {
+        Slots slots = engine().slots();
+        Member member = slots.member(slot);
+        engine().lossCheck().missed(slot, member, cause);
+        if (slots.state(slot) == SlotState.FAILED && slots.isServing()) {
+            // The state keeper may have begun to count on a member that is to come.
+            engine().membership.change(same -> same, () -> {});
+            return true;
+        }
+        return member == null || engine().lossCheck().takes(member, cause)
+                || engine().fail(member, cause);
+    }
+
+    @Override
+    public Rebuild replace(int slot, BlockDevice device, long dataOffset, ScanOptions options) {
+        var progress = new Progress(StripeSet.ALL, 0);
+        Member member = newMember(slot, device, dataOffset);
+        var rebuild = new RebuildScan(engine(), options, member, progress);
+        install(member, progress, rebuild);
+        return rebuild;
+    }
+
+    @Override
+    public Rebuild readmit(int slot, BlockDevice device, long dataOffset,
+            Supplier<StripeSet> missed, ScanOptions options) {
+        Member member = newMember(slot, device, dataOffset);
+        var late = new LateStripes();
+        var progress = new Progress(late, 0);
+        var rebuild = new RebuildScan(engine(), options, member, progress);
+        // Before this moment a write may have been planned without the slot; afterwards none is, outside of the set.
+        new Quiesce(engine().locks, () -> {
+            StripeSet unwritten = missed.get();
+            StripeSet halfWritten = engine().slots().halfWritten().snapshot();
+            late.are(from -> Math.min(unwritten.next(from), halfWritten.next(from)));
+            install(member, progress, rebuild);
+        }).start();
+        return rebuild;
+    }
+
+    /**
+     * Runs work once all changes of slots so far are stable, on the thread that makes them so or on the caller's; at
+     * once if the volume takes no writes any more. A listener that is told of a failed slot ({@link
+     * lunar.raid.RaidListener#slotFailed}) and is to put another member in it waits for that first.
+     */
+    public void whenStable(Runnable work) { engine().membership.whenStable(work); }
+
+    private Member newMember(int slot, BlockDevice device, long dataOffset) {
+        requireOneLayout();
+        VolumeBody.requireFit(layout().shape(), slot, device, dataOffset);
+        if (engine().slots().state(slot) != SlotState.FAILED) {
+            throw new IllegalArgumentException(
+                    "slot " + slot + " is " + engine().slots().state(slot) + ": fail it first");
+        }
+        return new Member(slot, engine().options.guard().member(device), dataOffset);
+    }
+
+    private void install(Member member, Progress progress, RebuildScan rebuild) {
+        Member before = engine().slots().member(member.slot);
+        if (before != null && !before.device.equals(member.device)) {
+            engine().options.closer().execute(() -> Engine.closeQuietly(before));
+        }
+        engine().membership.change(slots -> slots.with(member.slot, member, SlotState.REBUILDING,
+                progress), () -> startSettled(rebuild));
+    }
+
+    /** Starts a rebuild once every change planned before the slot was lost has ended, and the guard has settled. */
+    private void startSettled(RebuildScan rebuild) {
+        new Quiesce(engine().locks, () -> engine().options.guard().settle(rebuild::start))
+                .start();
+    }
+
+    @Override
+    public Rebuild rebuild(int slot, ScanOptions options) {
+        requireOneLayout();
+        Slots slots = engine().slots();
+        Progress progress = slots.rebuild(slot);
+        Member member = slots.member(slot);
+        if (progress == null || member == null) {
+            throw new IllegalArgumentException("slot " + slot + " is " + slots.state(slot));
+        }
+        var rebuild = new RebuildScan(engine(), options, member, progress);
+        rebuild.start();
+        return rebuild;
+    }
+
+    @Override
+    public BackgroundScan resync(ScanOptions options) {
+        VolumeBody now = body;
+        Progress progress = now.engine().dueResync();
+        Migration migration = progress == null ? null : now.migration();
+        if (migration != null && (!migration.map.keepsStripes() || now.engine().hasScans())) {
+            throw new IllegalStateException("the volume is being reshaped: wait for the end");
+        }
+        var resync = new ResyncScan(now.engine(), migration, options,
+                progress == null ? new Progress(StripeSet.EMPTY, 0) : progress);
+        resync.start();
+        return resync;
+    }
+
+    @Override
+    public Scrub scrub(boolean repairs, ScanOptions options) {
+        requireOneLayout();
+        var scrub = new ScrubScan(engine(), options, repairs);
+        scrub.start();
+        return scrub;
+    }
+
+    /**
+     * Advances the time, for {@link lunar.raid.FailurePolicy#stallTicks}. The owner of the volume calls this at regular intervals.
+     */
+    public void tick() {
+        engine().tick();
+        Migration migration = body.migration();
+        if (migration != null) {
+            migration.tick();
+        }
+    }
+
+    /**
+     * Takes no more requests, and waits for the end of those in progress. Members stay open, and scans go on. Called
+     * before a volume is stopped in order.
+     */
+    public void drain() {
+        synchronized (this) {
+            drained = true;
+        }
+        Trampoline.runBeforeWaiting();
+        Uninterrupted.run(this::awaitIdle);
+    }
+
+    /**
+     * Ends all requests, then closes the members. Blocks for as long as members take.
+     */
+    @Override
+    public void close() throws StorageException {
+        var refused = new ArrayList<BlockRequest>();
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            drained = true;
+            closed = true;
+            refused.addAll(waiting);
+            waiting.clear();
+        }
+        engine().close();
+        Migration migration = body.migration();
+        if (migration != null) {
+            migration.close();
+        }
+        refused.forEach(request -> request.endGuarded(engine().gone(request)));
+        StorageException failure = null;
+        for (int slot = 0; slot < layout().shape().members(); slot++) {
+            Member member = engine().slots().member(slot);
+            if (member != null) {
+                try {
+                    member.device.close();
+                } catch (StorageException e) {
+                    failure = e;
+                }
+            }
+        }
+        Trampoline.runBeforeWaiting();
+        Uninterrupted.run(this::awaitIdle);
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    private synchronized void awaitIdle() throws InterruptedException {
+        while (inFlight > 0) {
+            wait();
+        }
+    }
+}

@@ -1,0 +1,396 @@
+package lunar.raid.metadata;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import lunar.block.Size;
+import lunar.raid.SlotState;
+import lunar.raid.layout.Layout;
+import lunar.raid.metadata.Composition.LeftOut;
+import lunar.raid.metadata.Composition.Resync;
+import lunar.raid.metadata.Composition.Slot;
+import lunar.raid.metadata.Composition.Use;
+import lunar.raid.metadata.record.Consistency;
+import lunar.raid.metadata.record.MemberRecord;
+import lunar.raid.metadata.record.Superblock;
+import lunar.raid.metadata.record.SuperblockReading;
+import lunar.raid.metadata.record.VolumeDescription;
+import lunar.raid.metadata.record.VolumeRecord;
+
+/**
+ * Decides whether and how devices make up a volume, from their superblocks alone, in whatever order they come. The
+ * newest record of the volume counts. Does no I/O.
+ *
+ * <p><b>Missing members.</b> A member does not learn that it was given up. So where members are absent that the newest
+ * record calls ACTIVE, these may have been used since without the others, if they suffice for that; and if they do not,
+ * the volume starts degraded. Either is for the operator to decide: {@link Consent}. A volume that was degraded already
+ * starts by itself with the members that it had then.
+ *
+ * <p><b>Members that are up to date.</b> Each change of the record is stable on every member that it calls ACTIVE
+ * before the next change is begun ({@link lunar.raid.metadata.superblock.Superblocks} ensures that). So when everything stops in the middle of a
+ * change, members that are ACTIVE in the newest record are at most one event behind it; a member further behind has
+ * missed something.
+ */
+public final class Assembly {
+    private final List<Candidate> candidates;
+    private final List<LeftOut> leftOut = new ArrayList<>();
+    /** Superblocks by index of their candidate. */
+    private final Map<Integer, Superblock> found = new LinkedHashMap<>();
+    private final Consent consent;
+
+    private Assembly(List<Candidate> candidates, Consent consent) {
+        this.candidates = List.copyOf(candidates);
+        this.consent = consent;
+    }
+
+    /** The result of an assembly. */
+    public sealed interface Outcome {
+        /** The volume can be put together. */
+        record Assembled(Composition composition) implements Outcome {}
+
+        /**
+         * The volume cannot be put together.
+         *
+         * @param why one line for a person, which says what to do
+         */
+        record Refused(String why) implements Outcome {}
+    }
+
+    /** Ends the decision. */
+    private static final class RefusedException extends Exception {
+        RefusedException(String why) { super(why); }
+    }
+
+    /** Decides; no member may be away that had all data. */
+    public static Outcome of(List<Candidate> candidates) {
+        return of(candidates, Consent.NONE);
+    }
+
+    /** Decides. */
+    public static Outcome of(List<Candidate> candidates, Consent consent) {
+        try {
+            return new Outcome.Assembled(new Assembly(candidates, consent).decide());
+        } catch (RefusedException e) {
+            return new Outcome.Refused(String.valueOf(e.getMessage()));
+        }
+    }
+
+    private Composition decide() throws RefusedException {
+        sort();
+        refuseForeign();
+        refuseDoubled();
+        int newest = newest();
+        VolumeRecord volume = superblock(newest).volume();
+        refuseDisagreement(newest);
+        var slots = new ArrayList<Slot>();
+        for (int slot = 0; slot < volume.description().slots(); slot++) {
+            slots.add(slot(volume, slot));
+        }
+        var spares = new ArrayList<>(
+                Collections.nCopies(volume.spares().size(), Composition.NONE));
+        for (int index : found.keySet()) {
+            int line = volume.lineOf(superblock(index).memberUuid());
+            if (line < 0) {
+                leftOut.add(new LeftOut(index, "it was taken out of volume "
+                        + volume.description().title()));
+            } else if (line >= volume.description().slots() && fits(index, volume, line)) {
+                spares.set(line - volume.description().slots(), index);
+            }
+        }
+        var composition = new Composition(volume, slots, spares, leftOut, resync(volume));
+        refuseTooFew(composition);
+        refuseWithoutConsent(composition);
+        return composition;
+    }
+
+    /** A spare that does not fit any more is no reason to refuse the volume. */
+    private boolean fits(int index, VolumeRecord volume, int line) {
+        try {
+            refuseChangedSize(index, volume, line);
+            return true;
+        } catch (RefusedException e) {
+            leftOut.add(new LeftOut(index, String.valueOf(e.getMessage())));
+            return false;
+        }
+    }
+
+    private Superblock superblock(int index) {
+        Superblock superblock = found.get(index);
+        if (superblock == null) {
+            throw new IllegalStateException("candidate " + index + " has no superblock");
+        }
+        return superblock;
+    }
+
+    private String uri(int index) { return candidates.get(index).uri(); }
+
+    /** A device without a superblock may be a member that was wiped: that is a loss, which the volume may outlive. */
+    private void sort() throws RefusedException {
+        for (int i = 0; i < candidates.size(); i++) {
+            switch (candidates.get(i).reading()) {
+                case SuperblockReading.Found(Superblock superblock) -> found.put(i, superblock);
+                case SuperblockReading.Blank() ->
+                    leftOut.add(new LeftOut(i, "there is no superblock on it"));
+                case SuperblockReading.Damaged(String why) ->
+                    leftOut.add(new LeftOut(i, "its superblock is damaged: " + why));
+                case SuperblockReading.Unreadable(String why) ->
+                    leftOut.add(new LeftOut(i, "it cannot be read: " + why));
+                case SuperblockReading.Unknown(String what) ->
+                    throw new RefusedException(uri(i) + " has a superblock of " + what
+                            + ", which this program does not know: use a newer one");
+            }
+        }
+        if (found.isEmpty()) {
+            throw new RefusedException("no member of a volume among " + candidates.size()
+                    + " devices" + reasons());
+        }
+    }
+
+    /** The volume is the one that most of them belong to. */
+    private void refuseForeign() throws RefusedException {
+        var members = new LinkedHashMap<UUID, List<Integer>>();
+        found.forEach((index, superblock) -> members
+                .computeIfAbsent(superblock.volume().description().uuid(), _ -> new ArrayList<>())
+                .add(index));
+        if (members.size() > 1) {
+            List<Integer> most = members.values().stream().max(Comparator.comparingInt(List::size))
+                    .orElseThrow();
+            for (List<Integer> others : members.values()) {
+                if (!others.equals(most)) {
+                    throw new RefusedException(uri(others.getFirst()) + " belongs to volume "
+                            + title(others.getFirst()) + ", and " + uri(most.getFirst())
+                            + " to volume " + title(most.getFirst())
+                            + ": name the members of one volume");
+                }
+            }
+        }
+    }
+
+    private String title(int index) { return superblock(index).volume().description().title(); }
+
+    private void refuseDoubled() throws RefusedException {
+        var seen = new HashMap<UUID, Integer>();
+        for (var entry : found.entrySet()) {
+            Integer other = seen.put(entry.getValue().memberUuid(), entry.getKey());
+            if (other != null) {
+                throw new RefusedException(uri(other) + " and " + uri(entry.getKey())
+                        + " are both member " + entry.getValue().memberUuid() + " of volume "
+                        + title(other) + ": the same device by two ways, or a copy; name one");
+            }
+        }
+    }
+
+    /** Of those with the most events a spare is the last choice. */
+    private int newest() {
+        return found.entrySet().stream()
+                .max(Comparator.<Map.Entry<Integer, Superblock>>comparingLong(
+                        one -> one.getValue().volume().events())
+                        .thenComparing(one -> !isSpare(one.getValue())))
+                .orElseThrow()
+                .getKey();
+    }
+
+    private static boolean isSpare(Superblock superblock) {
+        return superblock.member().state() == SlotState.SPARE;
+    }
+
+    /** Whether one part of the members went on without the other, and the other without the one. */
+    private void refuseDisagreement(int newest) throws RefusedException {
+        VolumeRecord volume = superblock(newest).volume();
+        for (var entry : found.entrySet()) {
+            if (isSpare(entry.getValue())) { // it has no data, and may have missed anything
+                continue;
+            }
+            VolumeRecord other = entry.getValue().volume();
+            boolean changed = !other.description().equals(volume.description());
+            if (other.events() == volume.events() && !other.equals(volume)) {
+                throw apart(newest, entry.getKey());
+            }
+            if (other.events() < volume.events() && !changed
+                    && other.slotsThatAre(SlotState.ACTIVE) != 0
+                    && goneApart(volume, other)) {
+                throw apart(newest, entry.getKey());
+            }
+        }
+    }
+
+    private RefusedException apart(int one, int other) {
+        return new RefusedException(uri(one) + " and " + uri(other) + " of volume " + title(one)
+                + " were in use without each other and tell different stories: name only those"
+                + " whose data you want");
+    }
+
+    /**
+     * An older record that the newer one grew out of has members in common with it, but for its own that were lost. One
+     * that was being rebuilt then, and has all data now, got them from members of the older record: without these it
+     * could not be used.
+     */
+    private static boolean goneApart(VolumeRecord newer, VolumeRecord older) {
+        for (int slot = 0; slot < newer.description().slots(); slot++) {
+            MemberRecord then = older.members().get(slot);
+            MemberRecord now = newer.members().get(slot);
+            boolean belonged = then.state() == SlotState.ACTIVE
+                    || then.state() == SlotState.REBUILDING;
+            if (belonged && now.state() == SlotState.ACTIVE && then.uuid().equals(now.uuid())) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private Slot slot(VolumeRecord volume, int slot) throws RefusedException {
+        MemberRecord member = volume.members().get(slot);
+        Optional<Integer> candidate = found.keySet().stream()
+                .filter(index -> superblock(index).memberUuid().equals(member.uuid())).findFirst();
+        if (candidate.isEmpty()) {
+            return new Slot(Use.MISSING, Composition.NONE,
+                    member.uuid().equals(MemberRecord.NOBODY)
+                            ? "it has no member"
+                            : "its member " + member.uuid() + " is missing");
+        }
+        int index = candidate.get();
+        refuseChangedSize(index, volume, slot);
+        long events = superblock(index).volume().events();
+        boolean current = events >= volume.events() - 1;
+        return switch (member.state()) {
+            case ACTIVE -> current
+                    ? new Slot(Use.IN_SYNC, index, "")
+                    : stale(volume, index, "it has missed " + (volume.events() - events)
+                            + " changes of the volume");
+            case REBUILDING -> current
+                    ? new Slot(Use.REBUILDING, index, "it is being rebuilt")
+                    : new Slot(Use.STALE, index, "it was being rebuilt and has missed changes");
+            case FAILED -> stale(volume, index,
+                    member.isOut()
+                            ? "it was taken out by hand, or for medium errors"
+                            : "it had failed");
+            case SPARE -> throw new IllegalStateException("a spare in slot " + slot);
+        };
+    }
+
+    /** Returns a stale member's slot; the bitmap has what it missed if it had all data when the coverage began. */
+    private Slot stale(VolumeRecord volume, int index, String why) {
+        VolumeRecord known = superblock(index).volume();
+        MemberRecord then = superblock(index).member();
+        boolean covered = volume.description().consistency() != Consistency.NONE
+                && then.state() == SlotState.ACTIVE && known.events() >= volume.coveredSince();
+        return covered
+                ? new Slot(Use.STALE_COVERED, index, why + "; the bitmap has what it missed")
+                : new Slot(Use.STALE, index, why);
+    }
+
+    private void refuseChangedSize(int index, VolumeRecord volume, int line)
+            throws RefusedException {
+        Candidate candidate = candidates.get(index);
+        VolumeDescription what = volume.description();
+        if (candidate.blockSize() != what.blockSize()) {
+            throw new RefusedException(candidate.uri() + " has blocks of " + candidate.blockSize()
+                    + " bytes, and volume " + what.title() + " was made with blocks of "
+                    + what.blockSize() + ": open it as it was then");
+        }
+        long needed = what.layout().dataBytes()
+                + volume.members().get(line).dataBlocks() * what.blockSize();
+        if (candidate.sizeBytes() < needed) {
+            throw new RefusedException(candidate.uri() + " has become smaller: it has "
+                    + Size.format(candidate.sizeBytes()) + ", and volume " + what.title()
+                    + " uses " + Size.format(needed)
+                    + " of it: give it its size back, or leave it out");
+        }
+    }
+
+    private static Resync resync(VolumeRecord volume) {
+        if (!volume.description().level().isRedundant()) {
+            return Resync.NONE;
+        }
+        if (volume.resyncNext() != VolumeRecord.IN_SYNC) {
+            return Resync.WHOLE;
+        }
+        if (volume.clean()) {
+            return Resync.NONE;
+        }
+        return volume.description().consistency() == Consistency.NONE
+                ? Resync.WHOLE
+                : Resync.DIRTY;
+    }
+
+    private void refuseTooFew(Composition composition) throws RefusedException {
+        VolumeRecord volume = composition.volume();
+        int slots = volume.description().slots();
+        long lost = Layout.all(slots) & ~composition.inSync();
+        if (!volume.survives(lost)) {
+            var why = new StringBuilder("volume ").append(volume.description().title())
+                    .append(" cannot be had from ").append(Long.bitCount(composition.inSync()))
+                    .append(" of its ").append(slots).append(" members (")
+                    .append(volume.description().level()).append(needs(volume)).append(")");
+            String separator = ": ";
+            for (int slot = 0; slot < slots; slot++) {
+                Slot one = composition.slots().get(slot);
+                if (one.use() != Use.IN_SYNC) {
+                    why.append(separator).append("slot ").append(slot);
+                    if (one.candidate() != Composition.NONE) {
+                        why.append(" (").append(uri(one.candidate())).append(')');
+                    }
+                    why.append(": ").append(one.why());
+                    separator = "; ";
+                }
+            }
+            throw new RefusedException(why.append(reasons()).toString());
+        }
+    }
+
+    private void refuseWithoutConsent(Composition composition) throws RefusedException {
+        VolumeRecord volume = composition.volume();
+        long away = composition.away();
+        if (away == 0) {
+            return;
+        }
+        long others = Layout.all(volume.description().slots()) & ~away;
+        boolean mayBeOld = volume.mayHaveDoneWithout(others);
+        if (consent.includes(mayBeOld ? Consent.FORCED : Consent.DEGRADED)) {
+            return;
+        }
+        var who = new StringBuilder();
+        String separator = "";
+        for (long left = away; left != 0; left &= left - 1) {
+            int slot = Long.numberOfTrailingZeros(left);
+            who.append(separator).append("slot ").append(slot).append(": ")
+                    .append(composition.slots().get(slot).why());
+            separator = "; ";
+        }
+        throw new RefusedException("volume " + volume.description().title()
+                + (mayBeOld
+                        ? " may have been used without the members that are here, whose data would"
+                                + " be old then: connect the others, or force it if these are lost"
+                                + " for good ("
+                        : " would start degraded: connect all members, or let it start without (")
+                + who + ")" + reasons());
+    }
+
+    private static String needs(VolumeRecord volume) {
+        int slots = volume.description().slots();
+        return switch (volume.description().level()) {
+            case LINEAR, RAID0 -> " needs all";
+            case RAID1 -> " needs 1";
+            case RAID5 -> " needs " + (slots - 1);
+            case RAID6 -> " needs " + (slots - 2);
+            case RAID10 -> volume.reshape() == null
+                    ? " needs one of each pair"
+                    : ", which is being reshaped, needs one of each pair of before and of after";
+        };
+    }
+
+    /** Why candidates are not used, for the end of a line. */
+    private String reasons() {
+        var reasons = new StringBuilder();
+        for (LeftOut one : leftOut) {
+            reasons.append("; ").append(uri(one.candidate())).append(": ").append(one.why());
+        }
+        return reasons.toString();
+    }
+}

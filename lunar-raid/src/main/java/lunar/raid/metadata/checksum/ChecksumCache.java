@@ -1,0 +1,370 @@
+package lunar.raid.metadata.checksum;
+
+import java.util.ArrayDeque;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import lunar.block.BlockRequest;
+import lunar.block.MediumException;
+import lunar.block.StorageException;
+import lunar.raid.metadata.page.Page;
+import lunar.raid.metadata.page.WaitLine;
+import lunar.raid.metadata.page.Waiter;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Caches pages of a member's checksums, up to its capacity. Changed pages are written in rounds, each of all pages that
+ * are changed when it begins: for a flush, which waits for it, where there is no room for others, and when half of all
+ * are changed. Failures go to the requests that wait, as if the member's data had failed; a page that cannot be read
+ * says nothing of its blocks.
+ *
+ * <p>A request gets all its pages at once, first come, first served: so none waits for another one that waits.
+ */
+final class ChecksumCache {
+    /** The default capacity, in pages of a member: 16 MiB. */
+    static final int CAPACITY = 4096;
+    private static final int WRITES_AT_ONCE = 16;
+
+    /** How a request is sent to the member: queued, or executed by this thread. */
+    @FunctionalInterface
+    interface Way {
+        void go(BlockRequest request);
+    }
+
+    /** A request for a page. */
+    private final class PageIo implements BlockRequest.Completion {
+        private final BlockRequest request = new BlockRequest().onCompletion(this);
+        private final Page copy = new Page();
+        private ChecksumPage page = new ChecksumPage();
+        private Way way = _ -> {};
+        private boolean isWrite;
+
+        void prepare(ChecksumPage of, boolean writes) {
+            page = of;
+            isWrite = writes;
+            long lba = area.pageAtBytes(of.number) / area.blockSize();
+            int blocks = Page.BYTES / area.blockSize();
+            if (writes) {
+                copy.segment().copyFrom(of.page.segment());
+                area.seal(copy, of.number);
+                request.asWrite(lba, blocks, copy.segment(), false);
+            } else {
+                request.asRead(lba, blocks, of.page.segment());
+            }
+        }
+
+        @Override
+        public void completed(BlockRequest ended, @Nullable StorageException failure) {
+            synchronized (ChecksumCache.this) {
+                if (isWrite) {
+                    written(page, failure);
+                } else {
+                    loaded(page, failure);
+                }
+                freeIos.push(this);
+            }
+            advance(way);
+        }
+    }
+
+    private final ChecksumArea area;
+    private final int capacity;
+    /** Guarded by this, as all below; the one that was used longest ago comes first. */
+    private final Map<Long, ChecksumPage> pages = new LinkedHashMap<>(16, 0.75f, true);
+    private final ArrayDeque<ChecksumPage> freePages = new ArrayDeque<>();
+    private final ArrayDeque<PageIo> freeIos = new ArrayDeque<>();
+    private final ArrayDeque<ChecksumPage> toLoad = new ArrayDeque<>();
+    private final ArrayDeque<ChecksumPage> toWrite = new ArrayDeque<>();
+    /** Requests that wait for room. */
+    private final WaitLine waiting = new WaitLine();
+    /** Requests that wait for the next round, and for the one under way. */
+    private final WaitLine gathering = new WaitLine();
+    private final WaitLine flying = new WaitLine();
+    private final WaitLine ready = new WaitLine();
+    private int dirty;
+    private int writing;
+    private boolean inRound;
+    private boolean hasFailed;
+    private @Nullable StorageException roundFailure;
+    private boolean draining;
+
+    /** @param capacity pages at most; at least twice those of the longest request */
+    ChecksumCache(ChecksumArea area, int capacity) {
+        this.area = area;
+        this.capacity = capacity;
+    }
+
+    // --- for requests ---
+
+    /** Whether all pages of a request are there, and stay until it is released; if not, it is told. */
+    boolean acquire(ChecksumRequest request, Way way) {
+        synchronized (this) {
+            if (!waiting.isEmpty() || !grant(request)) {
+                waiting.add(request);
+            } else if (request.lacking == 0) {
+                return true;
+            }
+        }
+        advance(way);
+        return false;
+    }
+
+    /** The request is told when all that is changed now has been written. */
+    void flush(ChecksumRequest request, Way way) {
+        synchronized (this) {
+            gathering.add(request);
+        }
+        advance(way);
+    }
+
+    /** A request needs its pages no more. */
+    void release(ChecksumRequest request, Way way) {
+        boolean isAwaited;
+        synchronized (this) {
+            for (int i = 0; i < request.pages.size(); i++) {
+                request.pages.get(i).pins--;
+            }
+            request.pages.clear();
+            isAwaited = !waiting.isEmpty() || isCrowded();
+        }
+        if (isAwaited) {
+            advance(way);
+        }
+    }
+
+    /** Its blocks have these checksums from now on; UNKNOWN where nothing is known any more. */
+    synchronized void put(ChecksumRequest request, int[] sums) {
+        for (int i = 0; i < request.blocks; i++) {
+            put(request.pageOf(i), request.block + i, sums[i]);
+        }
+    }
+
+    private void put(ChecksumPage page, long block, int sum) {
+        if (page.sum(block) != sum) {
+            page.sum(block, sum);
+            if (!page.isDirty) {
+                page.isDirty = true;
+                dirty++;
+            }
+        }
+    }
+
+    /**
+     * Compares what was read.
+     *
+     * @param adopts whether what is not known is taken for right
+     * @return the first block of the request that has another checksum; -1 where none has
+     */
+    synchronized int check(ChecksumRequest request, int[] sums, boolean adopts) {
+        for (int i = 0; i < request.blocks; i++) {
+            int known = request.pageOf(i).sum(request.block + i);
+            if (known != ChecksumFormat.UNKNOWN && known != sums[i]) {
+                return i;
+            }
+        }
+        for (int i = 0; adopts && i < request.blocks; i++) {
+            put(request.pageOf(i), request.block + i, sums[i]);
+        }
+        return -1;
+    }
+
+    /** Pages in memory. */
+    synchronized int size() { return pages.size(); }
+
+    // --- pages ---
+
+    private boolean grant(ChecksumRequest request) {
+        int absent = 0;
+        for (long number = request.firstPage(); number <= request.lastPage(); number++) {
+            ChecksumPage page = pages.get(number);
+            if (page == null) {
+                absent++;
+            } else {
+                page.pins++;
+            }
+        }
+        boolean fits = makeRoom(pages.size() + absent - capacity);
+        for (long number = request.firstPage(); number <= request.lastPage(); number++) {
+            ChecksumPage page = pages.get(number);
+            if (!fits) {
+                if (page != null) {
+                    page.pins--;
+                }
+                continue;
+            }
+            if (page == null) {
+                ChecksumPage free = freePages.poll();
+                page = (free == null ? new ChecksumPage() : free).reset(number);
+                page.pins++;
+                pages.put(number, page);
+                toLoad.add(page);
+            }
+            request.pages.add(page);
+            if (!page.isLoaded) {
+                page.waiters.add(request);
+                request.lacking++;
+            }
+        }
+        return fits;
+    }
+
+    private boolean makeRoom(int count) {
+        int left = count;
+        var all = left > 0 ? pages.values().iterator() : null;
+        while (left > 0 && all != null && all.hasNext()) {
+            ChecksumPage page = all.next();
+            if (page.mayGo()) {
+                all.remove();
+                freePages.push(page);
+                left--;
+            }
+        }
+        return left <= 0;
+    }
+
+    private void loaded(ChecksumPage page, @Nullable StorageException failure) {
+        boolean isUnreadable = failure instanceof MediumException;
+        if (failure != null && !isUnreadable) {
+            page.failure = failure;
+            pages.remove(page.number);
+        } else if (isUnreadable || !area.isMine(page.page, page.number)) {
+            page.page.clear();
+        }
+        page.isLoaded = true;
+        for (int i = 0; i < page.waiters.size(); i++) {
+            ChecksumRequest request = page.waiters.get(i);
+            request.why = request.why == null ? page.failure : request.why;
+            request.lacking--;
+            if (request.lacking == 0) {
+                ready.add(request);
+            }
+        }
+        page.waiters.clear();
+    }
+
+    private void written(ChecksumPage page, @Nullable StorageException failure) {
+        writing--;
+        page.isWriting = false;
+        if (failure != null) {
+            roundFailure = failure;
+            if (!page.isDirty) {
+                page.isDirty = true;
+                dirty++;
+            }
+        }
+    }
+
+    // --- what is to be done ---
+
+    /** Does what there is to do. One thread at a time does it; others leave it to that one. */
+    private void advance(Way way) {
+        synchronized (this) {
+            if (draining) {
+                return;
+            }
+            draining = true;
+        }
+        boolean more = true;
+        while (more) {
+            more = step(way);
+        }
+    }
+
+    private boolean step(Way way) {
+        Waiter told;
+        PageIo io = null;
+        StorageException why = null;
+        synchronized (this) {
+            told = ready.poll();
+            if (told instanceof ChecksumRequest request) {
+                why = request.why;
+            } else {
+                io = nextIo();
+                if (io == null && !decide()) {
+                    draining = false;
+                    return false;
+                }
+            }
+        }
+        if (told != null) {
+            told.stable(why);
+        } else if (io != null) {
+            io.way = way;
+            way.go(io.request);
+        }
+        return true;
+    }
+
+    private @Nullable PageIo nextIo() {
+        boolean mayWrite = inRound && writing < WRITES_AT_ONCE && !toWrite.isEmpty();
+        if (toLoad.isEmpty() && !mayWrite) {
+            return null;
+        }
+        PageIo free = freeIos.poll();
+        PageIo io = free == null ? new PageIo() : free;
+        if (!toLoad.isEmpty()) {
+            io.prepare(toLoad.remove(), false);
+        } else {
+            ChecksumPage page = toWrite.remove();
+            page.isDirty = false;
+            dirty--;
+            page.isWriting = true;
+            writing++;
+            io.prepare(page, true);
+        }
+        return io;
+    }
+
+    /** Goes on where that is possible. */
+    private boolean decide() {
+        if (inRound && toWrite.isEmpty() && writing == 0) {
+            endRound();
+            return true;
+        }
+        boolean lacksRoom = false;
+        if (waiting.first() instanceof ChecksumRequest first) {
+            if (grant(first)) {
+                waiting.poll();
+                if (first.lacking == 0) {
+                    ready.add(first);
+                }
+                return true;
+            }
+            lacksRoom = true;
+        }
+        if (!inRound && (!gathering.isEmpty() || (lacksRoom && dirty > 0)
+                || (isCrowded() && !hasFailed))) {
+            beginRound();
+            return true;
+        }
+        return false;
+    }
+
+    private boolean isCrowded() { return dirty > capacity / 2; }
+
+    private void beginRound() {
+        inRound = true;
+        roundFailure = null;
+        flying.takeAll(gathering);
+        for (ChecksumPage page : pages.values()) {
+            if (page.isDirty) {
+                toWrite.add(page);
+            }
+        }
+    }
+
+    private void endRound() {
+        inRound = false;
+        hasFailed = roundFailure != null;
+        tell(flying);
+        if (hasFailed) { // nor is there room
+            tell(waiting);
+        }
+    }
+
+    private void tell(WaitLine line) {
+        while (line.poll() instanceof ChecksumRequest request) {
+            request.why = roundFailure;
+            ready.add(request);
+        }
+    }
+}

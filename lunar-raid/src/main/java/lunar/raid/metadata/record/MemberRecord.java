@@ -1,0 +1,63 @@
+package lunar.raid.metadata.record;
+
+import java.util.UUID;
+import lunar.raid.SlotState;
+
+/**
+ * A line of a volume's table of members.
+ *
+ * @param uuid which member; {@link #NOBODY} for a slot that has none, which is FAILED
+ * @param state what it is for
+ * @param dataBlocks blocks of its data area that the volume uses; of a spare, all it has
+ * @param rebuiltStripes of a member that is being rebuilt, the stripe up to which all is there; else 0
+ * @param isOut whether it was taken out, by a person or for errors of its medium: it is FAILED until a person wants it
+ *        back, or another in its place
+ */
+public record MemberRecord(UUID uuid, SlotState state, long dataBlocks, long rebuiltStripes,
+        boolean isOut) {
+    /** The UUID of no member. */
+    public static final UUID NOBODY = new UUID(0, 0);
+
+    public MemberRecord {
+        if (dataBlocks <= 0 || rebuiltStripes < 0 || rebuiltStripes > dataBlocks) {
+            throw new IllegalArgumentException("member " + uuid + " has " + dataBlocks
+                    + " blocks and is rebuilt up to stripe " + rebuiltStripes);
+        }
+        if (rebuiltStripes != 0 && state != SlotState.REBUILDING) {
+            throw new IllegalArgumentException(
+                    "member " + uuid + " is " + state + " and half rebuilt");
+        }
+        if (isOut && state != SlotState.FAILED) {
+            throw new IllegalArgumentException(
+                    "member " + uuid + " is " + state + " and taken out");
+        }
+        if (uuid.equals(NOBODY) && state != SlotState.FAILED) {
+            throw new IllegalArgumentException("nobody is " + state);
+        }
+    }
+
+    /** Creates the record of a member that is not taken out. */
+    public MemberRecord(UUID uuid, SlotState state, long dataBlocks, long rebuiltStripes) {
+        this(uuid, state, dataBlocks, rebuiltStripes, false);
+    }
+
+    /** A member that has all its data. */
+    public static MemberRecord active(UUID uuid, long dataBlocks) {
+        return new MemberRecord(uuid, SlotState.ACTIVE, dataBlocks, 0);
+    }
+
+    /** Returns this member in another state; one that was taken out remains so while it is FAILED. */
+    public MemberRecord as(SlotState other) {
+        return new MemberRecord(uuid, other, dataBlocks, 0, isOut && other == SlotState.FAILED);
+    }
+
+    /** Returns this member, FAILED and taken out. */
+    public MemberRecord out() {
+        return new MemberRecord(uuid, SlotState.FAILED, dataBlocks, 0, true);
+    }
+
+    /** Returns this member, being rebuilt, with the stripes before this one done. */
+    public MemberRecord rebuilt(long stripes) {
+        return new MemberRecord(uuid, SlotState.REBUILDING, dataBlocks, stripes);
+    }
+}

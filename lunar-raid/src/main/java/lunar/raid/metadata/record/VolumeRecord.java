@@ -1,0 +1,247 @@
+package lunar.raid.metadata.record;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.IntFunction;
+import lunar.block.BlockDevice;
+import lunar.block.InvalidRequestException;
+import lunar.raid.RaidMember;
+import lunar.raid.SlotState;
+import lunar.raid.layout.Layout;
+import lunar.raid.layout.Shape;
+import lunar.raid.metadata.page.Page;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A volume as its superblocks tell it, which all members have alike. Immutable.
+ *
+ * @param description what it is
+ * @param events how often this record was changed; a member with fewer has missed something
+ * @param clean whether it was stopped in order
+ * @param resyncNext the stripe where the comparison of all goes on; {@link #IN_SYNC} where none is due
+ * @param coveredSince the intent bitmap has all that was written since the record had so many events
+ * @param members the slots' members, then spares
+ * @param reshape how far it has been reshaped; null where it is not being reshaped
+ */
+public record VolumeRecord(VolumeDescription description, long events, boolean clean,
+        long resyncNext, long coveredSince, List<MemberRecord> members,
+        @Nullable ReshapeRecord reshape) {
+    /** No comparison is due. */
+    public static final long IN_SYNC = -1;
+
+    public VolumeRecord {
+        members = List.copyOf(members);
+        if (events <= 0 || events >= Page.MAX_GENERATION || coveredSince < 0
+                || coveredSince > events || resyncNext < IN_SYNC) {
+            throw new IllegalArgumentException("impossible: events " + events + ", covered since "
+                    + coveredSince + ", next stripe " + resyncNext);
+        }
+        if (members.size() < description.slots() || members.size() > Superblock.MAX_MEMBERS) {
+            throw new IllegalArgumentException(members.size() + " lines in the table of a volume "
+                    + "of " + description.slots() + " members");
+        }
+        var seen = new HashSet<UUID>();
+        for (int i = 0; i < members.size(); i++) {
+            MemberRecord member = members.get(i);
+            if ((member.state() == SlotState.SPARE) != i >= description.slots()) {
+                throw new IllegalArgumentException(
+                        "line " + i + " of the table is " + member.state());
+            }
+            if (!member.uuid().equals(MemberRecord.NOBODY) && !seen.add(member.uuid())) {
+                throw new IllegalArgumentException(
+                        "member " + member.uuid() + " is twice in the table");
+            }
+            MetadataLayout layout = description.layout();
+            if (member.dataBlocks() > (Long.MAX_VALUE
+                    - Math.max(MetadataLayout.MAX_BYTES, layout.dataBytes()))
+                    / description.blockSize()
+                    || (i < description.slots() && layout.hasSums()
+                            && !layout.coversBlocks(member.dataBlocks()))) {
+                throw new IllegalArgumentException("member " + member.uuid() + " has "
+                        + member.dataBlocks() + " blocks");
+            }
+        }
+        long room = Layout.of(shape(description, members)).volumeBlocks();
+        if (description.volumeBlocks() > room) {
+            throw new IllegalArgumentException("a volume of " + description.volumeBlocks()
+                    + " blocks where there is room for " + room);
+        }
+        if (reshape != null) {
+            reshape.check(description, shape(description, members));
+        }
+    }
+
+    /**
+     * Returns the members for the slots of the engine.
+     *
+     * @param devices by slot; null for one that is not there
+     * @param dataOffset in blocks
+     */
+    public List<RaidMember> raidMembers(IntFunction<@Nullable BlockDevice> devices,
+            long dataOffset) {
+        var slots = new ArrayList<RaidMember>();
+        for (int slot = 0; slot < description.slots(); slot++) {
+            BlockDevice device = devices.apply(slot);
+            MemberRecord line = members.get(slot);
+            slots.add(device == null || line.state() == SlotState.FAILED
+                    ? RaidMember.missing()
+                    : new RaidMember(device, dataOffset, line.state(), line.rebuiltStripes()));
+        }
+        return slots;
+    }
+
+    /** A volume that is not being reshaped. */
+    public VolumeRecord(VolumeDescription description, long events, boolean clean,
+            long resyncNext, long coveredSince, List<MemberRecord> members) {
+        this(description, events, clean, resyncNext, coveredSince, members, null);
+    }
+
+    /** How the volume lies on its members. */
+    public Shape shape() {
+        return shape(description, members);
+    }
+
+    private static Shape shape(VolumeDescription description, List<MemberRecord> members) {
+        return new Shape(description.level(), description.blockSize(), description.chunkBlocks(),
+                members.subList(0, description.slots()).stream().map(MemberRecord::dataBlocks)
+                        .toList());
+    }
+
+    /** Returns a new volume with all data on its members; to be compared from the first stripe on. */
+    public static VolumeRecord of(VolumeDescription description, List<MemberRecord> members) {
+        return new VolumeRecord(description, 1, true, 0, 1, members);
+    }
+
+    /** The line of the table with this member, or -1. */
+    public int lineOf(UUID member) {
+        for (int i = 0; i < members.size(); i++) {
+            if (members.get(i).uuid().equals(member)) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    /** The lines of spares. */
+    public List<MemberRecord> spares() {
+        return members.subList(description.slots(), members.size());
+    }
+
+    /** Returns this record with one line more: a spare. */
+    public VolumeRecord withSpare(UUID uuid, long dataBlocks) {
+        var changed = new ArrayList<>(members);
+        changed.add(new MemberRecord(uuid, SlotState.SPARE, dataBlocks, 0));
+        return withMembers(changed);
+    }
+
+    /** Without the line of a spare; the same where it has none. */
+    public VolumeRecord withoutSpare(UUID uuid) {
+        int line = lineOf(uuid);
+        if (line < description.slots()) {
+            return this;
+        }
+        var changed = new ArrayList<>(members);
+        changed.remove(line);
+        return withMembers(changed);
+    }
+
+    /** The member of a slot taken out by a person, where it is FAILED; else the same. */
+    public VolumeRecord withOut(int slot) {
+        MemberRecord line = members.get(slot);
+        return line.state() == SlotState.FAILED ? with(slot, line.out()) : this;
+    }
+
+    /** The slots in this state, as bits. */
+    public long slotsThatAre(SlotState state) {
+        long slots = 0;
+        for (int slot = 0; slot < description.slots(); slot++) {
+            if (members.get(slot).state() == state) {
+                slots |= 1L << slot;
+            }
+        }
+        return slots;
+    }
+
+    /** Whether each slot has a member with all data. */
+    public boolean isWhole() {
+        return Long.bitCount(slotsThatAre(SlotState.ACTIVE)) == description.slots();
+    }
+
+    /** Whether the member of a slot, which is being rebuilt, has its part of a stripe. */
+    public boolean hasRebuilt(int slot, long stripe) {
+        MemberRecord member = members.get(slot);
+        return member.state() == SlotState.REBUILDING && stripe < member.rebuiltStripes();
+    }
+
+    /** Whether every block can be had, wherever it is now, while the members of these slots are lost. */
+    public boolean survives(long lostSlots) {
+        return reshape == null
+                ? Layout.of(shape()).survives(lostSlots)
+                : reshape.map(this).survives(lostSlots);
+    }
+
+    /**
+     * Whether the volume may have been in use without these slots by members that have a record next to this one:
+     * before it began to be reshaped, or after that.
+     */
+    public boolean mayHaveDoneWithout(long slots) {
+        return Layout.of(shape()).survives(slots)
+                || (reshape != null && reshape.rows() == 0 && reshape.stagedRows() == 0
+                        && reshape.map(this).before().survives(slots));
+    }
+
+    /** Another line in the table. */
+    public VolumeRecord with(int line, MemberRecord member) {
+        var changed = new ArrayList<>(members);
+        changed.set(line, member);
+        return withMembers(changed);
+    }
+
+    /** Another table. */
+    public VolumeRecord withMembers(List<MemberRecord> changed) {
+        return new VolumeRecord(description, events, clean, resyncNext, coveredSince, changed,
+                reshape);
+    }
+
+    /** Stopped in order, or not. */
+    public VolumeRecord withClean(boolean changed) {
+        return new VolumeRecord(description, events, changed, resyncNext, coveredSince, members,
+                reshape);
+    }
+
+    /** Compared up to this stripe. */
+    public VolumeRecord withResyncNext(long changed) {
+        return new VolumeRecord(description, events, clean, changed, coveredSince, members,
+                reshape);
+    }
+
+    /** A volume that has grown. */
+    public VolumeRecord withDescription(VolumeDescription changed) {
+        return new VolumeRecord(changed, events, clean, resyncNext, coveredSince, members,
+                reshape);
+    }
+
+    /** Reshaped so far; null where it is not being reshaped. */
+    public VolumeRecord withReshape(@Nullable ReshapeRecord changed) {
+        return new VolumeRecord(description, events, clean, resyncNext, coveredSince, members,
+                changed);
+    }
+
+    /**
+     * The next record; while a member is out, the bitmap covers what was written since the last one without. What a
+     * reshape writes it does not cover.
+     */
+    public VolumeRecord next() {
+        return new VolumeRecord(description, events + 1, clean, resyncNext,
+                isWhole() || reshape != null ? events + 1 : coveredSince, members, reshape);
+    }
+
+    public void requireFailed(int slot) throws InvalidRequestException {
+        SlotState state = members.get(slot).state();
+        if (state != SlotState.FAILED) {
+            throw new InvalidRequestException("slot " + slot + " is " + state);
+        }
+    }
+}

@@ -1,0 +1,234 @@
+package lunar.raid.metadata.superblock;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.UUID;
+import lunar.raid.SlotState;
+import lunar.raid.layout.Level;
+import lunar.raid.metadata.page.Page;
+import lunar.raid.metadata.record.Consistency;
+import lunar.raid.metadata.record.MemberRecord;
+import lunar.raid.metadata.record.MetadataLayout;
+import lunar.raid.metadata.record.ReshapeRecord;
+import lunar.raid.metadata.record.Superblock;
+import lunar.raid.metadata.record.SuperblockReading;
+import lunar.raid.metadata.record.VolumeDescription;
+import lunar.raid.metadata.record.VolumeRecord;
+import org.jspecify.annotations.Nullable;
+
+/** The bytes of a {@link Superblock}: docs/raid-format.md, "Superblock". */
+final class SuperblockCodec {
+    static final long MAGIC = Page.magic("LUNARAID");
+    static final int FORMAT_VERSION = 1;
+
+    private static final int MEMBER = 40;
+    private static final int LINE = 56;
+    private static final int FLAGS = 60;
+    private static final int FEATURES = 64;
+    private static final int LEVEL = 68;
+    private static final int CONSISTENCY = 72;
+    private static final int BLOCK_SIZE = 76;
+    private static final int CHUNK_BLOCKS = 80;
+    private static final int SLOTS = 84;
+    private static final int LINES = 88;
+    private static final int JOURNAL_SECTIONS = 92;
+    private static final int REGION_STRIPES = 96;
+    private static final int EVENTS = 104;
+    private static final int CREATED_MS = 112;
+    private static final int VOLUME_BLOCKS = 120;
+    private static final int DATA_AT = 128;
+    private static final int BITMAP_AT = 136;
+    private static final int BAD_BLOCKS_AT = 144;
+    private static final int JOURNAL_AT = 152;
+    private static final int JOURNAL_LENGTH = 160;
+    private static final int JOURNAL_DEVICE = 168;
+    private static final int JOURNAL_KEY = 184;
+    private static final int RESYNC_NEXT = 200;
+    private static final int COVERED_SINCE = 208;
+    private static final int SLOTS_BEFORE = 216;
+    private static final int STAGED_ROWS = 220;
+    private static final int RESHAPED_ROWS = 224;
+    private static final int SUMS_AT = 248;
+    private static final int NAME = 256;
+    private static final int NAME_BYTES = 64;
+    private static final int TABLE = 512;
+    private static final int TABLE_LINE_BYTES = 40;
+
+    private static final int LINE_UUID = 0;
+    private static final int LINE_DATA_BLOCKS = 16;
+    private static final int LINE_REBUILT_STRIPES = 24;
+    private static final int LINE_STATE = 32;
+
+    private static final int FLAG_CLEAN = 1;
+    /** FAILED, and taken out by a person, or for errors of its medium. */
+    private static final int CODE_OUT = 5;
+    private static final int FEATURE_SUMS = 1;
+    /** The volume is being reshaped. */
+    private static final int FEATURE_RESHAPE = 2;
+    private static final int CODE_LINEAR = 255;
+
+    private SuperblockCodec() {}
+
+    static void encode(Superblock superblock, Page page) {
+        VolumeRecord volume = superblock.volume();
+        VolumeDescription what = volume.description();
+        ByteBuffer to = page.clear().bytes();
+        Page.putUuid(to, MEMBER, superblock.memberUuid());
+        to.putInt(LINE, superblock.line());
+        to.putInt(FLAGS, volume.clean() ? FLAG_CLEAN : 0);
+        to.putInt(FEATURES, what.layout().hasSums() ? FEATURE_SUMS : 0);
+        to.putInt(LEVEL, code(what.level())).putInt(CONSISTENCY, what.consistency().code());
+        to.putInt(BLOCK_SIZE, what.blockSize()).putInt(CHUNK_BLOCKS, what.chunkBlocks());
+        to.putInt(SLOTS, what.slots()).putInt(LINES, volume.members().size());
+        to.putLong(REGION_STRIPES, what.regionStripes());
+        to.putLong(EVENTS, volume.events()).putLong(CREATED_MS, what.createdMs());
+        to.putLong(VOLUME_BLOCKS, what.volumeBlocks());
+        MetadataLayout layout = what.layout();
+        to.putLong(DATA_AT, layout.dataBytes()).putLong(BITMAP_AT, layout.bitmapBytes());
+        to.putLong(BAD_BLOCKS_AT, layout.badBlocksBytes());
+        to.putLong(JOURNAL_AT, layout.journalBytes());
+        to.putLong(JOURNAL_LENGTH, layout.journalLengthBytes());
+        to.putInt(JOURNAL_SECTIONS, layout.journalSections());
+        to.putLong(SUMS_AT, layout.sumsBytes());
+        UUID journal = what.journalDevice();
+        Page.putUuid(to, JOURNAL_DEVICE, journal == null ? MemberRecord.NOBODY : journal);
+        Page.putUuid(to, JOURNAL_KEY, what.journalKey());
+        to.putLong(RESYNC_NEXT, volume.resyncNext());
+        to.putLong(COVERED_SINCE, volume.coveredSince());
+        ReshapeRecord reshape = volume.reshape();
+        if (reshape != null) {
+            to.putInt(FEATURES, to.getInt(FEATURES) | FEATURE_RESHAPE);
+            to.putInt(SLOTS_BEFORE, reshape.slotsBefore());
+            to.putInt(STAGED_ROWS, reshape.stagedRows()).putLong(RESHAPED_ROWS, reshape.rows());
+        }
+        to.put(NAME, what.name().getBytes(StandardCharsets.US_ASCII));
+        for (int i = 0; i < volume.members().size(); i++) {
+            MemberRecord member = volume.members().get(i);
+            int at = TABLE + i * TABLE_LINE_BYTES;
+            Page.putUuid(to, at + LINE_UUID, member.uuid());
+            to.putLong(at + LINE_DATA_BLOCKS, member.dataBlocks());
+            to.putLong(at + LINE_REBUILT_STRIPES, member.rebuiltStripes());
+            to.put(at + LINE_STATE, (byte) (member.isOut() ? CODE_OUT : code(member.state())));
+        }
+        page.seal(MAGIC, FORMAT_VERSION, superblock.generation(), what.uuid());
+    }
+
+    static SuperblockReading decode(Page page) {
+        if (!page.hasMagic(MAGIC)) {
+            return new SuperblockReading.Blank();
+        }
+        if (!page.isWhole()) {
+            return new SuperblockReading.Damaged("its checksum is wrong");
+        }
+        if (page.version() != FORMAT_VERSION) {
+            return new SuperblockReading.Unknown("format version " + page.version());
+        }
+        if ((page.bytes().getInt(FEATURES) & ~(FEATURE_SUMS | FEATURE_RESHAPE)) != 0) {
+            return new SuperblockReading.Unknown(
+                    "features " + Integer.toHexString(page.bytes().getInt(FEATURES)) + "h");
+        }
+        try {
+            var superblock = parse(page);
+            // What is reserved is 0, and there is one way to say a thing: else a later program has more to say.
+            var again = new Page();
+            encode(superblock, again);
+            if (again.segment().mismatch(page.segment()) >= 0) {
+                return new SuperblockReading.Damaged("byte "
+                        + again.segment().mismatch(page.segment()) + " is not as it must be");
+            }
+            return new SuperblockReading.Found(superblock);
+        } catch (IllegalArgumentException e) {
+            return new SuperblockReading.Damaged(String.valueOf(e.getMessage()));
+        }
+    }
+
+    private static Superblock parse(Page page) {
+        ByteBuffer from = page.bytes();
+        var layout = new MetadataLayout(from.getLong(BITMAP_AT), from.getLong(BAD_BLOCKS_AT),
+                from.getLong(JOURNAL_AT), from.getLong(JOURNAL_LENGTH),
+                from.getInt(JOURNAL_SECTIONS), from.getLong(SUMS_AT), from.getLong(DATA_AT));
+        UUID journal = Page.uuid(from, JOURNAL_DEVICE);
+        var what = new VolumeDescription(page.volume(), name(from), from.getLong(CREATED_MS),
+                level(from.getInt(LEVEL)), from.getInt(BLOCK_SIZE), from.getInt(CHUNK_BLOCKS),
+                from.getInt(SLOTS), from.getLong(VOLUME_BLOCKS),
+                Consistency.of(from.getInt(CONSISTENCY)), from.getLong(REGION_STRIPES),
+                Page.uuid(from, JOURNAL_KEY), orNull(journal), layout);
+        int lines = from.getInt(LINES);
+        if (lines < 0 || lines > Superblock.MAX_MEMBERS) {
+            throw new IllegalArgumentException("a table of " + lines + " lines");
+        }
+        var members = new ArrayList<MemberRecord>(lines);
+        for (int i = 0; i < lines; i++) {
+            int at = TABLE + i * TABLE_LINE_BYTES;
+            int code = from.get(at + LINE_STATE);
+            members.add(new MemberRecord(Page.uuid(from, at + LINE_UUID),
+                    code == CODE_OUT ? SlotState.FAILED : state(code),
+                    from.getLong(at + LINE_DATA_BLOCKS),
+                    from.getLong(at + LINE_REBUILT_STRIPES), code == CODE_OUT));
+        }
+        var volume = new VolumeRecord(what, from.getLong(EVENTS),
+                (from.getInt(FLAGS) & FLAG_CLEAN) != 0, from.getLong(RESYNC_NEXT),
+                from.getLong(COVERED_SINCE), members, reshape(from));
+        return new Superblock(page.generation(), from.getInt(LINE), volume);
+    }
+
+    private static @Nullable ReshapeRecord reshape(ByteBuffer from) {
+        return (from.getInt(FEATURES) & FEATURE_RESHAPE) == 0
+                ? null
+                : new ReshapeRecord(from.getInt(SLOTS_BEFORE), from.getLong(RESHAPED_ROWS),
+                        from.getInt(STAGED_ROWS));
+    }
+
+    private static @Nullable UUID orNull(UUID uuid) {
+        return uuid.equals(MemberRecord.NOBODY) ? null : uuid;
+    }
+
+    private static String name(ByteBuffer from) {
+        var bytes = new byte[NAME_BYTES];
+        from.get(NAME, bytes);
+        int length = 0;
+        while (length < NAME_BYTES && bytes[length] != 0) {
+            length++;
+        }
+        return new String(bytes, 0, length, StandardCharsets.US_ASCII);
+    }
+
+    private static int code(SlotState state) {
+        return switch (state) {
+            case ACTIVE -> 1;
+            case FAILED -> 2;
+            case REBUILDING -> 3;
+            case SPARE -> 4;
+        };
+    }
+
+    private static SlotState state(int code) {
+        for (SlotState state : SlotState.values()) {
+            if (code(state) == code) {
+                return state;
+            }
+        }
+        throw new IllegalArgumentException("no state has the number " + code);
+    }
+
+    private static int code(Level level) {
+        return switch (level) {
+            case LINEAR -> CODE_LINEAR;
+            case RAID0 -> 0;
+            case RAID1 -> 1;
+            case RAID5 -> 5;
+            case RAID6 -> 6;
+            case RAID10 -> 10;
+        };
+    }
+
+    private static Level level(int code) {
+        for (Level level : Level.values()) {
+            if (code(level) == code) {
+                return level;
+            }
+        }
+        throw new IllegalArgumentException("no level has the number " + code);
+    }
+}

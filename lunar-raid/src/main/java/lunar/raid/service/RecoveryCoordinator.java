@@ -1,0 +1,594 @@
+package lunar.raid.service;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import lunar.block.BlockDevice;
+import lunar.block.BusyException;
+import lunar.block.DeviceGoneException;
+import lunar.block.InvalidRequestException;
+import lunar.block.MediumException;
+import lunar.block.StorageException;
+import lunar.block.WriteProtectedException;
+import lunar.raid.BackgroundScan;
+import lunar.raid.ScanOptions;
+import lunar.raid.SlotState;
+import lunar.raid.VolumeState;
+import lunar.raid.engine.VolumeEngine;
+import lunar.raid.metadata.Creation;
+import lunar.raid.metadata.VolumeMetadata;
+import lunar.raid.metadata.record.Superblock;
+import lunar.raid.metadata.record.SuperblockReading;
+import lunar.raid.metadata.superblock.SuperblockStore;
+
+/**
+ * Restores a volume's redundancy: reopens missing members with exponential backoff, activates spares, and resumes
+ * rebuilds and the resync. Requests of operators (fail, remove, replace, add) go the same way, so that slots change one
+ * at a time.
+ */
+final class RecoveryCoordinator {
+    /** Number of the longest backoff periods without a failure after which earlier failures are forgotten. */
+    private static final int WELL = 10;
+
+    private final VolumeEngine volume;
+    private volatile VolumeMetadata metadata;
+    private volatile KeptState kept;
+    private final SparePool spares;
+    private final BackgroundScans scans;
+    private final MemberOpener opener;
+    private final RunTiming timing;
+    private final Executor workers;
+    private final Consumer<VolumeEvent> events;
+    private final AtomicBoolean isTending = new AtomicBoolean();
+    /** Held while a slot gets another member; its holder may block. */
+    private final ReentrantLock changing = new ReentrantLock();
+    /** Guarded by this, as are the next two. */
+    private final List<SlotRecovery> slots = new ArrayList<>();
+    private final List<String> others = new ArrayList<>();
+    /** The earliest time at which a resync or reshape is begun again. */
+    private final Map<ScanKind, Long> nextNs = new EnumMap<>(ScanKind.class);
+    private volatile boolean closing;
+
+    RecoveryCoordinator(VolumeEngine volume, VolumeOpening.Opened opened, KeptState kept,
+            SparePool spares,
+            BackgroundScans scans, MemberOpener opener, RunTiming timing, Executor workers,
+            Consumer<VolumeEvent> events) {
+        this.volume = volume;
+        this.metadata = opened.metadata();
+        this.kept = kept;
+        this.spares = spares;
+        this.scans = scans;
+        this.opener = opener;
+        this.timing = timing;
+        this.workers = workers;
+        this.events = events;
+        long now = System.nanoTime();
+        for (int slot = 0; slot < opened.uris().size(); slot++) {
+            var care = new SlotRecovery(opened.uris().get(slot), now);
+            care.why = opened.composition().slots().get(slot).why();
+            care.isOut = metadata.record().members().get(slot).isOut();
+            slots.add(care);
+        }
+        others.addAll(opened.others());
+    }
+
+    // --- state ---
+
+    synchronized String uri(int slot) { return slots.get(slot).uri; }
+
+    /** Returns the number of slots that have both a state here and a place in the volume. */
+    synchronized int slotCount() {
+        return Math.min(slots.size(), volume.shape().members());
+    }
+
+    synchronized String why(int slot) { return slots.get(slot).why; }
+
+    /** Notes that a slot's member has failed. */
+    synchronized void failed(int slot, StorageException cause) {
+        SlotRecovery care = slots.get(slot);
+        care.why = String.valueOf(cause.getMessage());
+        care.isOut |= cause instanceof MediumException || cause instanceof WriteProtectedException;
+        care.failedNs = System.nanoTime();
+        boolean wasWell = care.failedNs - care.wholeNs > WELL * timing.lastRetry().toNanos();
+        care.failures = wasWell ? 1 : care.failures + 1;
+        care.nextNs = care.failedNs + timing.retryAfter(care.failures).toNanos();
+    }
+
+    /** Notes that a slot has all data again. */
+    synchronized void whole(int slot) {
+        slots.get(slot).why = "";
+        slots.get(slot).wholeNs = System.nanoTime();
+    }
+
+    // --- tending ---
+
+    /** Tends slots, scans and spares on a thread of its own, unless that is under way. */
+    void tend() {
+        if (!closing && isTending.compareAndSet(false, true)) {
+            workers.execute(() -> {
+                try {
+                    tendNow();
+                } finally {
+                    isTending.set(false);
+                }
+            });
+            if (!spares.isEmpty()) {
+                workers.execute(spares::tend);
+            }
+        }
+    }
+
+    /** Begins scans that are due and need no device opened. */
+    void tendScans() {
+        VolumeState state = volume.state();
+        if (!state.serving()) {
+            return;
+        }
+        if (volume.isReshaping()) { // failed slots are tended when it is complete
+            tendReshape();
+            return;
+        }
+        if (state.resyncedStripes() >= 0 && !scans.has(ScanKind.RESYNC, -1)
+                && isDue(ScanKind.RESYNC)) {
+            boolean _ = scans.begin(ScanKind.RESYNC, -1, volume::resync);
+        }
+        for (int slot = 0; slot < state.slots().size(); slot++) {
+            int one = slot;
+            if (state.slots().get(slot) == SlotState.REBUILDING
+                    && !scans.has(ScanKind.REBUILD, slot) && isDue(slot)) {
+                try {
+                    boolean _ = scans.begin(ScanKind.REBUILD, slot,
+                            how -> volume.rebuild(one, how));
+                } catch (IllegalArgumentException _) {
+                    // It has failed just now.
+                }
+            }
+        }
+    }
+
+    /** Begins the reshape, or first the resync that a crash has left due, unless that is to come afterwards. */
+    private void tendReshape() {
+        boolean isStale = volume.state().resyncedStripes() >= 0 && !volume.reshapesFirst();
+        ScanKind kind = isStale ? ScanKind.RESYNC : ScanKind.RESHAPE;
+        if (scans.has(ScanKind.RESYNC, -1) || scans.has(ScanKind.RESHAPE, -1)
+                || !isDue(kind)) {
+            return;
+        }
+        boolean begun = false;
+        try {
+            begun = scans.begin(kind, -1, isStale ? this::resync : volume::reshape);
+        } catch (IllegalStateException _) {
+            // It is complete, or another scan is just ending.
+        }
+        if (!begun) { // such as while growing still holds all scans
+            soon(kind);
+        }
+    }
+
+    private BackgroundScan resync(ScanOptions how) {
+        return volume.resync(how.withOnEnd(scan -> {
+            how.onEnd().accept(scan);
+            tendScans();
+        }));
+    }
+
+    /** Lets a scan begin at the next tick, however recently the last one began. */
+    private synchronized void soon(ScanKind kind) {
+        nextNs.remove(kind);
+    }
+
+    /** @throws BusyException while blocks are being moved, since other changes wait for that */
+    void requireOneLayout() throws BusyException {
+        if (volume.isReshaping()) {
+            throw new BusyException("the volume is being reshaped: wait until that has ended");
+        }
+    }
+
+    private void tendNow() {
+        tendScans();
+        for (int slot = 0; slot < slotCount() && !closing && !volume.isReshaping(); slot++) {
+            if (isWaiting(slot)) {
+                tend(slot);
+            }
+        }
+    }
+
+    private boolean isWaiting(int slot) {
+        VolumeState state = volume.state();
+        return state.serving() && !volume.isReshaping()
+                && state.slots().get(slot) == SlotState.FAILED;
+    }
+
+    private void tend(int slot) {
+        if (isDue(slot) && !isOut(slot) && bringBack(slot)) {
+            return;
+        }
+        if (isSpareDue(slot)) {
+            takeSpare(slot);
+        }
+    }
+
+    private synchronized boolean isDue(int slot) { return slots.get(slot).isDue(timing); }
+
+    private synchronized boolean isDue(ScanKind kind) {
+        long now = System.nanoTime();
+        if (now - nextNs.getOrDefault(kind, now) < 0) {
+            return false;
+        }
+        nextNs.put(kind, now + timing.lastRetry().toNanos());
+        return true;
+    }
+
+    private synchronized boolean isOut(int slot) { return slots.get(slot).isOut; }
+
+    private synchronized boolean isSpareDue(int slot) {
+        return !spares.isEmpty() && System.nanoTime() - slots.get(slot).failedNs >= timing
+                .spareAfter().toNanos();
+    }
+
+    // --- members that come back ---
+
+    private boolean bringBack(int slot) {
+        closeFailed(slot);
+        var tried = new ArrayList<String>();
+        tried.add(uri(slot));
+        synchronized (this) {
+            others.stream().filter(uri -> !tried.contains(uri)).forEach(tried::add);
+        }
+        String why = "";
+        for (String uri : tried) {
+            if (uri.isEmpty() || closing || isTaken(slot, uri)) {
+                continue;
+            }
+            Optional<String> obstacle = bringBack(slot, uri, false);
+            if (obstacle.isEmpty()) {
+                return true;
+            }
+            why = why.isEmpty() ? obstacle.get() : why;
+        }
+        note(slot, why);
+        return false;
+    }
+
+    /** Closes the member of a slot if it has failed, not one that has just come into the slot. */
+    private void closeFailed(int slot) {
+        BlockDevice before = volume.member(slot);
+        if (volume.state().slots().get(slot) == SlotState.FAILED) {
+            Candidates.closeQuietly(before);
+        }
+    }
+
+    private synchronized boolean isTaken(int slot, String uri) {
+        for (int other = 0; other < slots.size(); other++) {
+            if (other != slot && slots.get(other).uri.equals(uri)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Reopens a slot's member; returns why that failed, or empty if it is back and gets what it missed. */
+    private Optional<String> bringBack(int slot, String uri, boolean isWanted) {
+        BlockDevice device = null;
+        try {
+            device = opener.open(uri);
+            SuperblockReading reading = new SuperblockStore(device).read();
+            UUID wanted = metadata.record().members().get(slot).uuid();
+            if (!(reading instanceof SuperblockReading.Found(Superblock found))
+                    || !found.memberUuid().equals(wanted)
+                    || !found.volume().description().uuid()
+                            .equals(metadata.record().description().uuid())) {
+                Candidates.closeQuietly(device);
+                return Optional.of("there is a device, and it is not the member of this slot: "
+                        + "replace it");
+            }
+            if (found.volume().events() > metadata.record().events()) {
+                Candidates.closeQuietly(device);
+                return Optional.of("it was used without the other members: replace it, where what"
+                        + " was written to it then is to be lost");
+            }
+            boolean covered = metadata.bitmap() != null
+                    && found.member().state() == SlotState.ACTIVE
+                    && found.volume().events() >= metadata.record().coveredSince();
+            changing.lock();
+            try {
+                if (!isWaiting(slot) || (isOut(slot) && !isWanted) || isTaken(slot, uri)) { // another thread was faster
+                    Candidates.closeQuietly(device);
+                    return Optional.of("");
+                }
+                put(slot, uri, device, wanted, covered,
+                        new VolumeEvent.MemberReturned(slot, uri, covered));
+            } finally {
+                changing.unlock();
+            }
+            return Optional.empty();
+        } catch (StorageException | IllegalArgumentException e) {
+            Candidates.closeQuietly(device);
+            return Optional.of(String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** Puts a device in a slot that has failed, reports that, and begins its rebuild. */
+    private void put(int slot, String uri, BlockDevice device, UUID member, boolean covered,
+            VolumeEvent told) throws StorageException {
+        requireFit(device, uri);
+        awaitFree(slot);
+        metadata.admit(slot, device, member, !covered);
+        changed(slot, uri);
+        events.accept(told);
+        long at = dataOffset();
+        boolean _ = scans.begin(ScanKind.REBUILD, slot, how -> covered
+                ? volume.readmit(slot, device, at, metadata::missed, how)
+                : volume.replace(slot, device, at, how));
+    }
+
+    /** Waits until another member may come into a slot. */
+    private void awaitFree(int slot) throws StorageException {
+        awaitNoted(slot);
+        boolean isFree;
+        try {
+            isFree = scans.awaitEnd(ScanKind.REBUILD, slot, timing.stop());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new DeviceGoneException("interrupted", e);
+        }
+        if (closing) {
+            throw new DeviceGoneException("the volume is being closed");
+        }
+        if (!isFree) {
+            throw new BusyException("a rebuild of slot " + slot + " does not end: try again");
+        }
+    }
+
+    private void awaitNoted(int slot) throws StorageException {
+        try {
+            kept.awaitFailed(slot, timing.stop());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new DeviceGoneException("interrupted", e);
+        }
+    }
+
+    /** Notes that a device, another one or the same again, is in a slot. */
+    private synchronized void changed(int slot, String uri) {
+        SlotRecovery care = slots.get(slot);
+        if (!care.uri.equals(uri)) {
+            others.remove(uri);
+            care.uri = uri;
+        }
+        care.why = "";
+        care.isOut = false;
+    }
+
+    private long dataOffset() {
+        var what = metadata.record().description();
+        return what.layout().dataBytes() / what.blockSize();
+    }
+
+    private void requireFit(BlockDevice device, String uri) throws InvalidRequestException {
+        if (device.blockSize() != volume.blockSize()) {
+            throw new InvalidRequestException(uri + " has blocks of " + device.blockSize()
+                    + " bytes, and the volume of " + volume.blockSize());
+        }
+        long needed = dataOffset() + Collections.max(volume.shape().memberBlocks());
+        if (device.blockCount() < needed) {
+            throw new InvalidRequestException(uri + " is too small: it has "
+                    + device.sizeBytes() + " bytes, and a member needs "
+                    + needed * device.blockSize());
+        }
+    }
+
+    private synchronized void note(int slot, String why) {
+        if (!why.isEmpty()) {
+            slots.get(slot).why = why;
+        }
+    }
+
+    // --- spares ---
+
+    private void takeSpare(int slot) {
+        changing.lock();
+        try {
+            if (!closing && isWaiting(slot)) {
+                awaitFree(slot);
+                Optional<SparePool.Taken> taken = spares.take(slot);
+                if (taken.isPresent()) {
+                    put(slot, taken.get());
+                }
+            }
+        } catch (StorageException | IllegalArgumentException e) {
+            note(slot, String.valueOf(e.getMessage()));
+        } finally {
+            changing.unlock();
+        }
+    }
+
+    private void put(int slot, SparePool.Taken spare) {
+        boolean begun = false;
+        try {
+            changed(slot, spare.uri());
+            events.accept(new VolumeEvent.MemberReplaced(slot, spare.uri(), true));
+            begun = scans.begin(ScanKind.REBUILD, slot,
+                    how -> volume.replace(slot, spare.device(), dataOffset(), how));
+        } finally {
+            if (!begun) { // the volume ends; the device is still a spare
+                Candidates.closeQuietly(spare.device());
+            }
+        }
+    }
+
+    // --- operator requests ---
+
+    /** Takes a slot's member out, until the operator wants it back. */
+    void fail(int slot) throws StorageException {
+        changing.lock();
+        try {
+            requireSpareable(slot);
+            metadata.takeOut(slot, _ -> {});
+            failNow(slot, "taken out by hand");
+            awaitNoted(slot);
+            TableChange.await(kept -> metadata.takeOut(slot, kept), timing.stop());
+        } finally {
+            changing.unlock();
+        }
+    }
+
+    /** Returns the slot of a device, named by its URI or the slot's number; -1 if it is in none. */
+    synchronized int slotOf(String name) {
+        for (int slot = 0; slot < slots.size(); slot++) {
+            if (slots.get(slot).uri.equals(name) || Integer.toString(slot).equals(name)) {
+                return slot;
+            }
+        }
+        return -1;
+    }
+
+    /** Takes back a member that was taken out, or is away. Blocks. */
+    void takeBack(int slot) throws StorageException {
+        requireOneLayout();
+        if (volume.state().slots().get(slot) != SlotState.FAILED) {
+            throw new InvalidRequestException(uri(slot) + " is in slot " + slot
+                    + " already, and at work");
+        }
+        closeFailed(slot);
+        Optional<String> obstacle = bringBack(slot, uri(slot), true);
+        if (obstacle.isPresent() && volume.state().slots().get(slot) == SlotState.FAILED) {
+            throw new InvalidRequestException(uri(slot) + " does not come back into slot " + slot
+                    + ": " + obstacle.get());
+        }
+    }
+
+    private void requireSpareable(int slot) throws InvalidRequestException {
+        VolumeState state = volume.state();
+        if (state.slots().get(slot) != SlotState.FAILED) {
+            long lost = 1L << slot;
+            for (int other = 0; other < state.slots().size(); other++) {
+                lost |= state.slots().get(other) == SlotState.ACTIVE ? 0 : 1L << other;
+            }
+            if (!volume.shape().level().isRedundant() || !volume.survives(lost)) {
+                throw new InvalidRequestException("the volume cannot do without slot " + slot
+                        + " now: its data would be lost");
+            }
+        }
+    }
+
+    private void failNow(int slot, String why) throws StorageException {
+        requireSpareable(slot);
+        synchronized (this) {
+            slots.get(slot).isOut = true;
+        }
+        boolean _ = volume.fail(slot, new DeviceGoneException(why));
+        synchronized (this) {
+            slots.get(slot).isOut = true;
+            slots.get(slot).why = why;
+        }
+        BlockDevice device = volume.member(slot);
+        workers.execute(() -> Candidates.closeQuietly(device));
+    }
+
+    /**
+     * Puts another device in a slot; fails its member first if it has not failed.
+     *
+     * @param force whether what is on the device may be destroyed
+     */
+    void replace(int slot, String uri, boolean force) throws StorageException {
+        changing.lock();
+        try {
+            replaceNow(slot, uri, force);
+        } finally {
+            changing.unlock();
+        }
+    }
+
+    private void replaceNow(int slot, String uri, boolean force) throws StorageException {
+        requireOneLayout();
+        if (isTaken(slot, uri)) {
+            throw new InvalidRequestException(uri + " is a member already");
+        }
+        if (uri.equals(uri(slot))) { // the same URI, with a new device
+            failNow(slot, "replaced");
+            Candidates.closeQuietly(volume.member(slot));
+        }
+        Optional<BlockDevice> spare = spares.withdraw(uri);
+        BlockDevice device = spare.isPresent() ? spare.get() : opener.open(uri);
+        boolean done = false;
+        try {
+            requireFit(device, uri);
+            Optional<String> occupant = force ? Optional.empty() : Creation.occupant(device);
+            if (occupant.isPresent()) {
+                throw new InvalidRequestException(uri + " has " + occupant.get()
+                        + ", which would be destroyed: name another device, or force it");
+            }
+            if (volume.state().slots().get(slot) != SlotState.FAILED) {
+                failNow(slot, "replaced by " + uri);
+            }
+            put(slot, uri, device, UUID.randomUUID(), false,
+                    new VolumeEvent.MemberReplaced(slot, uri, false));
+            done = true;
+        } finally {
+            if (!done) {
+                device.close();
+                if (spare.isPresent()) {
+                    spares.add(uri, true); // as it was
+                }
+            }
+        }
+    }
+
+    /** Adds a member; returns its slot. Blocks. */
+    int grow(Growing growing, String uri, boolean force) throws StorageException {
+        changing.lock();
+        try {
+            if (isTaken(-1, uri) || spares.has(uri)) {
+                throw new InvalidRequestException(uri + " is a member or a spare already");
+            }
+            BlockDevice device = opener.open(uri);
+            boolean done = false;
+            int slot = volume.shape().members();
+            try {
+                spares.keepStill(() -> growing.grow(metadata, uri, device, force));
+                done = true;
+            } finally {
+                if (!done) {
+                    device.close();
+                }
+            }
+            synchronized (this) {
+                slots.get(slot).uri = uri;
+            }
+            events.accept(new VolumeEvent.MemberAdded(slot, uri));
+            tendScans();
+            return slot;
+        } finally {
+            changing.unlock();
+        }
+    }
+
+    /** Called when the volume is to resume with one more slot; its URI is set soon after. */
+    synchronized void grown(VolumeMetadata other, KeptState keptOther) {
+        metadata = other;
+        kept = keptOther;
+        slots.add(new SlotRecovery("", System.nanoTime()));
+        soon(ScanKind.RESHAPE);
+    }
+
+    /** Begins nothing more, and waits for changes in progress; returns false if that takes too long. */
+    boolean end(Duration most) throws InterruptedException {
+        closing = true;
+        boolean hasEnded = changing.tryLock(most.toNanos(), TimeUnit.NANOSECONDS);
+        if (hasEnded) {
+            changing.unlock();
+        }
+        return hasEnded;
+    }
+}

@@ -1,0 +1,37 @@
+package lunar.raid.simulation;
+
+/**
+ * What may go wrong in a simulation, beside requests that must be sent again.
+ *
+ * @param losses members that are gone, stall, tear or cannot read a range, within what the level promises
+ * @param crashes of all at once, at any moment
+ * @param metadata whether the volume has superblocks, bitmap and journal; else its state is kept by the simulation
+ * @param checksums whether members have checksums; then bits change by themselves, too
+ * @param bitmap whether volumes of copies have an intent bitmap
+ * @param caches members that lose their volatile cache and stay, and that are cut off with writes under way
+ * @param excess unreadable ranges beyond what the level promises: reads of what is lost fail, until it is written
+ */
+record Faults(boolean losses, boolean crashes, boolean metadata, boolean checksums,
+        boolean bitmap, boolean caches, boolean excess) {
+    Faults(boolean losses, boolean crashes, boolean metadata, boolean checksums, boolean bitmap) {
+        this(losses, crashes, metadata, checksums, bitmap, false, false);
+    }
+
+    Faults(boolean losses, boolean crashes, boolean metadata, boolean checksums) {
+        this(losses, crashes, metadata, checksums, true);
+    }
+
+    Faults(boolean losses, boolean crashes, boolean metadata) {
+        this(losses, crashes, metadata, false);
+    }
+
+    /** The same, and members lose their caches. */
+    Faults withCaches(boolean has) {
+        return new Faults(losses, crashes, metadata, checksums, bitmap, has, excess);
+    }
+
+    /** The same, and more is lost than the level survives. */
+    Faults withExcess() {
+        return new Faults(losses, crashes, metadata, checksums, bitmap, caches, true);
+    }
+}

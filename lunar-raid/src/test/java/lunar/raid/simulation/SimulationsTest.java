@@ -1,0 +1,56 @@
+package lunar.raid.simulation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Arrays;
+import lunar.raid.simulation.Tally.Event;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What {@code make simulate} plays: each kind of trouble comes in numbers, and what it has found stays mended. */
+class SimulationsTest {
+    private static final int RUNS = 400;
+    /** Fewer would be chance. */
+    private static final int FEW = 5;
+
+    @Test
+    void shouldMeetEachKindOfTroubleInNumbers() {
+        var simulations = new Simulations(1, RUNS);
+        simulations.play();
+        assertThat(simulations.failures()).isEmpty();
+        Tally tally = simulations.tally();
+        assertThat(tally.of(Event.RUN)).isEqualTo(RUNS);
+        assertThat(Arrays.stream(Event.values()).filter(event -> tally.of(event) < FEW))
+                .as("%s", tally).isEmpty();
+    }
+
+    /** A write that missed a slot was logged before a crash would find that the slot had failed. */
+    @ParameterizedTest
+    @ValueSource(longs = {1_003_540, 1_008_606, 1_008_781, 1_018_224, 1_018_242, 1_028_745,
+            1_033_098, 1_037_409, 1_038_163, 1_044_098, 1_048_290, 1_052_123})
+    void shouldNotLogWithoutASlotThatACrashWouldFind(long seed) {
+        Simulation.withoutChecksums(seed).run();
+    }
+
+    /** What the journal had for a slot from before it failed came back over what a rebuild had put there. */
+    @ParameterizedTest
+    @ValueSource(longs = {1_021_412, 1_039_314, 1_039_649, 1_046_484})
+    void shouldNotReplayWhatIsOlderThanARebuild(long seed) {
+        Simulation.withoutChecksums(seed).run();
+    }
+
+    /** A flush left a slot out, and was acknowledged before a crash would find that the slot had failed. */
+    @ParameterizedTest
+    @ValueSource(longs = {2_011_750_481L})
+    void shouldNotFlushWithoutASlotThatACrashWouldFind(long seed) {
+        Simulation.withoutChecksums(seed).run();
+    }
+
+    /** No new member came in that took shorter writes than those that had the journal at the start. */
+    @ParameterizedTest
+    @ValueSource(longs = {2_011_811_220L})
+    void shouldTakeMembersThatTakeShorterWrites(long seed) {
+        Simulation.withoutChecksums(seed).run();
+    }
+}
