@@ -2,7 +2,7 @@ package lunar.block;
 
 import org.jspecify.annotations.Nullable;
 
-/** The request was aborted from outside: a reset, a lost path (ABORTED COMMAND). */
+/** The request was aborted by a reset or the loss of a path (ABORTED COMMAND). */
 public final class AbortedException extends StorageException {
     public AbortedException(String message) { this(message, null); }
 

@@ -9,77 +9,81 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A device of equal blocks that are read and written at random: memory, a file, a disk, a LUN on a target, a
- * RAID volume, a filter over any of these.
+ * A device with randomly accessible blocks of equal size: memory, a file, a disk, a LUN on a target, a RAID volume, or
+ * a filter over any of these.
  *
- * <p><b>Two forms.</b> {@link #execute} runs a request on the calling thread and returns when it is done;
- * {@link #submit} queues it, returns without waiting for the medium, and the request's completion tells the end.
- * Everything else is convenience over these two. Requests in flight at once are unordered; a caller that needs an order
- * waits for the first before it submits the second.
+ * <p><b>Two primitives.</b> {@link #execute} performs a request on the calling thread and returns when it is done;
+ * {@link #submit} queues it and returns without waiting for the medium, and the completion of the request receives the
+ * result. All other I/O methods are conveniences over these two. Requests in flight at once are unordered; a caller
+ * that needs an order waits for the first before it submits the second.
  *
  * <p><b>Durability.</b> A completed write may be in a volatile cache. It is on stable storage once a flush
  * submitted after its completion has completed, or if it carried FUA. A read after a completed write returns what
  * was written. A failed write leaves each of its blocks old, new or unreadable, never mixed within a physical
  * block.
  *
- * <p><b>Threads.</b> All methods may be called by any thread at any time. After {@link #close} every call fails
- * with {@link DeviceGoneException}; requests in flight end, one way or the other, before close returns.
+ * <p><b>Threads.</b> All methods may be called by any thread at any time. After {@link #close} every request fails
+ * with {@link DeviceGoneException}; requests in flight complete or fail before close returns.
  *
- * <p>The contract is executable: {@code BlockDeviceContract} in lunar-testkit runs on every implementation.
+ * <p><b>Implementations</b> validate and complete requests by {@link lunar.block.spi.RequestValidation} and
+ * {@link lunar.block.spi.RequestCompletion}. The tests of {@code BlockDeviceContract} in lunar-testkit check this
+ * contract.
  */
 public interface BlockDevice extends AutoCloseable {
-    /** Block size and count. May change while in use (a LUN resized on its array); never during a call. */
+    /** Returns block size and block count, which change when the medium is resized. */
     Geometry geometry();
 
-    /** Largest and best requests. */
+    /** Returns the largest and the optimal sizes of requests. */
     Limits limits();
 
-    /** Returns what the device can do beyond read, write and flush. Immutable. */
+    /** Returns the capabilities beyond read, write and flush, as an immutable set. */
     Set<Capability> capabilities();
 
-    /** Which device this is: no other device has this identity, and this device has no other. */
+    /** Returns the identity, which is unique to this device and the same over every path to it. */
     Identity identity();
 
-    /** Labels that are kept with the data; empty where there is no such place. */
+    /** Returns the labels stored with the data; empty if the device has no place for them. */
     default Optional<DeviceLabels> labels() {
         return Optional.empty();
     }
 
-    /** Whether every change is refused with {@link WriteProtectedException}. */
+    /** Whether the device refuses every change with {@link WriteProtectedException}. */
     boolean readOnly();
 
     /**
-     * A value that stays the same as long as the device loses no write that it acknowledged, over the end of processes
-     * and sessions too. It changes with the loss of a volatile cache. Empty where the device cannot tell.
+     * Returns a value that changes when the device may have lost writes that it had acknowledged, as by the loss of a
+     * volatile cache. It outlives processes and sessions. Empty if the device cannot detect such losses.
      */
     default Optional<UUID> writeVerifier() { return Optional.empty(); }
 
     /**
-     * How often the device, while it was open, may have lost writes that it had acknowledged. A request that meets
-     * blocks without them ends after this has grown; the next flush fails with {@link LostWritesException}. It never
-     * falls while the device is open, also when the device grows or what is below it changes: callers compare it with
-     * what they knew before. Cheap enough to be asked for each request.
+     * Returns how many times the open device may have lost writes that it had acknowledged. The counter never
+     * decreases while the device is open, not even when the device grows or the devices below it change; callers
+     * compare it with an earlier value. It has increased before a request completes that may have found such blocks,
+     * and the next flush fails with {@link LostWritesException}. Cheap enough to be called for each request.
      */
     default long writeLosses() { return 0; }
 
     /**
-     * Runs a request on the calling thread; its completion is not called.
+     * Performs a request on the calling thread and returns when it is done. The completion of the request is not
+     * called.
      *
-     * @throws StorageException the sealed family of things that go wrong with storage
+     * @throws StorageException if the request fails
      */
     void execute(BlockRequest request) throws StorageException;
 
     /**
-     * Queues a request. Its completion runs exactly once, on this thread before submit returns or on one of the
-     * device's threads. Never throws: a request that breaks a rule completes with the failure.
+     * Queues a request. Its completion runs exactly once, on the calling thread before submit returns or on any other
+     * one. Never throws: an invalid request completes with the failure.
      */
     void submit(BlockRequest request);
 
     /**
-     * The run of blocks from {@code lba} on that are all allocated, or all holes. A hint for callers that skip
-     * holes: it may be out of date when it arrives, and a device that does not know says that all is allocated.
+     * Returns the run of blocks, from {@code lba} on, that are either all allocated or all holes. This is a hint for
+     * callers that skip holes: it may be outdated when it is returned, and a device that does not track allocation
+     * returns that all blocks are allocated.
      *
-     * @throws OutOfRangeException when {@code lba} is not on the device
+     * @throws OutOfRangeException if {@code lba} is not on the device
      */
     default Extent extent(long lba) throws StorageException {
         long blocks = blockCount();
@@ -89,66 +93,71 @@ public interface BlockDevice extends AutoCloseable {
         return new Extent(lba, blocks - lba, true);
     }
 
-    /**
-     * How full the device is, where it knows. Cheap: it may be asked after every write.
-     */
-    default Optional<Usage> usage() { return Optional.empty(); }
+    /** Returns how full the device is; empty if unknown. Cheap enough to be called after each write. */
+    default Optional<Usage> usage() {
+        return Optional.empty();
+    }
 
     /**
-     * Destroys the key under which the blocks are encrypted and takes a new one: what was written before can never be
-     * read again. Blocks read as anything afterwards. The caller sees to it that no other request is in flight. Needs
-     * {@link Capability#KEY_ERASURE}. Blocks for the time of a write to stable storage.
+     * Replaces the key under which the blocks are encrypted, and destroys the old one: data written before can never be
+     * read again. The content of all blocks is undefined afterwards. The caller ensures that no other request is in
+     * flight. Needs {@link Capability#KEY_ERASURE}. Waits for stable storage.
      */
     default void eraseKey() throws StorageException {
         throw new NotSupportedException("the device has no " + Capability.KEY_ERASURE);
     }
 
     /**
-     * Checks whether the medium has become larger or smaller, as a file or a disk may when another process changes it:
-     * {@link #geometry} returns the new size from then on. A size that cannot be served leaves everything as it was.
-     * Cheap, but it asks the medium, so it may block.
+     * Queries the size of the medium, which another process may have changed; {@link #geometry} returns the new size
+     * from then on. A size that the device cannot have is ignored. Cheap, but may wait for the medium.
      */
     default void refresh() throws StorageException {}
 
     /**
-     * Makes the device larger; the new blocks read as blocks that were never written. Blocks.
+     * Enlarges the device. The new blocks read as blocks that were never written. Waits for the medium.
      *
-     * @param blockCount blocks from then on
-     * @throws InvalidRequestException when it has more already
-     * @throws NotSupportedException when its size is not its own to change, as that of a disk
+     * @param blockCount the new number of blocks
+     * @throws InvalidRequestException if the device has more blocks already
+     * @throws NotSupportedException if the device cannot change its size, as a disk cannot
      */
     default void grow(long blockCount) throws StorageException {
         throw new NotSupportedException("the size of this device cannot be changed here");
     }
 
-    /** How other hosts are kept from writing to the device; empty where it has no means to. */
+    /** Returns the means to keep other hosts from writing to the device; empty if it has none. */
     default Optional<Fencing> fencing() {
         return Optional.empty();
     }
 
     /**
-     * Whether what was read from the device earlier may be answered from memory. False while another
-     * writer cannot be ruled out: then only a request to the device tells. Cheap: called for each such answer.
+     * Whether blocks read earlier may be served from a cache. False while another host may write to the device: then
+     * reads must go to the device. Cheap: caches call it for each read.
      */
     default boolean isCurrent() { return true; }
 
-    /** Drops what it keeps of these blocks in memory, since another host may have written them. */
+    /** Drops cached copies of these blocks, because another host may have written them. */
     default void forget(long lba, long blockCount) {}
 
-    /** Releases the device and, for filters and volumes, what it stands on. Idempotent. */
+    /**
+     * Closes the device and, for a filter or a volume, the devices below it. Waits for requests in flight. Idempotent.
+     */
     @Override
     void close() throws StorageException;
 
-    /** Bytes of a logical block. */
-    default int blockSize() { return geometry().blockSize(); }
+    /** Returns the size of a logical block in bytes. */
+    default int blockSize() {
+        return geometry().blockSize();
+    }
 
-    /** Logical blocks of the device. */
+    /** Returns the number of logical blocks. */
     default long blockCount() {
         return geometry().blockCount();
     }
 
-    /** Bytes of the device. */
-    default long sizeBytes() { return geometry().sizeBytes(); }
+    /** Returns the size of the device in bytes. */
+    default long sizeBytes() {
+        return geometry().sizeBytes();
+    }
 
     /** Whether the device has this capability. */
     default boolean supports(Capability capability) {
@@ -160,27 +169,27 @@ public interface BlockDevice extends AutoCloseable {
         execute(new BlockRequest().asRead(lba, wholeBlocks(buffer), buffer));
     }
 
-    /** Writes the buffer at block {@code lba}. */
+    /** Writes the buffer from block {@code lba} on. */
     default void write(long lba, MemorySegment buffer) throws StorageException {
         execute(new BlockRequest().asWrite(lba, wholeBlocks(buffer), buffer, false));
     }
 
-    /** Writes the buffer at block {@code lba}; it is on stable storage when the call returns. */
+    /** Writes the buffer from block {@code lba} on; the data is on stable storage when the call returns. */
     default void writeThrough(long lba, MemorySegment buffer) throws StorageException {
         execute(new BlockRequest().asWrite(lba, wholeBlocks(buffer), buffer, true));
     }
 
     /**
-     * Makes every completed write stable.
+     * Brings every completed write to stable storage.
      *
-     * @throws LostWritesException when a write that was acknowledged since the last successful flush may be lost; the
-     *         next flush may succeed without bringing it back, or fail too
+     * @throws LostWritesException if a write that was acknowledged since the last successful flush may be lost; the
+     *         next flush may succeed without restoring it, or fail too
      */
     default void flush() throws StorageException { execute(new BlockRequest().asFlush()); }
 
     /**
-     * Deallocates blocks, as far as the device can. Each reads as before or as zeroes afterwards, and all of them read
-     * as zeroes where the device has {@link Capability#UNMAP_ZEROES}. Needs {@link Capability#UNMAP}.
+     * Deallocates blocks, as far as the device can. Each of them reads as before or as zeroes afterwards; with
+     * {@link Capability#UNMAP_ZEROES} all of them read as zeroes. Needs {@link Capability#UNMAP}.
      */
     default void unmap(long lba, long blockCount) throws StorageException {
         execute(new BlockRequest().asUnmap(lba, blockCount));
@@ -192,34 +201,38 @@ public interface BlockDevice extends AutoCloseable {
     }
 
     /**
-     * Writes the second half of the buffer if the blocks equal its first half, atomically with regard to every
-     * other request. Needs {@link Capability#COMPARE_AND_WRITE}.
+     * Compares blocks with the first half of the buffer and, if they are equal, writes its second half; atomic with
+     * regard to every other request. Needs {@link Capability#COMPARE_AND_WRITE}.
      *
-     * @throws MiscompareException when they differ; it names the first byte that does
+     * @throws MiscompareException if the blocks differ; it has the offset of the first difference
      */
     default void compareAndWrite(long lba, MemorySegment compareThenWrite) throws StorageException {
         execute(new BlockRequest().asCompareAndWrite(lba, wholeBlocks(compareThenWrite) / 2,
                 compareThenWrite, false));
     }
 
-    /** {@link #read} in the queued form. The buffer belongs to the device until the future ends. */
+    /** Queues a {@link #read}. The buffer belongs to the device until the future completes. */
     default CompletableFuture<Void> submitRead(long lba, MemorySegment buffer) {
         return submitFuture(
                 new BlockRequest().asRead(lba, buffer.byteSize() / blockSize(), buffer));
     }
 
-    /** {@link #write} in the queued form. The buffer belongs to the device until the future ends. */
+    /** Queues a {@link #write}. The buffer belongs to the device until the future completes. */
     default CompletableFuture<Void> submitWrite(long lba, MemorySegment buffer) {
         return submitFuture(
                 new BlockRequest().asWrite(lba, buffer.byteSize() / blockSize(), buffer, false));
     }
 
-    /** {@link #flush} in the queued form. */
+    /** Queues a {@link #flush}. */
     default CompletableFuture<Void> submitFlush() {
         return submitFuture(new BlockRequest().asFlush());
     }
 
-    /** Queues any prepared request and returns its end as a future, which fails with a StorageException. */
+    /**
+     * Queues a prepared request, whose completion it replaces.
+     *
+     * @return completes with the request; fails with its StorageException
+     */
     default CompletableFuture<Void> submitFuture(BlockRequest request) {
         var future = new CompletableFuture<Void>();
         submit(request.onCompletion((_, failure) -> {
@@ -233,13 +246,13 @@ public interface BlockDevice extends AutoCloseable {
     }
 
     /**
-     * Sends blocks to a channel; with {@link Capability#TRANSFER_TO} from the page cache without a copy. Blocks
-     * until the channel has taken what it wants: a non-blocking channel may take less.
+     * Transfers bytes to a channel without a copy through a buffer, from the page cache for instance. Blocks until the
+     * channel has accepted them; a non-blocking channel may accept fewer. Needs {@link Capability#TRANSFER_TO}.
      *
      * @param offsetBytes first byte, at any offset on the device
-     * @param countBytes bytes to send
-     * @return bytes the channel took
-     * @throws StorageException when the device failed; any other IOException is the channel's
+     * @param countBytes number of bytes
+     * @return number of bytes that the channel accepted
+     * @throws StorageException if the device fails; the channel throws any other IOException
      */
     default long transferTo(long offsetBytes, long countBytes, WritableByteChannel channel)
             throws IOException {
@@ -247,8 +260,8 @@ public interface BlockDevice extends AutoCloseable {
     }
 
     /**
-     * Whether these bytes had better be sent by {@link #transferTo} than read: the device was opened to be used so, and
-     * has them where that waits for nothing. Cheap; what it says is out of date at once, which costs time, not data.
+     * Whether to send these bytes by {@link #transferTo} rather than to read them: the device was opened for that, and
+     * can send them without waiting for the medium. A hint that may be outdated when it is returned. Cheap.
      */
     default boolean prefersTransfer(long offsetBytes, long countBytes) { return false; }
 

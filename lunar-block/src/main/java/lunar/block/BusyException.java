@@ -2,7 +2,7 @@ package lunar.block;
 
 import org.jspecify.annotations.Nullable;
 
-/** The device or the path to it is out of resources for the moment (BUSY, TASK SET FULL). */
+/** The device, or the path to it, is temporarily out of resources (BUSY, TASK SET FULL). */
 public final class BusyException extends StorageException {
     public BusyException(String message) { this(message, null); }
 

@@ -3,31 +3,31 @@ package lunar.block;
 /** A capability of a device beyond reading, writing and flushing. */
 public enum Capability {
     /**
-     * Blocks can be deallocated. An unmap is a hint: until it is written again, each of its blocks reads as before or
-     * as zeroes, and which of the two may change. SBC-4 section 4.7.3.4 leaves blocks mapped that a device cannot or
-     * will not unmap, as the ends of a range that cover no whole granule.
+     * The device can deallocate blocks. An unmap is a hint: until it is written again, each of its blocks reads as
+     * before or as zeroes, and that may change from read to read. A device may leave blocks mapped (SBC-4 section
+     * 4.7.3.4), such as the ends of a range that cover no whole granule.
      */
     UNMAP,
-    /** All blocks of an unmap that has succeeded read as zeroes. Comes with {@link #UNMAP}. */
+    /** All blocks of a successful unmap read as zeroes. Comes with {@link #UNMAP}. */
     UNMAP_ZEROES,
-    /** Ranges can be zeroed without sending the zeroes. */
+    /** The device can write zeroes without receiving them. */
     WRITE_ZEROES,
-    /** {@link BlockRequest.Operation#COMPARE_AND_WRITE} is atomic on this device. */
+    /** The device supports {@link BlockRequest.Operation#COMPARE_AND_WRITE}, atomically. */
     COMPARE_AND_WRITE,
     /**
-     * {@link BlockRequest#asAtomicWrite} is seen whole or not at all, by a read of the whole range, and after a
-     * crash or a loss of power where the device keeps anything then.
+     * The device supports {@link BlockRequest#asAtomicWrite}: a read of the whole range finds all of the write or
+     * nothing of it, and so does a read after a crash or a loss of power, if the device is not volatile.
      */
     ATOMIC_WRITE,
     /**
-     * A write can be made stable by itself (force unit access) in one request. A device without it still honours
-     * FUA, by a flush.
+     * The device can write to stable storage in one request (force unit access). A device without this capability
+     * still honours FUA, by a flush after the write.
      */
     FUA,
-    /** {@link BlockDevice#transferTo} moves blocks to a channel without a copy through the heap or a buffer. */
+    /** The device supports {@link BlockDevice#transferTo}. */
     TRANSFER_TO,
-    /** {@link BlockDevice#eraseKey} makes all that was ever written unreadable, at once: the store is encrypted. */
+    /** The device is encrypted, and {@link BlockDevice#eraseKey} makes all data unreadable at once. */
     KEY_ERASURE,
-    /** Requests complete on the submitting thread and never wait for a medium (memory). */
+    /** Requests complete on the submitting thread and never wait for a medium, as those of memory. */
     NON_BLOCKING
 }

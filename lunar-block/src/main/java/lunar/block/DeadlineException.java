@@ -2,7 +2,7 @@ package lunar.block;
 
 import org.jspecify.annotations.Nullable;
 
-/** The device did not answer in time; whether a write took effect is unknown. */
+/** The device did not respond in time; whether a write took effect is unknown. */
 public final class DeadlineException extends StorageException {
     public DeadlineException(String message) { this(message, null); }
 

@@ -2,7 +2,7 @@ package lunar.block;
 
 import org.jspecify.annotations.Nullable;
 
-/** The device is closed, removed or out of reach for good. */
+/** The device is closed, removed or permanently unreachable. */
 public final class DeviceGoneException extends StorageException {
     private final boolean unanswered;
 
@@ -17,14 +17,14 @@ public final class DeviceGoneException extends StorageException {
         this.unanswered = unanswered;
     }
 
-    /** For a request that was sent and whose answer never came; see {@link #unanswered()}. */
+    /** Returns an exception for a request that was sent and not answered; see {@link #unanswered()}. */
     public static DeviceGoneException unanswered(String message, @Nullable Throwable cause) {
         return new DeviceGoneException(message, cause, true);
     }
 
     /**
-     * Whether the request was sent to the device and never answered. The device may have performed it, may yet perform
-     * it, or may never have got it; only the end of the session by which it was sent settles that.
+     * Whether the request was sent to the device and not answered. The device may have performed it, may still perform
+     * it, or may not have received it, until the session in which it was sent has ended at the device.
      */
     public boolean unanswered() { return unanswered; }
 

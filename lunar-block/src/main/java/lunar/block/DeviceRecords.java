@@ -5,12 +5,12 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * Remembers across processes which devices were opened, for what cannot be kept with the data themselves: the identity
- * of a file without extended attributes, and that a file which is missing was a disk before. The state directory of
- * {@code lunar serve} is one. Thread-safe.
+ * Persistent records about devices that cannot be stored with the data: the identity of a file without extended
+ * attributes, or that a missing file was a disk before. The state directory of {@code lunar serve} is an example.
+ * Thread-safe.
  */
 public interface DeviceRecords {
-    /** Remembers nothing. Devices are not given an identity that a process with records would have to accept. */
+    /** Stores nothing. Devices do not get an identity that a process with records would have to accept. */
     DeviceRecords NONE = new DeviceRecords() {
         @Override
         public Optional<String> find(String name) { return Optional.empty(); }
@@ -26,28 +26,28 @@ public interface DeviceRecords {
     };
 
     /**
-     * Returns the text that was kept last under a name.
+     * Returns the text of a name; empty if none was stored.
      *
      * @param name lower-case letters, digits and hyphens
-     * @throws IOException when the records cannot be read
+     * @throws IOException if the records cannot be read
      */
     Optional<String> find(String name) throws IOException;
 
     /**
-     * Keeps a text in place of the previous one; it is on stable storage when the call returns. Blocks.
+     * Stores the text of a name, replacing the previous one; it is on stable storage when the call returns. Blocks.
      *
      * @param name lower-case letters, digits and hyphens
-     * @throws IOException when the records cannot be written
+     * @throws IOException if the records cannot be written
      */
     void keep(String name, String value) throws IOException;
 
     /** Whether records outlive the process. */
     boolean isPersistent();
 
-    /** Whether a unit with this identity was served from here, by this version or an earlier one. */
+    /** Whether a server with these records, of this version or an earlier one, has served a unit of this identity. */
     boolean hasServed(UUID identity);
 
-    /** The labels of a device that has none of its own ({@link BlockDevice#labels}); empty where nothing is kept. */
+    /** Returns labels for a device that has none ({@link BlockDevice#labels}); empty if records do not persist. */
     default Optional<DeviceLabels> labels(Identity identity) {
         return isPersistent() ? Optional.of(new RecordedLabels(this, identity)) : Optional.empty();
     }

@@ -7,18 +7,18 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
 
 /**
- * The URI of a device: {@code scheme:rest?name=value&name=value}. One grammar on the command line, in config
- * files and in code. A value may be a URI itself, {@link #encoded}. {@link #toString} leaves secrets out.
+ * The URI of a device, {@code scheme:rest?name=value&name=value}, on the command line, in configuration files and in
+ * code. A value may itself be a URI, {@link #encoded}. {@link #toString} omits secrets.
  *
- * @param scheme lower case
- * @param rest what stands between the colon and the question mark, not decoded
- * @param options decoded values by name; of an option that is given several times the first
+ * @param scheme in lower case
+ * @param rest the part between the colon and the question mark, not decoded
+ * @param options decoded values by name; the first value of an option that is given several times
  * @param more the further values of options that are given several times
  */
 public record DeviceUri(String scheme, String rest, Map<String, String> options,
@@ -28,7 +28,7 @@ public record DeviceUri(String scheme, String rest, Map<String, String> options,
     /**
      * Parses a device URI.
      *
-     * @throws IllegalArgumentException with one line for the person who wrote it
+     * @throws IllegalArgumentException if it is malformed; the message is one line for the user
      */
     public static DeviceUri parse(String text) {
         int colon = text.indexOf(':');
@@ -59,7 +59,7 @@ public record DeviceUri(String scheme, String rest, Map<String, String> options,
         return new DeviceUri(scheme, rest, Map.copyOf(options), Map.copyOf(more));
     }
 
-    /** A value as it is written in a URI, so that {@link #parse} finds it again; a URI stays readable. */
+    /** Encodes a value of an option; only the characters that {@link #parse} would misread are changed. */
     public static String encoded(String value) {
         return value.replace("%", "%25").replace("&", "%26").replace(" ", "%20");
     }
@@ -73,17 +73,17 @@ public record DeviceUri(String scheme, String rest, Map<String, String> options,
         }
     }
 
-    /** An option's value, or null. */
-    public @Nullable String option(String name) {
-        return options.get(name);
+    /** Returns the value of an option; empty if it is not given. */
+    public Optional<String> option(String name) {
+        return Optional.ofNullable(options.get(name));
     }
 
-    /** An option's value, or a default. */
+    /** Returns the value of an option, or a default. */
     public String option(String name, String otherwise) {
         return options.getOrDefault(name, otherwise);
     }
 
-    /** All values of an option that may be given several times, in the order in which they are written. */
+    /** Returns all values of an option that may be given several times, in the order in which they are given. */
     public List<String> optionList(String name) {
         var all = new ArrayList<String>();
         String first = options.get(name);
@@ -102,8 +102,8 @@ public record DeviceUri(String scheme, String rest, Map<String, String> options,
     /**
      * Refuses options that the scheme does not know, so that a misspelt one is not ignored.
      *
-     * @param lists those of them that may be given several times
-     * @throws IllegalArgumentException naming the option and those there are
+     * @param lists the known options that may be given several times
+     * @throws IllegalArgumentException if an option is unknown or given too often; the message is one line for the user
      */
     public void requireKnownOptions(Set<String> known, Set<String> lists) {
         for (String name : more.keySet()) {
@@ -122,8 +122,8 @@ public record DeviceUri(String scheme, String rest, Map<String, String> options,
     }
 
     /**
-     * A URI as written, but for the secret: what stands between a user's percent sign and the last at sign; also in
-     * URIs that are values of its options.
+     * Returns a URI without its secret, the part between the percent sign after the user and the last at sign, and
+     * without secrets in URIs that are values of its options.
      */
     public static String withoutSecret(String text) {
         int question = text.indexOf('?');
@@ -152,7 +152,7 @@ public record DeviceUri(String scheme, String rest, Map<String, String> options,
         return shown.equals(plain) ? value : encoded(shown);
     }
 
-    /** The URI without options and without the secret. */
+    /** Returns the URI without options and without the secret. */
     @Override
     public String toString() { return withoutSecret(scheme + ":" + rest); }
 }

@@ -5,7 +5,7 @@ import java.util.ServiceLoader;
 import java.util.TreeSet;
 import lunar.block.spi.DeviceProvider;
 
-/** Opens a device by its URI, whichever module it comes from. */
+/** Opens devices by their URIs, by means of the {@link DeviceProvider}s of all modules that are present. */
 public final class Devices {
     private Devices() {}
 
@@ -16,14 +16,14 @@ public final class Devices {
 
     /**
      * Opens a device, for example {@code ram:1GiB}, {@code file:disk.img?size=1GiB} or
-     * {@code iscsi://host/iqn/0}. Filters may stand before it, each with a colon: {@code delay=5ms+1ms:},
+     * {@code iscsi://host/iqn/0}. Filters may precede it, each with a colon: {@code delay=5ms+1ms:},
      * {@code throttle=100MiB,500iops:}, {@code fault=0.01,kind=torn,op=write,lba=0-99,seed=1:},
      * {@code cache=64MiB,policy=lru,read-ahead=1MiB:}, {@code schedule=elevator,depth=4,merge=128KiB:},
      * {@code encrypt=disk.key:}, {@code verify:}, {@code trace:}, {@code volatile:}. The
      * caller closes it.
      *
-     * @throws IllegalArgumentException when the URI is wrong; the message is one line for a person
-     * @throws StorageException when the device cannot be opened
+     * @throws IllegalArgumentException if the URI is wrong; the message is one line for the user
+     * @throws StorageException if the device cannot be opened
      */
     public static BlockDevice open(String uri) throws StorageException {
         return open(uri, DeviceRecords.NONE);
@@ -32,8 +32,8 @@ public final class Devices {
     /**
      * Like {@link #open(String)}, but with records of the devices that were opened before.
      *
-     * @throws IllegalArgumentException when the URI is wrong; the message is one line for a person
-     * @throws StorageException when the device cannot be opened
+     * @throws IllegalArgumentException if the URI is wrong; the message is one line for the user
+     * @throws StorageException if the device cannot be opened
      */
     public static BlockDevice open(String uri, DeviceRecords records) throws StorageException {
         Optional<FilterUri> filter = FilterUri.parse(uri);

@@ -1,11 +1,11 @@
 package lunar.block;
 
 /**
- * A run of blocks that are alike.
+ * A run of blocks that are either all allocated or all holes.
  *
  * @param lba first block
- * @param blockCount how many, at least 1
- * @param allocated false where the blocks hold no data and read as zeroes: a hole in a file, never-written memory
+ * @param blockCount number of blocks, at least 1
+ * @param allocated false if the blocks hold no data and read as zeroes: a hole in a file, memory never written
  */
 public record Extent(long lba, long blockCount, boolean allocated) {
     public Extent {

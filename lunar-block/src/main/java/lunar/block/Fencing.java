@@ -1,42 +1,43 @@
 package lunar.block;
 
 /**
- * Shuts other hosts out of writing to a device, enforced by the device itself: SCSI persistent reservations of type
- * Write Exclusive, Registrants Only (SPC-5 section 5.13). A key is any number but 0 and names one owner, which may
- * reach the device by several paths. All methods block; any thread may call them, one at a time.
+ * Excludes other hosts from writing to a device, enforced by the device itself: SCSI persistent reservations of type
+ * Write Exclusive, Registrants Only (SPC-5 section 5.13). A key is any number but 0 and identifies one owner, which may
+ * reach the device over several paths. All methods block; any thread may call them, one at a time.
  *
- * <p>Each method throws {@link NotSupportedException} or {@link InvalidRequestException} where the device does not know
- * reservations, and {@link ReservationConflictException} where the owner of another key is in the way.
+ * <p>Each method throws {@link NotSupportedException} or {@link InvalidRequestException} if the device does not support
+ * reservations, and {@link ReservationConflictException} if a reservation of another key prevents it.
  */
 public interface Fencing {
-    /** The keys that may be taken away. */
+    /** A set of keys that may be preempted. */
     @FunctionalInterface
     interface Keys {
+        /** Whether the key is in the set. */
         boolean contains(long key);
     }
 
-    /** Registers the key for this host, by all its paths. Needed before a write where another host has the device. */
+    /** Registers the key for this host, over all its paths. Needed before a write while a reservation is held. */
     void join(long key) throws StorageException;
 
-    /** Registers the key where this host, by another session, has registered it already; else does nothing. */
+    /** Registers the key if this host has registered it in another session; otherwise does nothing. */
     void rejoin(long key) throws StorageException;
 
     /**
-     * Takes the device: from now on only holders of this key write to it. Commands of owners whose keys are taken away
-     * are aborted first. The key is registered.
+     * Registers the key and reserves the device: from now on only holders of this key write to it. The keys of other
+     * owners are preempted and their commands aborted.
      *
-     * @param others the keys that may be taken away; a reservation of any other key is a conflict
+     * @param others the keys that may be preempted; a reservation of any other key is a conflict
      */
     void seize(long key, Keys others) throws StorageException;
 
     /**
-     * Whether the device still is this key's. Registers the key for paths that have come up since.
+     * Whether this key still holds the reservation. Registers the key for paths that have come up since.
      *
-     * @return false where the reservation is gone, as after a reset of the target
-     * @throws ReservationConflictException where another key has it
+     * @return false if there is no reservation any more, as after a reset of the target
+     * @throws ReservationConflictException if another key holds the reservation
      */
     boolean holds(long key) throws StorageException;
 
-    /** Lets the device go: ends the reservation and the registrations of this key. */
+    /** Releases the reservation and removes the registrations of this key. */
     void leave(long key) throws StorageException;
 }

@@ -9,13 +9,13 @@ import java.util.regex.Pattern;
 import lunar.block.spi.FilterProvider;
 
 /**
- * Filters before a device URI, which may be nested: {@code verify:delay=5ms+1ms:ram:1GiB}. A name is that of a filter
- * if a {@link FilterProvider} has it.
+ * The first of the filters in front of a device URI, such as {@code verify:delay=5ms+1ms:ram:1GiB}. A prefix is a
+ * filter if a {@link FilterProvider} has a filter of this name.
  */
 final class FilterUri {
     private static final Pattern FORM = Pattern.compile("([a-z0-9-]+)(?:=([^:]*))?:(.*)");
 
-    /** The providers by the names of their filters; loaded once, since every URI is looked up here. */
+    /** Providers by the names of their filters, loaded once because every URI is looked up here. */
     private static final class Providers {
         private static final Map<String, FilterProvider> BY_NAME = load();
 
@@ -38,9 +38,9 @@ final class FilterUri {
     }
 
     /**
-     * Reads the first filter; empty where the URI begins with none.
+     * Parses the first filter; empty if the URI begins with none.
      *
-     * @throws IllegalArgumentException when its settings are wrong, with one line for a person
+     * @throws IllegalArgumentException if its settings are wrong; the message is one line for the user
      */
     static Optional<FilterUri> parse(String uri) {
         Matcher matcher = FORM.matcher(uri);

@@ -5,16 +5,16 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * A device over a device, which it owns: it is in all the one below, but for what a subclass does otherwise, requests
- * at least. What {@link BlockDevice} gets anew is forwarded here once. No transfers go past it: a subclass that has
- * {@link Capability#TRANSFER_TO} says how.
+ * A device over another device, which it owns. Delegates every operation that a subclass does not override, except
+ * requests, which a subclass implements, and transfers: a subclass that has {@link Capability#TRANSFER_TO} overrides
+ * {@link #transferTo} too.
  */
 public abstract class ForwardingDevice implements BlockDevice {
     private final BlockDevice below;
 
     protected ForwardingDevice(BlockDevice below) { this.below = below; }
 
-    /** The device below. Closing this one closes it. */
+    /** Returns the device below, which is closed with this one. */
     public final BlockDevice below() {
         return below;
     }

@@ -1,10 +1,10 @@
 package lunar.block;
 
 /**
- * Shape of a device.
+ * Block sizes and block count of a device.
  *
  * @param blockSize bytes of a logical block, 512 or 4096
- * @param blockCount logical blocks of the device
+ * @param blockCount number of logical blocks
  * @param physicalBlockSize bytes of a physical block: a power-of-two multiple of {@code blockSize};
  *        smaller or unaligned writes may cost a read-modify-write
  */
@@ -23,11 +23,13 @@ public record Geometry(int blockSize, long blockCount, int physicalBlockSize) {
         }
     }
 
-    /** Geometry whose physical blocks are its logical blocks. */
+    /** Returns a geometry whose physical blocks are its logical blocks. */
     public static Geometry of(int blockSize, long blockCount) {
         return new Geometry(blockSize, blockCount, blockSize);
     }
 
-    /** Bytes of the device. */
-    public long sizeBytes() { return blockSize * blockCount; }
+    /** Returns the size of the device in bytes. */
+    public long sizeBytes() {
+        return blockSize * blockCount;
+    }
 }

@@ -7,13 +7,13 @@ import java.security.NoSuchAlgorithmException;
 import java.util.UUID;
 
 /**
- * Which device it is: stable over restarts, the same over every path to it, and that of no other device.
+ * Identity of a device: unique, stable over restarts, and equal over every path to the device.
  *
  * @param vendor at most 8 printable ASCII characters (SPC-5 T10 vendor identification)
  * @param product at most 16 printable ASCII characters
  * @param revision at most 4 printable ASCII characters
  * @param serial unit serial number, at most 64 printable ASCII characters
- * @param uuid identity from which designators (SPC-5 VPD page 83h) are made
+ * @param uuid from which designators are derived (SPC-5 VPD page 83h)
  */
 public record Identity(String vendor, String product, String revision, String serial, UUID uuid) {
     private static final long VERSION_MASK = 0xf000;
@@ -28,14 +28,14 @@ public record Identity(String vendor, String product, String revision, String se
         requireAscii("serial", serial, 64);
     }
 
-    /** Identity of one of our own stores. */
+    /** Returns the identity of a device of Lunar. */
     public static Identity of(String product, UUID uuid) {
         return new Identity("LUNAR", product, "0.1", uuid.toString().replace("-", ""), uuid);
     }
 
     /**
-     * A UUID for what has a name but none: the same for one name, for ever. It is of version 8 (RFC 9562 section 5.8)
-     * and made by SHA-256, since a hardened Java is without the MD5 of {@link UUID#nameUUIDFromBytes}.
+     * Returns a UUID derived from a name, always the same for the same name. It has version 8 (RFC 9562 section 5.8)
+     * and is derived by SHA-256, because a hardened Java lacks the MD5 of {@link UUID#nameUUIDFromBytes}.
      */
     public static UUID uuidOf(String name) {
         byte[] hash;

@@ -2,7 +2,7 @@ package lunar.block;
 
 import org.jspecify.annotations.Nullable;
 
-/** The request breaks a limit of the device, or its buffer has the wrong size. */
+/** The request exceeds a limit of the device, or its buffer cannot be used or has the wrong size. */
 public final class InvalidRequestException extends StorageException {
     public InvalidRequestException(String message) { this(message, null); }
 

@@ -1,21 +1,22 @@
 package lunar.block;
 
 /**
- * Largest and best requests of a device. A request over a limit fails with {@link InvalidRequestException}.
+ * Largest and optimal sizes of the requests of a device. A request that exceeds a limit fails with
+ * {@link InvalidRequestException}.
  *
- * @param maxTransferBlocks blocks of the longest read or write
- * @param optimalTransferBlocks blocks of the read or write that runs best
- * @param maxUnmapBlocks blocks of the longest unmap, 0 where there is none
- * @param maxWriteZeroesBlocks blocks of the longest write-zeroes, 0 where there is none
- * @param maxCompareAndWriteBlocks blocks of the longest compare-and-write, 0 where there is none
- * @param maxAtomicWriteBlocks blocks of the longest atomic write, 0 where there is none
- * @param queueDepth requests worth having in flight
- * @param bufferAlignmentBytes alignment that buffers should have to avoid a copy (1 where it does not matter)
+ * @param maxTransferBlocks most blocks of a read or write
+ * @param optimalTransferBlocks blocks of the read or write with the best throughput
+ * @param maxUnmapBlocks most blocks of an unmap; 0 without {@link Capability#UNMAP}
+ * @param maxWriteZeroesBlocks most blocks of a write of zeroes; 0 without {@link Capability#WRITE_ZEROES}
+ * @param maxCompareAndWriteBlocks most blocks of a compare-and-write; 0 without {@link Capability#COMPARE_AND_WRITE}
+ * @param maxAtomicWriteBlocks most blocks of an atomic write; 0 without {@link Capability#ATOMIC_WRITE}
+ * @param queueDepth number of requests in flight beyond which throughput does not increase
+ * @param bufferAlignmentBytes alignment of buffers that avoids a copy; 1 if it does not matter
  */
 public record Limits(int maxTransferBlocks, int optimalTransferBlocks, long maxUnmapBlocks,
         long maxWriteZeroesBlocks, int maxCompareAndWriteBlocks, int maxAtomicWriteBlocks,
         int queueDepth, int bufferAlignmentBytes) {
-    /** Limits of a device without atomic writes. */
+    /** Creates limits of a device without atomic writes. */
     public Limits(int maxTransferBlocks, int optimalTransferBlocks, long maxUnmapBlocks,
             long maxWriteZeroesBlocks, int maxCompareAndWriteBlocks, int queueDepth,
             int bufferAlignmentBytes) {

@@ -2,11 +2,11 @@ package lunar.block;
 
 import org.jspecify.annotations.Nullable;
 
-/** Compared data differ (MISCOMPARE): in a compare-and-write, or in what a verifying filter read back. */
+/** Compared data differ (MISCOMPARE), in a compare-and-write or when a verifying filter reads data back. */
 public final class MiscompareException extends StorageException {
     private final long offsetBytes;
 
-    /** @param offsetBytes first byte that differs, counted from the start of the request */
+    /** @param offsetBytes offset of the first difference from the start of the request */
     public MiscompareException(String message, long offsetBytes) {
         this(message, offsetBytes, null);
     }
@@ -17,7 +17,7 @@ public final class MiscompareException extends StorageException {
         this.offsetBytes = offsetBytes;
     }
 
-    /** First byte that differs, counted from the start of the request. */
+    /** Returns the offset of the first difference from the start of the request. */
     public long offsetBytes() {
         return offsetBytes;
     }

@@ -2,7 +2,7 @@ package lunar.block;
 
 import org.jspecify.annotations.Nullable;
 
-/** The device has no such operation. */
+/** The device does not support the operation. */
 public final class NotSupportedException extends StorageException {
     public NotSupportedException(String message) { this(message, null); }
 

@@ -2,7 +2,7 @@ package lunar.block;
 
 import org.jspecify.annotations.Nullable;
 
-/** The request goes past the end of the device (LOGICAL BLOCK ADDRESS OUT OF RANGE). */
+/** The request exceeds the end of the device (LOGICAL BLOCK ADDRESS OUT OF RANGE). */
 public final class OutOfRangeException extends StorageException {
     public OutOfRangeException(String message) { this(message, null); }
 

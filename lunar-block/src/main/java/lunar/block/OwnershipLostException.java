@@ -3,8 +3,8 @@ package lunar.block;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The device belongs to another owner now, such as a second gateway that has taken a volume over: this process is
- * fenced, and neither reads nor writes the device any more. Another path, by way of the new owner, may lead to it.
+ * Another owner has taken the device over, such as a second gateway that serves the same volume. This process is
+ * fenced and does not access the device any more; a path through the new owner may lead to it.
  */
 public final class OwnershipLostException extends StorageException {
     public OwnershipLostException(String message) { this(message, null); }

@@ -13,20 +13,20 @@ import java.util.Set;
  * root, and its group may read it.
  */
 public final class PrivateFile {
-    /** The ways in which a file is exposed, the worst first. */
+    /** How a file is exposed to other users; the worst first. */
     public enum Exposure {
-        /** It belongs to a user who is neither root nor the user of this process. */
+        /** Its owner is neither root nor the user of this process. */
         FOREIGN("belongs to another user; chown it"),
-        /** Others can replace its content. */
+        /** Other users can change its content. */
         WRITABLE("can be written by other users; chmod 600 it"),
-        /** Others can read it. */
+        /** Other users can read it. */
         READABLE("can be read by other users; chmod 600 it");
 
         private final String text;
 
         Exposure(String text) { this.text = text; }
 
-        /** Returns what is wrong and what to do, to follow the name of the file. */
+        /** Returns the problem and its remedy, as text to follow the name of the file. */
         @Override
         public String toString() { return text; }
     }
@@ -37,9 +37,10 @@ public final class PrivateFile {
     private PrivateFile() {}
 
     /**
-     * Looks at a file; empty where it is private, and on systems without such modes.
+     * Checks a file.
      *
-     * @throws IOException when the file cannot be looked at
+     * @return empty if the file is private, or the file system has no owners and modes
+     * @throws IOException if owner and mode cannot be read
      */
     public static Optional<Exposure> check(Path file) throws IOException {
         if (!file.getFileSystem().supportedFileAttributeViews().contains("unix")) {

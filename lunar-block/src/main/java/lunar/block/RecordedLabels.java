@@ -3,7 +3,7 @@ package lunar.block;
 import java.io.IOException;
 import java.util.Optional;
 
-/** Labels of a device that are kept in records under its identity. */
+/** Labels of a device that are stored in records under its identity. */
 record RecordedLabels(DeviceRecords records, Identity identity) implements DeviceLabels {
     @Override
     public Optional<String> read(String name) throws IOException { return records.find(key(name)); }

@@ -2,7 +2,7 @@ package lunar.block;
 
 import org.jspecify.annotations.Nullable;
 
-/** Another host holds a reservation that forbids this (RESERVATION CONFLICT). */
+/** A reservation of another host forbids the request (RESERVATION CONFLICT). */
 public final class ReservationConflictException extends StorageException {
     public ReservationConflictException(String message) { this(message, null); }
 

@@ -4,7 +4,7 @@ import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Sizes as people write them: {@code 4k}, {@code 64KiB}, {@code 1G}. All units are powers of 1024. */
+/** Parses and formats sizes such as {@code 4k}, {@code 64KiB} or {@code 1G}. All units are powers of 1024. */
 public final class Size {
     private static final Pattern FORM = Pattern
             .compile("(\\d{1,18})(?:([kKmMgGtTpP])(?:i?[bB])?|[bB])?");
@@ -13,9 +13,10 @@ public final class Size {
     private Size() {}
 
     /**
-     * Bytes of a written size.
+     * Parses a size.
      *
-     * @throws IllegalArgumentException with one line for the person who wrote it
+     * @return the number of bytes
+     * @throws IllegalArgumentException if it is malformed or too large; the message is one line for the user
      */
     public static long parse(String text) {
         Matcher matcher = FORM.matcher(text);
@@ -32,7 +33,7 @@ public final class Size {
         return number << shift;
     }
 
-    /** Writes bytes with the largest unit that divides or rounds well: {@code 1 GiB}, {@code 1.5 MiB}. */
+    /** Formats a number of bytes in the largest unit of which there is at least one: {@code 1 GiB}, {@code 1.5 MiB}. */
     public static String format(long bytes) {
         if (bytes < 1024) {
             return bytes + " B";

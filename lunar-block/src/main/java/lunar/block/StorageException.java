@@ -4,8 +4,8 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Signals a failure of storage. The message tells a person the component, the operation and the place; the type and
- * {@link #retryable()} tell a program what to do.
+ * A failure of storage. The message, for people, has the component, the operation and the place; programs decide by
+ * the type and {@link #retryable()}.
  */
 public abstract sealed class StorageException extends IOException permits AbortedException,
         BusyException,
@@ -23,6 +23,6 @@ public abstract sealed class StorageException extends IOException permits Aborte
         WriteProtectedException {
     StorageException(String message, @Nullable Throwable cause) { super(message, cause); }
 
-    /** Whether the same request may succeed when sent again, here or over another path. */
+    /** Whether the request may succeed when it is sent again, over this path or another one. */
     public abstract boolean retryable();
 }

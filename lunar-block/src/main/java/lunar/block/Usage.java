@@ -1,9 +1,9 @@
 package lunar.block;
 
 /**
- * How full a device is that takes room for blocks only when they are written.
+ * Space usage of a thinly provisioned device, which allocates space for blocks when they are written.
  *
- * @param usedBytes room that is taken
- * @param availableBytes room that can still be taken; what others take from the same store counts
+ * @param usedBytes allocated space
+ * @param availableBytes space that can still be allocated; other users of the same store may allocate it first
  */
 public record Usage(long usedBytes, long availableBytes) {}

@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.stream.Stream;
+import lunar.block.spi.RequestCompletion;
+import lunar.block.spi.RequestValidation;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -25,7 +27,7 @@ class BlockRequestTest {
     @ParameterizedTest
     @MethodSource("good")
     void shouldPassWhatFits(BlockRequest request) {
-        assertThatCode(() -> request.check(ALL)).doesNotThrowAnyException();
+        assertThatCode(() -> RequestValidation.check(request, ALL)).doesNotThrowAnyException();
     }
 
     static Stream<BlockRequest> outOfRange() {
@@ -39,7 +41,8 @@ class BlockRequestTest {
     @ParameterizedTest
     @MethodSource("outOfRange")
     void shouldRejectRangesThatAreNotOnTheDevice(BlockRequest request) {
-        assertThatThrownBy(() -> request.check(ALL)).isInstanceOf(OutOfRangeException.class)
+        assertThatThrownBy(() -> RequestValidation.check(request, ALL))
+                .isInstanceOf(OutOfRangeException.class)
                 .hasMessageContaining(request.toString());
     }
 
@@ -56,18 +59,21 @@ class BlockRequestTest {
     @ParameterizedTest
     @MethodSource("invalid")
     void shouldRejectBrokenLimitsAndWrongBuffers(BlockRequest request) {
-        assertThatThrownBy(() -> request.check(ALL)).isInstanceOf(InvalidRequestException.class);
+        assertThatThrownBy(() -> RequestValidation.check(request, ALL))
+                .isInstanceOf(InvalidRequestException.class);
     }
 
     @Test
     void shouldRejectWhatTheDeviceHasNoCapabilityFor() {
         var plain = new ToyDevice(100);
-        assertThatThrownBy(() -> new BlockRequest().asUnmap(0, 1).check(plain))
+        assertThatThrownBy(() -> RequestValidation.check(new BlockRequest().asUnmap(0, 1), plain))
                 .isInstanceOf(NotSupportedException.class).hasMessageContaining("UNMAP");
-        assertThatThrownBy(() -> new BlockRequest().asWriteZeroes(0, 1, false).check(plain))
+        assertThatThrownBy(
+                () -> RequestValidation.check(new BlockRequest().asWriteZeroes(0, 1, false), plain))
                 .isInstanceOf(NotSupportedException.class);
         assertThatThrownBy(
-                () -> new BlockRequest().asCompareAndWrite(0, 1, blocks(2), false).check(plain))
+                () -> RequestValidation
+                        .check(new BlockRequest().asCompareAndWrite(0, 1, blocks(2), false), plain))
                 .isInstanceOf(NotSupportedException.class);
     }
 
@@ -75,11 +81,11 @@ class BlockRequestTest {
     void shouldRejectChangesOfAReadOnlyDevice() throws StorageException {
         var device = new ToyDevice(100, Capability.UNMAP);
         device.readOnly = true;
-        read(0, 1).check(device);
-        new BlockRequest().asFlush().check(device);
-        assertThatThrownBy(() -> write(0, 1).check(device))
+        RequestValidation.check(read(0, 1), device);
+        RequestValidation.check(new BlockRequest().asFlush(), device);
+        assertThatThrownBy(() -> RequestValidation.check(write(0, 1), device))
                 .isInstanceOf(WriteProtectedException.class);
-        assertThatThrownBy(() -> new BlockRequest().asUnmap(0, 1).check(device))
+        assertThatThrownBy(() -> RequestValidation.check(new BlockRequest().asUnmap(0, 1), device))
                 .isInstanceOf(WriteProtectedException.class);
     }
 
@@ -99,9 +105,9 @@ class BlockRequestTest {
         BlockRequest first = write(3, 2).onCompletion((_, _) -> told[0] = true);
         BlockRequest copy = new BlockRequest().asCopyOf(first);
         assertThat(copy).hasToString("WRITE lba=3 blocks=2");
-        copy.succeed();
+        RequestCompletion.succeed(copy);
         assertThat(told[0]).isFalse();
-        first.succeed();
+        RequestCompletion.succeed(first);
         assertThat(told[0]).isTrue();
     }
 

@@ -17,14 +17,14 @@ class DeviceUriTest {
         assertThat(uri.scheme()).isEqualTo("file");
         assertThat(uri.rest()).isEqualTo("a/b:c.img");
         assertThat(uri.options()).isEqualTo(Map.of("size", "1GiB", "io", "direct"));
-        assertThat(uri.option("io")).isEqualTo("direct");
-        assertThat(uri.option("none")).isNull();
+        assertThat(uri.option("io")).hasValue("direct");
+        assertThat(uri.option("none")).isEmpty();
         assertThat(uri.option("none", "other")).isEqualTo("other");
     }
 
     @Test
     void shouldDecodePercentInValuesAndLeavePlusAlone() {
-        assertThat(DeviceUri.parse("x:y?a=%26+%3d").option("a")).isEqualTo("&+=");
+        assertThat(DeviceUri.parse("x:y?a=%26+%3d").option("a")).hasValue("&+=");
     }
 
     @ParameterizedTest

@@ -6,6 +6,8 @@ import java.util.EnumSet;
 import java.util.Queue;
 import java.util.Set;
 import java.util.UUID;
+import lunar.block.spi.RequestCompletion;
+import lunar.block.spi.RequestValidation;
 
 /** The simplest device: an array. Submitted requests end at once, or when the test says so. */
 public final class ToyDevice implements BlockDevice {
@@ -43,7 +45,7 @@ public final class ToyDevice implements BlockDevice {
         if (closed) {
             throw new DeviceGoneException("closed");
         }
-        request.check(this);
+        RequestValidation.check(request, this);
         MemorySegment there = content.asSlice(request.lba() * 512, request.blockCount() * 512);
         switch (request.operation()) {
             case READ -> request.buffer().copyFrom(there);
@@ -74,11 +76,11 @@ public final class ToyDevice implements BlockDevice {
         if (holding) {
             held.add(request);
         } else {
-            request.completeOn(this);
+            RequestCompletion.executeAndComplete(request, this);
         }
     }
 
-    public void releaseOne() { held.remove().completeOn(this); }
+    public void releaseOne() { RequestCompletion.executeAndComplete(held.remove(), this); }
 
     @Override
     public void close() {

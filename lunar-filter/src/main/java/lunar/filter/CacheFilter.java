@@ -12,6 +12,8 @@ import lunar.block.InvalidRequestException;
 import lunar.block.LostWritesException;
 import lunar.block.Size;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
+import lunar.block.spi.RequestValidation;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -105,7 +107,7 @@ public final class CacheFilter extends Filter {
         long entered = executing.readLock();
         try {
             requireOpen(request);
-            request.check(this);
+            RequestValidation.check(request, this);
             if (request.operation() == BlockRequest.Operation.FLUSH) {
                 executeFlush(request);
             } else if (request.blockCount() == 0) {
@@ -124,9 +126,9 @@ public final class CacheFilter extends Filter {
     public void submit(BlockRequest request) {
         try {
             requireOpen(request);
-            request.check(this);
+            RequestValidation.check(request, this);
         } catch (StorageException e) {
-            request.fail(e);
+            RequestCompletion.fail(request, e);
             return;
         }
         if (request.operation() == BlockRequest.Operation.FLUSH) {
@@ -172,7 +174,7 @@ public final class CacheFilter extends Filter {
             blocks.endChange(request.lba(), request.blockCount(),
                     failure == null ? written(request) : null, stamp);
             noticeLoss(failure);
-            request.end(failure);
+            RequestCompletion.complete(request, failure);
         });
     }
 
@@ -200,7 +202,7 @@ public final class CacheFilter extends Filter {
             if (failure == null) {
                 blocks.flushed(stamp);
             }
-            request.end(failure);
+            RequestCompletion.complete(request, failure);
         });
     }
 
@@ -244,14 +246,14 @@ public final class CacheFilter extends Filter {
 
     private void submitRead(BlockRequest request, int tries) {
         if (closed) { // since it began to wait
-            request.fail(gone(request));
+            RequestCompletion.fail(request, gone(request));
             return;
         }
         int[] slots = pin(request);
         if (slots != null) {
             StorageException failure = copyOut(request, slots);
             lookAhead(request, tries);
-            request.end(failure);
+            RequestCompletion.complete(request, failure);
             return;
         }
         ReadAhead.Fetch fetch = bringing(request, tries);
@@ -368,7 +370,7 @@ public final class CacheFilter extends Filter {
             StorageException wrong = failure == null ? takePart(request, pages, stamp) : failure;
             shortReads.giveBack(read.room);
             if (failure == null) {
-                request.end(wrong);
+                RequestCompletion.complete(request, wrong);
             } else {
                 submitAsIs(request);
             }
@@ -381,7 +383,7 @@ public final class CacheFilter extends Filter {
             if (failure == null) {
                 blocks.keep(request.lba(), request.blockCount(), request.buffer(), stamp);
             }
-            request.end(failure);
+            RequestCompletion.complete(request, failure);
         });
     }
 

@@ -57,7 +57,7 @@ public record CacheOptions(long capacityBytes, int pageBytes, long readAheadByte
     }
 
     /** Returns these settings with more or less read-ahead. */
-    public CacheOptions withReadAhead(long bytes) {
+    public CacheOptions withReadAheadBytes(long bytes) {
         return new CacheOptions(capacityBytes, pageBytes, bytes, policy);
     }
 

@@ -18,6 +18,8 @@ import lunar.block.MiscompareException;
 import lunar.block.NotSupportedException;
 import lunar.block.StorageException;
 import lunar.block.WriteProtectedException;
+import lunar.block.spi.RequestCompletion;
+import lunar.block.spi.RequestValidation;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -241,7 +243,7 @@ public final class EncryptFilter extends Filter {
 
     @Override
     public void execute(BlockRequest request) throws StorageException {
-        request.check(this);
+        RequestValidation.check(request, this);
         Xts cipher = xts;
         BlockRequest lower = lower(request, cipher);
         try {
@@ -268,13 +270,13 @@ public final class EncryptFilter extends Filter {
         Xts cipher = xts;
         BlockRequest lower;
         try {
-            request.check(this);
+            RequestValidation.check(request, this);
             lower = lower(request, cipher);
         } catch (StorageException e) {
-            request.fail(e);
+            RequestCompletion.fail(request, e);
             return;
         } catch (IllegalStateException | WrongThreadException e) {
-            request.fail(new InvalidRequestException(
+            RequestCompletion.fail(request, new InvalidRequestException(
                     request + ": the buffer cannot be used: " + e.getMessage(), e));
             return;
         }
@@ -285,17 +287,17 @@ public final class EncryptFilter extends Filter {
         if (failure instanceof MiscompareException differs) {
             MemorySegment block = oneBlock(); // to wait for it here would block the device below
             below().submit(present(request, differs, block)
-                    .onCompletion((_, unread) -> request.fail(unread == null
+                    .onCompletion((_, unread) -> RequestCompletion.fail(request, unread == null
                             ? located(request, cipher, differs, block)
                             : unlocated(request, differs, unread))));
             return;
         }
         if (failure != null) {
-            request.fail(failure);
+            RequestCompletion.fail(request, failure);
             return;
         }
         finishRead(request, cipher);
-        request.succeed();
+        RequestCompletion.succeed(request);
     }
 
     /** Returns the request for the device below; data to write are encrypted into memory of its own. */

@@ -11,6 +11,8 @@ import lunar.block.Capability;
 import lunar.block.Extent;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
+import lunar.block.spi.RequestValidation;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -66,15 +68,15 @@ public final class FaultFilter extends Filter {
         FaultPlan.Kind fault = draw(request);
         switch (fault) {
             case null -> below().submit(request);
-            case ERROR -> request.fail(failure(request));
-            case TORN -> passOn(firstBlocksOf(request), (_, failure) -> request
-                    .fail(failure == null ? failure(request) : failure));
+            case ERROR -> RequestCompletion.fail(request, failure(request));
+            case TORN -> passOn(firstBlocksOf(request), (_, failure) -> RequestCompletion
+                    .fail(request, failure == null ? failure(request) : failure));
             case CORRUPT -> passOn(request, (_, failure) -> {
                 if (failure == null) {
                     flipBit(request.buffer());
-                    request.succeed();
+                    RequestCompletion.succeed(request);
                 } else {
-                    request.fail(failure);
+                    RequestCompletion.fail(request, failure);
                 }
             });
         }
@@ -91,7 +93,7 @@ public final class FaultFilter extends Filter {
             return null;
         }
         try {
-            request.check(this);
+            RequestValidation.check(request, this);
         } catch (StorageException _) {
             return null;
         }

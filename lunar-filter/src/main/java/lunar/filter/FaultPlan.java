@@ -54,17 +54,17 @@ public record FaultPlan(Kind kind, double rate, Set<Operation> operations, List<
     }
 
     /** Returns this plan with another kind of fault. */
-    public FaultPlan kind(Kind kind) {
-        return new FaultPlan(kind, rate, operations, ranges);
+    public FaultPlan withKind(Kind value) {
+        return new FaultPlan(value, rate, operations, ranges);
     }
 
     /** Returns this plan for these operations only. */
-    public FaultPlan on(Operation first, Operation... rest) {
+    public FaultPlan withOperations(Operation first, Operation... rest) {
         return new FaultPlan(kind, rate, EnumSet.of(first, rest), ranges);
     }
 
     /** Returns this plan with one more bad range. */
-    public FaultPlan at(long firstLba, long lastLba) {
+    public FaultPlan withRange(long firstLba, long lastLba) {
         var more = new ArrayList<>(ranges);
         more.add(new Range(firstLba, lastLba));
         return new FaultPlan(kind, rate, operations, more);

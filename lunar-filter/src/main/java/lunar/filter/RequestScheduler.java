@@ -66,7 +66,7 @@ public interface RequestScheduler {
     /** A request has come. */
     void add(Waiting request);
 
-    /** Chooses a request and forgets it; null where none waits. */
+    /** Chooses a request and forgets it. Null where none waits: not an Optional, which each request would allocate. */
     @Nullable
     Waiting next(long nowNanos);
 

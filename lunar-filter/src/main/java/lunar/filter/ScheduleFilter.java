@@ -15,6 +15,8 @@ import lunar.block.BusyException;
 import lunar.block.Capability;
 import lunar.block.DeviceGoneException;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
+import lunar.block.spi.RequestValidation;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -129,7 +131,7 @@ public final class ScheduleFilter extends Filter {
         try {
             ScheduledRequest _ = arrive(request, null);
         } catch (StorageException e) {
-            request.fail(e);
+            RequestCompletion.fail(request, e);
             return;
         }
         dispatch();
@@ -142,7 +144,7 @@ public final class ScheduleFilter extends Filter {
             if (closed) {
                 throw gone(request);
             }
-            request.check(this);
+            RequestValidation.check(request, this);
             if (waiting >= MAX_WAITING) {
                 throw new BusyException(request + ": " + MAX_WAITING + " requests wait already");
             }
@@ -250,7 +252,7 @@ public final class ScheduleFilter extends Filter {
         } else if (first.isSubmitted()) { // else its thread goes on
             passOn(first.request, (_, failure) -> {
                 release();
-                first.request.endGuarded(failure);
+                RequestCompletion.completeGuarded(first.request, failure);
                 dispatch();
             });
         }
@@ -270,7 +272,8 @@ public final class ScheduleFilter extends Filter {
             with.giveBack(buffer);
             if (good) {
                 release();
-                batch.parts().forEach(part -> part.request.endGuarded(null));
+                batch.parts()
+                        .forEach(part -> RequestCompletion.completeGuarded(part.request, null));
             } else {
                 split(batch);
             }
@@ -306,7 +309,7 @@ public final class ScheduleFilter extends Filter {
         } finally {
             lock.unlock();
         }
-        late.forEach(part -> part.request.endGuarded(gone(part.request)));
+        late.forEach(part -> RequestCompletion.completeGuarded(part.request, gone(part.request)));
     }
 
     /** The device below can take another request. */
@@ -337,7 +340,7 @@ public final class ScheduleFilter extends Filter {
         }
         for (ScheduledRequest one : left) {
             if (one.isSubmitted()) {
-                one.request.endGuarded(gone(one.request));
+                RequestCompletion.completeGuarded(one.request, gone(one.request));
             }
         }
         try {

@@ -46,7 +46,7 @@ public record ScheduleOptions(RequestScheduler.Factory policy, int depth, long m
     }
 
     /** Returns these settings with neighbours merged to requests of at most so many bytes. */
-    public ScheduleOptions withMerging(long bytes) {
+    public ScheduleOptions withMergeBytes(long bytes) {
         return new ScheduleOptions(policy, depth, bytes);
     }
 }

@@ -141,7 +141,7 @@ public final class StandardFilters implements FilterProvider {
                     default -> throw new IllegalArgumentException(
                             "'" + value + "' is not a policy of cache; there are s3-fifo, lru");
                 });
-                case "read-ahead" -> options.withReadAhead(sizeOrOff(value));
+                case "read-ahead" -> options.withReadAheadBytes(sizeOrOff(value));
                 case "page" -> options.withPageBytes(
                         (int) Math.min(Integer.MAX_VALUE, Size.parse(value)));
                 default -> throw new IllegalArgumentException("'" + part
@@ -163,7 +163,7 @@ public final class StandardFilters implements FilterProvider {
             switch (part.substring(0, Math.max(0, part.indexOf('=')))) {
                 case "depth" -> options = options.withDepth(
                         (int) Math.min(Integer.MAX_VALUE, Size.parse(value)));
-                case "merge" -> options = options.withMerging(sizeOrOff(value));
+                case "merge" -> options = options.withMergeBytes(sizeOrOff(value));
                 case "deadline" -> deadline = time(value);
                 default -> throw new IllegalArgumentException("'" + part
                         + "' is not a setting of schedule; there are depth=, merge=, deadline=");
@@ -187,7 +187,7 @@ public final class StandardFilters implements FilterProvider {
             String name = part.substring(0, Math.max(0, part.indexOf('=')));
             String value = part.substring(part.indexOf('=') + 1);
             switch (name) {
-                case "kind" -> plan = plan.kind(constant(FaultPlan.Kind.class, value));
+                case "kind" -> plan = plan.withKind(constant(FaultPlan.Kind.class, value));
                 case "op" -> {
                     var operations = EnumSet.noneOf(Operation.class);
                     for (String operation : value.split("\\+", -1)) {
@@ -201,7 +201,7 @@ public final class StandardFilters implements FilterProvider {
                         throw new IllegalArgumentException(
                                 "'" + value + "' is not a range of blocks; write for example 0-99");
                     }
-                    plan = plan.at(Long.parseLong(range.group(1)),
+                    plan = plan.withRange(Long.parseLong(range.group(1)),
                             Long.parseLong(range.group(2)));
                 }
                 case "seed" -> seed = seed(value);

@@ -14,6 +14,8 @@ import lunar.block.BusyException;
 import lunar.block.Capability;
 import lunar.block.DeviceGoneException;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
+import lunar.block.spi.RequestValidation;
 
 /**
  * A filter that holds requests back. An executed one sleeps on its own thread; a submitted one waits in a timer that
@@ -44,7 +46,7 @@ abstract sealed class TimedFilter extends Filter permits DelayFilter, ThrottleFi
     @Override
     public final void execute(BlockRequest request) throws StorageException {
         requireOpen(request);
-        request.check(this);
+        RequestValidation.check(request, this);
         long nanos = delayNanos(request);
         if (nanos > 0) {
             try {
@@ -62,12 +64,12 @@ abstract sealed class TimedFilter extends Filter permits DelayFilter, ThrottleFi
     public final void submit(BlockRequest request) {
         try {
             requireOpen(request);
-            request.check(this);
+            RequestValidation.check(request, this);
             if (waiting.size() >= MAX_WAITING) {
                 throw new BusyException(request + ": " + MAX_WAITING + " requests wait already");
             }
         } catch (StorageException e) {
-            request.fail(e);
+            RequestCompletion.fail(request, e);
             return;
         }
         long nanos = delayNanos(request);
@@ -98,7 +100,7 @@ abstract sealed class TimedFilter extends Filter permits DelayFilter, ThrottleFi
 
     private void end(BlockRequest request) {
         if (waiting.remove(request) != null) {
-            request.endGuarded(
+            RequestCompletion.completeGuarded(request,
                     new DeviceGoneException(request + ": closed while it was held back"));
         }
     }

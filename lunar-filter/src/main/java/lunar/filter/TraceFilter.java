@@ -2,6 +2,7 @@ package lunar.filter;
 
 import java.io.IOException;
 import java.nio.channels.WritableByteChannel;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -9,6 +10,7 @@ import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.BlockRequest.Operation;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
 import org.jspecify.annotations.Nullable;
 
 /** Tells a listener, or the log, of every request when it has ended, {@code trace:file:disk.img}. */
@@ -21,14 +23,14 @@ public final class TraceFilter extends Filter {
      * A request that has ended.
      *
      * @param micros from its arrival to its end
-     * @param failure null where it succeeded
+     * @param failure empty if it succeeded
      */
     public record Trace(Operation operation, long lba, long blockCount, long micros,
-            @Nullable StorageException failure) {
+            Optional<StorageException> failure) {
         @Override
         public String toString() {
             return operation + " lba=" + lba + " blocks=" + blockCount + " us=" + micros + " "
-                    + (failure == null ? "ok" : failure.getClass().getSimpleName());
+                    + failure.map(e -> e.getClass().getSimpleName()).orElse("ok");
         }
     }
 
@@ -60,7 +62,7 @@ public final class TraceFilter extends Filter {
         long start = System.nanoTime();
         passOn(request, (_, failure) -> {
             tell(request.operation(), request.lba(), request.blockCount(), start, failure);
-            request.end(failure);
+            RequestCompletion.complete(request, failure);
         });
     }
 
@@ -85,7 +87,8 @@ public final class TraceFilter extends Filter {
     private void tell(Operation operation, long lba, long blockCount, long startNanos,
             @Nullable StorageException failure) {
         long micros = TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - startNanos);
-        listener.accept(new Trace(operation, lba, blockCount, micros, failure));
+        listener.accept(new Trace(operation, lba, blockCount, micros,
+                Optional.ofNullable(failure)));
     }
 
     @Override

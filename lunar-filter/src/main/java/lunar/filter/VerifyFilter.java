@@ -24,6 +24,8 @@ import lunar.block.OwnershipLostException;
 import lunar.block.ReservationConflictException;
 import lunar.block.StorageException;
 import lunar.block.WriteProtectedException;
+import lunar.block.spi.RequestCompletion;
+import lunar.block.spi.RequestValidation;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -60,7 +62,7 @@ public final class VerifyFilter extends Filter {
 
     @Override
     public void execute(BlockRequest request) throws StorageException {
-        request.check(this);
+        RequestValidation.check(request, this);
         switch (request.operation()) {
             case FLUSH -> below().execute(request);
             case READ -> {
@@ -90,9 +92,9 @@ public final class VerifyFilter extends Filter {
     @Override
     public void submit(BlockRequest request) {
         try {
-            request.check(this);
+            RequestValidation.check(request, this);
         } catch (StorageException e) {
-            request.fail(e);
+            RequestCompletion.fail(request, e);
             return;
         }
         switch (request.operation()) {
@@ -100,14 +102,15 @@ public final class VerifyFilter extends Filter {
             case READ -> {
                 long[] before = states(request);
                 passOn(request, (_, failure) -> {
-                    request.end(failure == null ? difference(request, before) : failure);
+                    RequestCompletion.complete(request,
+                            failure == null ? difference(request, before) : failure);
                 });
             }
             case WRITE, UNMAP, WRITE_ZEROES, COMPARE_AND_WRITE -> {
                 begin(request);
                 passOn(request, (_, failure) -> {
                     end(request, failure == null ? Checksums.End.WRITTEN : endAfter(failure));
-                    request.end(failure);
+                    RequestCompletion.complete(request, failure);
                 });
             }
         }

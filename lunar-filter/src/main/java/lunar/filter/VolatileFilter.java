@@ -13,6 +13,8 @@ import lunar.block.Capability;
 import lunar.block.DeviceGoneException;
 import lunar.block.Extent;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
+import lunar.block.spi.RequestValidation;
 
 /**
  * A volatile write cache for tests, {@code volatile:file:disk.img}: keeps what is written without FUA in memory until a
@@ -63,7 +65,7 @@ public final class VolatileFilter extends Filter {
         if (closed) {
             throw new DeviceGoneException(this + " is closed");
         }
-        request.check(this);
+        RequestValidation.check(request, this);
         long lba = request.lba();
         long end = lba + request.blockCount();
         switch (request.operation()) {
@@ -124,7 +126,7 @@ public final class VolatileFilter extends Filter {
     @Override
     public void submit(BlockRequest request) {
         if (inFlight.register() < 0) {
-            request.fail(new DeviceGoneException(this + " is closed"));
+            RequestCompletion.fail(request, new DeviceGoneException(this + " is closed"));
             return;
         }
         Thread.ofVirtual().name("volatile").start(() -> {
@@ -135,7 +137,7 @@ public final class VolatileFilter extends Filter {
                 failure = e;
             }
             try {
-                request.end(failure);
+                RequestCompletion.complete(request, failure);
             } finally {
                 inFlight.arriveAndDeregister();
             }

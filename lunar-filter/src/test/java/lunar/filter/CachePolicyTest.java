@@ -61,7 +61,7 @@ class CachePolicyTest {
     /** Pages in use, then a scan over ten times the cache, which uses each page once. */
     private static long leftAfterScan(CachePolicy.Factory policy) throws StorageException {
         var below = new ToyDevice(8 * 8000);
-        var cache = new CacheFilter(below, CacheOptions.of(400 * 4096).withReadAhead(0)
+        var cache = new CacheFilter(below, CacheOptions.of(400 * 4096).withReadAheadBytes(0)
                 .withPolicy(policy));
         var page = MemorySegment.ofArray(new byte[4096]);
         for (int round = 0; round < 3; round++) {

@@ -52,7 +52,8 @@ class FilterTest {
     void shouldFailWhatTouchesABadRangeForItsOperationsUntilThePlanChanges()
             throws StorageException {
         var device = new FaultFilter(toy(),
-                FaultPlan.NONE.on(Operation.READ).at(10, 11).at(20, 20), 1);
+                FaultPlan.NONE.withOperations(Operation.READ).withRange(10, 11).withRange(20, 20),
+                1);
         for (long lba : new long[]{9, 10, 11, 20, 19}) {
             assertThatThrownBy(() -> device.read(lba, filled(2, 0)))
                     .isInstanceOf(MediumException.class).hasMessageContaining("lba=" + lba);
@@ -104,7 +105,7 @@ class FilterTest {
             for (boolean queued : new boolean[]{false, true}) {
                 ToyDevice toy = toy();
                 var device = new FaultFilter(toy,
-                        FaultPlan.errors(1).kind(FaultPlan.Kind.TORN), seed);
+                        FaultPlan.errors(1).withKind(FaultPlan.Kind.TORN), seed);
                 if (queued) {
                     assertThat(device.submitWrite(4, ONES).exceptionNow())
                             .isInstanceOf(MediumException.class);
@@ -126,7 +127,7 @@ class FilterTest {
         var device = new VerifyFilter(fault);
         device.write(30, ONES);
         device.read(28, filled(20, 0));
-        fault.plan(FaultPlan.errors(1).kind(FaultPlan.Kind.CORRUPT));
+        fault.plan(FaultPlan.errors(1).withKind(FaultPlan.Kind.CORRUPT));
         assertThatThrownBy(() -> device.read(37, filled(1, 0)))
                 .isInstanceOf(MiscompareException.class).hasMessageContaining("block 37");
         assertThat(device.submitRead(37, filled(1, 0)).exceptionNow())
@@ -157,7 +158,7 @@ class FilterTest {
         var fault = new FaultFilter(toy, FaultPlan.NONE, 7);
         var device = new VerifyFilter(fault);
         device.write(0, filled(16, 1));
-        fault.plan(FaultPlan.errors(1).kind(FaultPlan.Kind.TORN));
+        fault.plan(FaultPlan.errors(1).withKind(FaultPlan.Kind.TORN));
         assertThatThrownBy(() -> device.write(0, filled(16, 2)))
                 .isInstanceOf(MediumException.class);
         fault.plan(FaultPlan.NONE);

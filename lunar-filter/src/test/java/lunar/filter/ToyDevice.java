@@ -16,6 +16,8 @@ import lunar.block.Identity;
 import lunar.block.Limits;
 import lunar.block.MiscompareException;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
+import lunar.block.spi.RequestValidation;
 
 /** The simplest device: an array. Submitted requests end at once, or when the test says so. */
 final class ToyDevice implements BlockDevice {
@@ -53,7 +55,7 @@ final class ToyDevice implements BlockDevice {
         if (closed) {
             throw new DeviceGoneException("closed");
         }
-        request.check(this);
+        RequestValidation.check(request, this);
         MemorySegment there = content.asSlice(request.lba() * 512, request.blockCount() * 512);
         switch (request.operation()) {
             case READ -> request.buffer().copyFrom(there);
@@ -84,11 +86,11 @@ final class ToyDevice implements BlockDevice {
         if (holding) {
             held.add(request);
         } else {
-            request.completeOn(this);
+            RequestCompletion.executeAndComplete(request, this);
         }
     }
 
-    void releaseOne() { held.remove().completeOn(this); }
+    void releaseOne() { RequestCompletion.executeAndComplete(held.remove(), this); }
 
     @Override
     public void close() {

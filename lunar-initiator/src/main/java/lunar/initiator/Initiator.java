@@ -122,7 +122,7 @@ public final class Initiator implements AutoCloseable {
     private InitiatorLogin.Settings normal(SessionOptions session, Isid isid) {
         int connections = Math.max(session.connections(), session.offer().maxConnections());
         return InitiatorLogin.Settings.normal(name(), session.targetName(), isid,
-                session.offer().with(offer -> offer.maxConnections(connections)));
+                session.offer().withMaxConnections(connections));
     }
 
     /**

@@ -126,16 +126,16 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
         }
         SessionOptions options = SessionOptions
                 .of(host(authority.group(3)), port(uri, authority.group(4)), target)
-                .withOffer(Offer.DEFAULT.with(offer -> offer
-                        .headerDigest(digest(uri, "header-digest"))
-                        .dataDigest(digest(uri, "data-digest"))
-                        .errorRecoveryLevel(errorRecoveryLevel(uri))));
+                .withOffer(Offer.DEFAULT
+                        .withHeaderDigest(digest(uri, "header-digest"))
+                        .withDataDigest(digest(uri, "data-digest"))
+                        .withErrorRecoveryLevel(errorRecoveryLevel(uri)));
         options = new SessionOptions(uri.scheme(), options.portal(), target, options.offer(),
                 chap(uri, authority.group(1), authority.group(2)), timeouts(uri),
                 number(uri, "queue-depth", SessionOptions.DEFAULT_QUEUE_DEPTH),
                 connections(uri), List.of());
         return new IscsiUri(Optional.ofNullable(rest.group(3)).map(lun -> lun(uri, lun)),
-                Optional.ofNullable(uri.option("initiator")), options, paths(uri));
+                uri.option("initiator"), options, paths(uri));
     }
 
     private static Paths paths(DeviceUri uri) {
@@ -144,7 +144,7 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
             throw wrong(uri,
                     "asks for " + sessions + " sessions; " + MAX_SESSIONS + " are the most");
         }
-        Optional<String> policy = Optional.ofNullable(uri.option("policy"));
+        Optional<String> policy = uri.option("policy");
         if (policy.isPresent() && !POLICIES.contains(policy.get())) {
             throw wrong(uri, "has policy '" + policy.get() + "', which is none of " + POLICIES);
         }
@@ -176,13 +176,13 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
     }
 
     private static int milliseconds(DeviceUri uri, String option, int otherwise) {
-        String written = uri.option(option);
-        if (written == null) {
+        Optional<String> written = uri.option(option);
+        if (written.isEmpty()) {
             return otherwise;
         }
-        Matcher matcher = TIME.matcher(written);
+        Matcher matcher = TIME.matcher(written.get());
         if (!matcher.matches()) {
-            throw wrong(uri, "has '" + written + "' where the time of " + option
+            throw wrong(uri, "has '" + written.get() + "' where the time of " + option
                     + " belongs, such as 500ms or 10s");
         }
         int number = Integer.parseInt(matcher.group(1));
@@ -222,9 +222,9 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
             @Nullable String secret) {
         Optional<ChapSource> own = own(uri, user, secret);
         Optional<ChapSource> target = target(uri);
-        String algorithms = uri.option("chap-algorithms");
+        Optional<String> algorithms = uri.option("chap-algorithms");
         if (own.isEmpty()) {
-            if (target.isPresent() || algorithms != null) {
+            if (target.isPresent() || algorithms.isPresent()) {
                 throw wrong(uri, "asks for " + (target.isPresent() ? "mutual CHAP" : "CHAP")
                         + " without a user and secret of its own");
             }
@@ -234,9 +234,8 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
             throw wrong(uri, "has the same secret in both directions, which mutual CHAP forbids");
         }
         try {
-            return Optional.of(new ChapOptions(own.get(), target, algorithms == null
-                    ? ChapAlgorithm.DEFAULT_ORDER
-                    : ChapAlgorithm.parse(algorithms)));
+            return Optional.of(new ChapOptions(own.get(), target, algorithms
+                    .map(ChapAlgorithm::parse).orElse(ChapAlgorithm.DEFAULT_ORDER)));
         } catch (IllegalArgumentException e) {
             throw wrong(uri, "has chap-algorithms that make no sense: " + e.getMessage());
         }
@@ -244,32 +243,32 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
 
     private static Optional<ChapSource> own(DeviceUri uri, @Nullable String user,
             @Nullable String secret) {
-        String file = uri.option("secret-file");
+        Optional<String> file = uri.option("secret-file");
         if (user == null) {
-            if (file != null) {
+            if (file.isPresent()) {
                 throw wrong(uri, "has a secret-file but no user; write user@host");
             }
             return Optional.empty();
         }
-        if ((secret == null) == (file == null)) {
+        if (secret == null == file.isEmpty()) {
             throw wrong(uri, "needs one secret for user " + user
                     + ": as user%secret@host or by the option secret-file");
         }
         return Optional.of(secret == null
-                ? file(user, String.valueOf(file))
+                ? file(user, file.get())
                 : ChapSource.fixed(new ChapCredentials(user, secretOf(uri, decoded(secret)))));
     }
 
     private static Optional<ChapSource> target(DeviceUri uri) {
-        String user = uri.option("mutual-user");
-        String file = uri.option("mutual-secret-file");
-        if (user == null && file == null) {
+        Optional<String> user = uri.option("mutual-user");
+        Optional<String> file = uri.option("mutual-secret-file");
+        if (user.isEmpty() && file.isEmpty()) {
             return Optional.empty();
         }
-        if (user == null || user.isEmpty() || file == null) {
+        if (user.isEmpty() || user.get().isEmpty() || file.isEmpty()) {
             throw wrong(uri, "needs both mutual-user and mutual-secret-file for mutual CHAP");
         }
-        return Optional.of(file(user, file));
+        return Optional.of(file(user.get(), file.get()));
     }
 
     private static Secret secretOf(DeviceUri uri, String text) {
@@ -307,14 +306,15 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
     }
 
     private static int number(DeviceUri uri, String option, int otherwise) {
-        String written = uri.option(option);
-        if (written == null) {
+        Optional<String> written = uri.option(option);
+        if (written.isEmpty()) {
             return otherwise;
         }
-        if (!written.matches("[1-9][0-9]{0,8}")) {
-            throw wrong(uri, "has '" + written + "' where the number of " + option + " belongs");
+        if (!written.get().matches("[1-9][0-9]{0,8}")) {
+            throw wrong(uri,
+                    "has '" + written.get() + "' where the number of " + option + " belongs");
         }
-        return Integer.parseInt(written);
+        return Integer.parseInt(written.get());
     }
 
     /** Decodes percent and two hexadecimal digits as a byte; any other percent stands for itself. */

@@ -19,6 +19,8 @@ import lunar.block.Identity;
 import lunar.block.InvalidRequestException;
 import lunar.block.Limits;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
+import lunar.block.spi.RequestValidation;
 import lunar.initiator.internal.lun.CapacityQuestion;
 import lunar.initiator.internal.lun.LunExtents;
 import lunar.initiator.internal.lun.LunProbe;
@@ -28,7 +30,6 @@ import lunar.initiator.internal.session.Bounces;
 import lunar.initiator.internal.session.SessionEngine;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.Lun;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A LUN as a block device. Requests in flight share the queue depth of the session; more wait in its queue.
@@ -89,11 +90,9 @@ public final class LunDevice implements BlockDevice {
     /**
      * Takes over the unit's answers to another session, where it did not answer this one: what callers have learned of
      * the unit holds for each of its sessions, even where optional questions timed out.
-     *
-     * @param other null for none
      */
-    public synchronized void learn(@Nullable LunDevice other) {
-        if (other == null || other.equals(this)) {
+    public synchronized void learn(LunDevice other) {
+        if (other.equals(this)) {
             return;
         }
         LunTraits known = traits.orElse(other.traits);
@@ -164,7 +163,7 @@ public final class LunDevice implements BlockDevice {
         engine.tasks().dispatcher().refuseOnLoop();
         enter();
         try {
-            request.check(this);
+            RequestValidation.check(request, this);
             if (!isNothing(request)) {
                 requests.execute(request);
             }
@@ -178,12 +177,12 @@ public final class LunDevice implements BlockDevice {
         try {
             enter();
         } catch (DeviceGoneException e) {
-            request.fail(e);
+            RequestCompletion.fail(request, e);
             return;
         }
         StorageException failure = null;
         try {
-            request.check(this);
+            RequestValidation.check(request, this);
             if (request.buffer().byteSize() > 0 && !Bounces.isShared(request.buffer())) {
                 failure = new InvalidRequestException(
                         request + ": the buffer's arena is closed, or confined to a thread");
@@ -192,10 +191,10 @@ public final class LunDevice implements BlockDevice {
             failure = e;
         }
         if (failure != null) {
-            request.fail(failure);
+            RequestCompletion.fail(request, failure);
             leave();
         } else if (isNothing(request)) {
-            request.succeed();
+            RequestCompletion.succeed(request);
             leave();
         } else {
             requests.submit(request);

@@ -5,7 +5,6 @@ import java.util.Optional;
 import lunar.iscsi.text.TargetAddress;
 import lunar.scsi.Lun;
 import lunar.scsi.Sense;
-import org.jspecify.annotations.Nullable;
 
 /** An event of a session, for a {@link SessionListener}. */
 public sealed interface SessionNotice {
@@ -41,7 +40,7 @@ public sealed interface SessionNotice {
     /**
      * The session has ended.
      *
-     * @param why null where it was closed in order
+     * @param why why it was lost; empty if it was closed in order
      */
-    record Ended(@Nullable IOException why) implements SessionNotice {}
+    record Ended(Optional<IOException> why) implements SessionNotice {}
 }

@@ -143,6 +143,6 @@ public record SessionOptions(String scheme, TargetAddress portal, String targetN
      * digest finds damaged, 2 to have tasks outlive their connection.
      */
     public SessionOptions withErrorRecoveryLevel(int value) {
-        return withOffer(offer.with(changed -> changed.errorRecoveryLevel(value)));
+        return withOffer(offer.withErrorRecoveryLevel(value));
     }
 }

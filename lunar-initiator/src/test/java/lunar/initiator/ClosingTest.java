@@ -120,7 +120,7 @@ class ClosingTest {
     @Test
     void shouldNotSendFromABufferOnceItsWriteHasEnded() throws Exception {
         int bytes = 15 << 20; // more than the sockets between us take
-        Offer offer = Offer.DEFAULT.with(o -> o.maxBurstLength(bytes).firstBurstLength(bytes));
+        Offer offer = Offer.DEFAULT.withBurstLengths(bytes, bytes);
         try (var loopback = new Loopback(peer -> {
             peer.login("MaxRecvDataSegmentLength=" + bytes, "MaxBurstLength=" + bytes,
                     "FirstBurstLength=" + bytes);

@@ -100,8 +100,8 @@ class FloodTest {
             assertThat(ended.await(20, TimeUnit.SECONDS)).as("the session has ended").isTrue();
         })) {
             SessionOptions options = loopback.options().withErrorRecoveryLevel(1);
-            try (Session session = loopback.initiator.login(options.withOffer(options.offer()
-                    .with(offer -> offer.dataDigest(DigestChoice.PREFER_CRC32C))))) {
+            try (Session session = loopback.initiator.login(options
+                    .withOffer(options.offer().withDataDigest(DigestChoice.PREFER_CRC32C)))) {
                 session.onEnd(ended::countDown);
                 Task<ScsiResult> read = session.start(Exchange.Scsi.reading(Lun.ZERO,
                         Bytes.of(MemorySegment.ofArray(ReadBlocks.of(0, 1).bytes())),
@@ -154,8 +154,7 @@ class FloodTest {
 
     /** A write of three bursts, with as many R2Ts outstanding as agreed, answered when the script wants. */
     private static void write(int maxR2ts, ScriptedDisk.Hook hook) throws Exception {
-        Offer offer = Offer.DEFAULT.with(o -> o.maxBurstLength(BURST_BYTES)
-                .firstBurstLength(8192).maxOutstandingR2t(2));
+        Offer offer = Offer.DEFAULT.withBurstLengths(8192, BURST_BYTES).withMaxOutstandingR2t(2);
         var disk = new ScriptedDisk();
         try (var loopback = new Loopback(peer -> {
             peer.login("MaxRecvDataSegmentLength=" + BURST_BYTES, "MaxBurstLength=" + BURST_BYTES,
@@ -213,7 +212,7 @@ class FloodTest {
         int bytes = (IntStream.of(lengths).sum() + 511) / 512 * 512;
         lengths[0] += bytes - IntStream.of(lengths).sum();
         DigestChoice choice = digests ? DigestChoice.REQUIRE_CRC32C : DigestChoice.PREFER_NONE;
-        Offer offer = Offer.DEFAULT.with(o -> o.headerDigest(choice).dataDigest(choice));
+        Offer offer = Offer.DEFAULT.withHeaderDigest(choice).withDataDigest(choice);
         String digest = digests ? "CRC32C" : "None";
         var disk = new ScriptedDisk();
         try (var loopback = new Loopback(peer -> {

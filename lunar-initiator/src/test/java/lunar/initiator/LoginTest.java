@@ -207,8 +207,8 @@ class LoginTest {
     @Test
     void shouldUseTheDigestsNegotiated() throws Exception {
         var disk = new ScriptedDisk();
-        Offer offer = Offer.DEFAULT.with(o -> o.headerDigest(DigestChoice.REQUIRE_CRC32C)
-                .dataDigest(DigestChoice.REQUIRE_CRC32C));
+        Offer offer = Offer.DEFAULT.withHeaderDigest(DigestChoice.REQUIRE_CRC32C)
+                .withDataDigest(DigestChoice.REQUIRE_CRC32C);
         try (var loopback = new Loopback(peer -> {
             peer.login("HeaderDigest=CRC32C", "DataDigest=CRC32C", "InitialR2T=No",
                     "ImmediateData=Yes", "MaxRecvDataSegmentLength=4096", "MaxBurstLength=16384",
@@ -230,7 +230,7 @@ class LoginTest {
 
     @Test
     void shouldFailWhereARequiredDigestIsNotHad() throws Exception {
-        Offer offer = Offer.DEFAULT.with(o -> o.headerDigest(DigestChoice.REQUIRE_CRC32C));
+        Offer offer = Offer.DEFAULT.withHeaderDigest(DigestChoice.REQUIRE_CRC32C);
         try (var loopback = new Loopback(peer -> {
             peer.login("HeaderDigest=None");
             peer.awaitEnd();

@@ -112,8 +112,7 @@ class RecoveryTest {
 
     private static SessionOptions options(Loopback loopback, int level) {
         SessionOptions options = loopback.options().withErrorRecoveryLevel(level);
-        return options.withOffer(options.offer()
-                .with(offer -> offer.dataDigest(DigestChoice.PREFER_CRC32C)));
+        return options.withOffer(options.offer().withDataDigest(DigestChoice.PREFER_CRC32C));
     }
 
     @Test

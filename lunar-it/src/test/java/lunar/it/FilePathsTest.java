@@ -79,7 +79,7 @@ class FilePathsTest {
     void shouldKeepWhatWasWritten(FileOptions.Io io, String options) throws Exception {
         var random = new Random(Seed.next());
         var device = new Counted(FileDevice.open(folder.resolve("disk.img"),
-                FileOptions.BUFFERED.io(io).creating(16 << 20)));
+                FileOptions.BUFFERED.withIo(io).withCreateBytes(16 << 20)));
         MemorySegment model = MemorySegment.ofArray(new byte[16 << 20]);
         try (var server = TargetServer.builder()
                 .portal(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))

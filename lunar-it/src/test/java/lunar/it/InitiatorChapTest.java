@@ -16,7 +16,6 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
-import java.util.function.UnaryOperator;
 import lunar.block.DeviceGoneException;
 import lunar.block.Devices;
 import lunar.initiator.ChapOptions;
@@ -51,9 +50,6 @@ class InitiatorChapTest {
     private static final String SECOND = "the-second-secret";
     private static final String THEIRS = "a-secret-of-the-target";
     private static final ChapCredentials TARGET = credentials("array", THEIRS);
-    private static final UnaryOperator<Offer.Builder> AT_ONCE = offer -> offer
-            .defaultTime2WaitSeconds(0);
-
     private final Queue<String> logged = new ConcurrentLinkedQueue<>();
     private final Logger root = (Logger) LoggerFactory.getLogger(Logger.ROOT_LOGGER_NAME);
     private final Level level = root.getLevel();
@@ -95,14 +91,14 @@ class InitiatorChapTest {
                 name -> name.equals(USER) ? Optional.of(valid) : Optional.empty(),
                 Optional.of(TARGET));
         return ServedTarget.of(target -> target.withChap(policy),
-                server -> server.offer(TargetServer.DEFAULT_OFFER.with(AT_ONCE))
+                server -> server.offer(TargetServer.DEFAULT_OFFER.withDefaultTime2WaitSeconds(0))
                         .discoveryChap(policy),
                 "ram:1MiB");
     }
 
     private static SessionOptions at(int port, ChapOptions chap) {
         return SessionOptions.of("127.0.0.1", port, ServedTarget.NAME)
-                .withOffer(Offer.DEFAULT.with(AT_ONCE)).withChap(chap);
+                .withOffer(Offer.DEFAULT.withDefaultTime2WaitSeconds(0)).withChap(chap);
     }
 
     private static int port(ServedTarget target) {

@@ -46,14 +46,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(120)
 class LateWritesTest {
     private static final int BLOCK = 512;
-    private static final UnaryOperator<Offer.Builder> AT_ONCE = offer -> offer
-            .defaultTime2WaitSeconds(0);
     private static final Timeouts IMPATIENT = Timeouts.DEFAULT.withKeepAliveMs(500)
             .withAbortMs(500).withLogoutMs(500).withLoginMs(3_000).withConnectMs(3_000);
 
     private static ServedTarget served(int... groups) throws IOException {
         return ServedTarget.of(UnaryOperator.identity(), server -> {
-            var builder = server.offer(TargetServer.DEFAULT_OFFER.with(AT_ONCE));
+            var builder = server.offer(TargetServer.DEFAULT_OFFER.withDefaultTime2WaitSeconds(0));
             for (int group : groups) {
                 builder = builder.portal(PortalSpec.of(new InetSocketAddress("127.0.0.1", 0))
                         .withGroup(group));
@@ -73,7 +71,7 @@ class LateWritesTest {
     /** Paths that are soon given up, the first of them being the one in use. */
     static MultipathOptions by(String name, Lun lun, int... ports) {
         List<SessionOptions> paths = Arrays.stream(ports).mapToObj(port -> SessionOptions
-                .of("127.0.0.1", port, name).withOffer(Offer.DEFAULT.with(AT_ONCE))
+                .of("127.0.0.1", port, name).withOffer(Offer.DEFAULT.withDefaultTime2WaitSeconds(0))
                 .withTimeouts(IMPATIENT)).toList();
         return MultipathOptions.of(paths, lun).withPauses(10, 100)
                 .withPolicy(PathPolicy.fixed());
@@ -235,7 +233,7 @@ class LateWritesTest {
                 var initiator = Initiator.create("iqn.2026-11.org.lunar:late")) {
             SessionOptions session = SessionOptions
                     .of("127.0.0.1", port(target, 0), ServedTarget.NAME)
-                    .withOffer(Offer.DEFAULT.with(AT_ONCE)).withTimeouts(IMPATIENT)
+                    .withOffer(Offer.DEFAULT.withDefaultTime2WaitSeconds(0)).withTimeouts(IMPATIENT)
                     .withErrorRecoveryLevel(level).withConnections(2)
                     .withOtherPortals(List.of(new TargetAddress("127.0.0.1", proxy.port(),
                             OptionalInt.of(1))));
@@ -273,7 +271,8 @@ class LateWritesTest {
         var any = new InetSocketAddress("127.0.0.1", 0);
         try (BlockDevice unit = foreign(Devices.open("ram:16MiB"));
                 var server = TargetServer.builder()
-                        .offer(TargetServer.DEFAULT_OFFER.with(AT_ONCE)).portal(any)
+                        .offer(TargetServer.DEFAULT_OFFER.withDefaultTime2WaitSeconds(0))
+                        .portal(any)
                         .portal(PortalSpec.of(any).withGroup(2))
                         .target(TargetSpec.of(ServedTarget.NAME).withLun(0, unit)).start();
                 var proxy = new FreezeProxy(server.portals().getFirst().getPort());

@@ -95,8 +95,7 @@ class LibiscsiLoginIT {
     void shouldAgreeOnHeaderDigest() throws Exception {
         try (ServedTarget target = ServedTarget.of(spec -> spec,
                 server -> server.offer(
-                        Offer.DEFAULT
-                                .with(offer -> offer.headerDigest(DigestChoice.REQUIRE_CRC32C))),
+                        Offer.DEFAULT.withHeaderDigest(DigestChoice.REQUIRE_CRC32C)),
                 "ram:8MiB")) {
             // libiscsi 1.19 offers "None,CRC32C", whatever the URL says; QEMU can offer each alone.
             assertServed(Peer.run("iscsi-inq", target.url(0) + "?header_digest=crc32c"));

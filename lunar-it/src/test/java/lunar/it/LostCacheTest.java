@@ -31,12 +31,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A target that is without power for a moment, or only out of reach, under writes that were not flushed. */
 @Timeout(120)
 class LostCacheTest {
-    private static final UnaryOperator<Offer.Builder> AT_ONCE = offer -> offer
-            .defaultTime2WaitSeconds(0);
-
     private static ServedTarget served(String uri) throws IOException {
         return ServedTarget.of(UnaryOperator.identity(),
-                server -> server.offer(TargetServer.DEFAULT_OFFER.with(AT_ONCE)), uri);
+                server -> server.offer(TargetServer.DEFAULT_OFFER.withDefaultTime2WaitSeconds(0)),
+                uri);
     }
 
     private static MultipathDevice open(Initiator initiator, CutProxy... proxies)
@@ -47,7 +45,7 @@ class LostCacheTest {
     private static MultipathOptions options(CutProxy... proxies) {
         return MultipathOptions.of(Arrays.stream(proxies)
                 .map(proxy -> SessionOptions.of("127.0.0.1", proxy.port(), ServedTarget.NAME)
-                        .withOffer(Offer.DEFAULT.with(AT_ONCE)))
+                        .withOffer(Offer.DEFAULT.withDefaultTime2WaitSeconds(0)))
                 .toList(), Lun.ZERO).withPauses(10, 100);
     }
 
@@ -153,7 +151,7 @@ class LostCacheTest {
                 first.device(0).close();
                 try (var store = Devices.open(uri);
                         var _ = TargetServer.builder().portal("127.0.0.1", port)
-                                .offer(TargetServer.DEFAULT_OFFER.with(AT_ONCE))
+                                .offer(TargetServer.DEFAULT_OFFER.withDefaultTime2WaitSeconds(0))
                                 .target(TargetSpec.of(ServedTarget.NAME)
                                         .withLun(0, store))
                                 .start()) {

@@ -48,17 +48,15 @@ class MultipathTest {
     private static final int BLOCK = 512;
 
     /** No Time2Wait, so that tests need not wait for it. */
-    private static final UnaryOperator<Offer.Builder> AT_ONCE = offer -> offer
-            .defaultTime2WaitSeconds(0);
-
     private static ServedTarget served(String uri) throws IOException {
         return ServedTarget.of(UnaryOperator.identity(),
-                server -> server.offer(TargetServer.DEFAULT_OFFER.with(AT_ONCE)), uri);
+                server -> server.offer(TargetServer.DEFAULT_OFFER.withDefaultTime2WaitSeconds(0)),
+                uri);
     }
 
     private static SessionOptions by(int port) {
         return SessionOptions.of("127.0.0.1", port, ServedTarget.NAME)
-                .withOffer(Offer.DEFAULT.with(AT_ONCE));
+                .withOffer(Offer.DEFAULT.withDefaultTime2WaitSeconds(0));
     }
 
     private static MultipathOptions by(CutProxy... proxies) {
@@ -116,7 +114,7 @@ class MultipathTest {
             for (Future<Integer> worker : workers) {
                 assertThat(worker.get(60, TimeUnit.SECONDS)).isPositive();
             }
-            assertThat(events).anyMatch(event -> event.why() != null)
+            assertThat(events).anyMatch(event -> event.why().isPresent())
                     .anyMatch(event -> event.after() == Path.State.UP);
         }
     }
@@ -217,7 +215,7 @@ class MultipathTest {
     @Test
     void shouldUseThePathsInTheBestAccessState() throws Exception {
         try (var target = ServedTarget.of(UnaryOperator.identity(),
-                server -> server.offer(TargetServer.DEFAULT_OFFER.with(AT_ONCE))
+                server -> server.offer(TargetServer.DEFAULT_OFFER.withDefaultTime2WaitSeconds(0))
                         .portal(PortalSpec.of(new InetSocketAddress("127.0.0.1", 0)).withGroup(2)),
                 "ram:16MiB");
                 var initiator = Initiator.create("iqn.2026-11.org.lunar:paths");

@@ -94,14 +94,11 @@ class PathEventsTest {
 
     private final Diary diary = new Diary();
 
-    private static UnaryOperator<Offer.Builder> time2Wait(int seconds) {
-        return offer -> offer.defaultTime2WaitSeconds(seconds);
-    }
-
     private static ServedTarget served(int time2WaitSeconds) throws IOException {
         return ServedTarget.of(UnaryOperator.identity(),
                 server -> server
-                        .offer(TargetServer.DEFAULT_OFFER.with(time2Wait(time2WaitSeconds)))
+                        .offer(TargetServer.DEFAULT_OFFER
+                                .withDefaultTime2WaitSeconds(time2WaitSeconds))
                         .portal(PortalSpec.of(new InetSocketAddress("127.0.0.1", 0)).withGroup(2)),
                 "ram:1MiB");
     }
@@ -113,7 +110,7 @@ class PathEventsTest {
     private MultipathOptions by(Integer... ports) {
         return MultipathOptions.of(List.of(ports).stream()
                 .map(port -> SessionOptions.of("127.0.0.1", port, ServedTarget.NAME)
-                        .withOffer(Offer.DEFAULT.with(time2Wait(0))))
+                        .withOffer(Offer.DEFAULT.withDefaultTime2WaitSeconds(0)))
                 .toList(), Lun.ZERO).withPauses(MIN_MS, MAX_MS).withListener(diary);
     }
 

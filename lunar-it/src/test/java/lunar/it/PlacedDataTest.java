@@ -80,10 +80,10 @@ class PlacedDataTest {
     @Test
     void shouldMoveDataOfAllSizesThatTheOtherTransportSees() throws Exception {
         UnaryOperator<SessionOptions> smallBursts = options -> options.withOffer(
-                Offer.DEFAULT.with(offer -> offer.maxBurstLength(16 * 1024)
-                        .firstBurstLength(4096).maxReceiveDataSegmentLength(4096)));
+                Offer.DEFAULT.withBurstLengths(4096, 16 * 1024)
+                        .withMaxReceiveDataSegmentLength(4096));
         UnaryOperator<SessionOptions> noUnsolicited = options -> options.withOffer(
-                Offer.DEFAULT.with(offer -> offer.initialR2t(true).immediateData(false)));
+                Offer.DEFAULT.withInitialR2t(true).withImmediateData(false));
         for (UnaryOperator<SessionOptions> changes : Arrays.asList(
                 UnaryOperator.<SessionOptions>identity(), smallBursts, noUnsolicited)) {
             var random = new Random(Seed.next());

@@ -16,6 +16,7 @@ import lunar.block.Devices;
 import lunar.block.ForwardingDevice;
 import lunar.block.OwnershipLostException;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
 import lunar.initiator.Initiator;
 import lunar.initiator.SessionOptions;
 import lunar.initiator.multipath.MultipathDevice;
@@ -40,7 +41,7 @@ class RefusedRequestsTest {
             @Override
             public void submit(BlockRequest request) {
                 refused.incrementAndGet();
-                request.fail(new OwnershipLostException("taken over"));
+                RequestCompletion.fail(request, new OwnershipLostException("taken over"));
             }
 
             @Override

@@ -43,8 +43,9 @@ class SessionRecoveryTest {
 
     private static ServedTarget served() throws IOException {
         return ServedTarget.of(UnaryOperator.identity(),
-                server -> server.offer(TargetServer.DEFAULT_OFFER.with(offer -> offer
-                        .maxConnections(4).errorRecoveryLevel(2).defaultTime2WaitSeconds(0))),
+                server -> server.offer(TargetServer.DEFAULT_OFFER
+                        .withMaxConnections(4).withErrorRecoveryLevel(2)
+                        .withDefaultTime2WaitSeconds(0)),
                 "ram:64MiB");
     }
 
@@ -53,11 +54,11 @@ class SessionRecoveryTest {
     }
 
     private static SessionOptions options(CutProxy proxy, int connections, int level,
-            UnaryOperator<Offer.Builder> more) {
+            UnaryOperator<Offer> more) {
         return SessionOptions.of("127.0.0.1", proxy.port(), ServedTarget.NAME)
                 .withConnections(connections).withErrorRecoveryLevel(level)
-                .withOffer(Offer.DEFAULT.with(offer -> more.apply(offer.errorRecoveryLevel(level)
-                        .defaultTime2WaitSeconds(0))));
+                .withOffer(more.apply(Offer.DEFAULT.withErrorRecoveryLevel(level)
+                        .withDefaultTime2WaitSeconds(0)));
     }
 
     private Initiator initiator() {
@@ -111,7 +112,7 @@ class SessionRecoveryTest {
     void shouldSpreadConnectionsOverThePortalsOfTheGroup() throws Exception {
         try (var target = ServedTarget.of(UnaryOperator.identity(), server -> server
                 .portal(new InetSocketAddress("127.0.0.1", 0))
-                .offer(TargetServer.DEFAULT_OFFER.with(offer -> offer.maxConnections(4))),
+                .offer(TargetServer.DEFAULT_OFFER.withMaxConnections(4)),
                 "ram:64MiB"); var initiator = initiator()) {
             List<TargetAddress> told = initiator.discover("127.0.0.1:" + port(target)).getFirst()
                     .addresses();
@@ -175,8 +176,8 @@ class SessionRecoveryTest {
     void shouldMakeGoodWhateverIsDamagedAtLevelTwo() throws Exception {
         try (var target = served(); var proxy = new CutProxy(port(target))) {
             // Damaged data are asked for again; a damaged header ends its connection, whose tasks are moved.
-            holds(options(proxy, 2, 2, offer -> offer.headerDigest(DigestChoice.REQUIRE_CRC32C)
-                    .dataDigest(DigestChoice.REQUIRE_CRC32C)), 60, proxy::damageOne);
+            holds(options(proxy, 2, 2, offer -> offer.withHeaderDigest(DigestChoice.REQUIRE_CRC32C)
+                    .withDataDigest(DigestChoice.REQUIRE_CRC32C)), 60, proxy::damageOne);
             assertThat(count(SessionNotice.AskedAgain.class)).isPositive();
         }
     }

@@ -163,10 +163,10 @@ class TgtdIT {
     @CsvSource({"plain, 65536", "plain, 1048576", "plain, 4096", "digests, 65536",
             "digests, 1048576", "solicited, 131072", "unsolicited, 524288", "small, 65536"})
     void shouldWriteAndVerifyAtDepth(String target, int requestBytes) throws Exception {
-        Offer offer = Offer.DEFAULT.with(o -> target.equals("digests")
-                ? o.headerDigest(DigestChoice.REQUIRE_CRC32C)
-                        .dataDigest(DigestChoice.REQUIRE_CRC32C)
-                : o);
+        Offer offer = target.equals("digests")
+                ? Offer.DEFAULT.withHeaderDigest(DigestChoice.REQUIRE_CRC32C)
+                        .withDataDigest(DigestChoice.REQUIRE_CRC32C)
+                : Offer.DEFAULT;
         try (Session session = initiator.login(at(target).withOffer(offer));
                 LunDevice device = session.open(Lun.of(1))) {
             assertThat(session.parameters().headerDigest()).isEqualTo(target.equals("digests"));

@@ -209,7 +209,7 @@ class LunarDirectoryTest {
         IndexOutput out = directory.createOutput("one", IOContext.DEFAULT);
         out.writeBytes(new byte[100_000], 100_000);
         directory.close();
-        device.plan(FaultPlan.errors(1).on(Operation.WRITE));
+        device.plan(FaultPlan.errors(1).withOperations(Operation.WRITE));
         long before = device.injected();
         assertThatThrownBy(out::close).isInstanceOf(IOException.class)
                 .hasMessageContaining("closed before");
@@ -286,7 +286,7 @@ class LunarDirectoryTest {
     void shouldRefuseFurtherCommitsOnceOneHasFailed() throws Exception {
         LunarDirectory directory = open();
         write(directory, "one", 10);
-        device.plan(FaultPlan.errors(1).on(Operation.FLUSH));
+        device.plan(FaultPlan.errors(1).withOperations(Operation.FLUSH));
         assertThatThrownBy(directory::syncMetaData).isInstanceOf(MediumException.class);
         device.plan(FaultPlan.NONE);
         assertThatThrownBy(directory::syncMetaData).hasMessageContaining("open it again");
@@ -298,7 +298,7 @@ class LunarDirectoryTest {
     void shouldFailAnOutputWhoseWriteFailsAndFreeItsSpace() throws Exception {
         try (LunarDirectory directory = open()) {
             long free = directory.freeBytes();
-            device.plan(FaultPlan.errors(0.3).on(Operation.WRITE));
+            device.plan(FaultPlan.errors(0.3).withOperations(Operation.WRITE));
             assertThatThrownBy(() -> write(directory, "one", 2 * MIB))
                     .isInstanceOf(IOException.class).hasRootCauseInstanceOf(MediumException.class);
             device.plan(FaultPlan.NONE);
@@ -313,7 +313,7 @@ class LunarDirectoryTest {
     void shouldReadAgainWhatCouldNotBeRead() throws Exception {
         try (LunarDirectory directory = open()) {
             write(directory, "one", 200_000);
-            device.plan(FaultPlan.errors(1).on(Operation.READ));
+            device.plan(FaultPlan.errors(1).withOperations(Operation.READ));
             assertThatThrownBy(() -> requireContent(directory, "one", 200_000))
                     .isInstanceOf(MediumException.class);
             device.plan(FaultPlan.NONE);

@@ -5,7 +5,7 @@ package lunar.raid;
  *
  * @param retries how often a request is sent again that may succeed then ({@code StorageException.retryable})
  * @param maxRepairs ranges that are repaired on one member before it is failed instead
- * @param stallTicks calls of {@link RaidVolume#tick} that a member request may take before its member is failed, and
+ * @param stallTicks ticks of the volume's clock that a member request may take before its member is failed, and
  *        closed so that the request ends; 0 for no limit
  */
 public record FailurePolicy(int retries, long maxRepairs, int stallTicks) {

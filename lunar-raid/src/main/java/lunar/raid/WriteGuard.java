@@ -104,7 +104,7 @@ public interface WriteGuard {
      */
     default void abandon(StorageException why) {}
 
-    /** Advances the time ({@link RaidVolume#tick}): a guard that waits for members looks for those that stall. */
+    /** Advances the time (the tick of the volume): a guard that waits for members looks for those that stall. */
     default void watch() {}
 
     /** Returns the device that the volume is to use for one that comes into a slot: the same, or a wrapper. */

@@ -1,7 +1,5 @@
 package lunar.scsi;
 
-import lunar.scsi.SenseSpecific.FieldPointer;
-
 /** Thrown for a CDB with an invalid operation code or field. */
 public final class InvalidCdbException extends IllegalRequestException {
     public InvalidCdbException(Sense sense) { super(sense); }
@@ -14,7 +12,7 @@ public final class InvalidCdbException extends IllegalRequestException {
 
     /** INVALID FIELD IN CDB (24h/00h), with the byte in error. */
     public static InvalidCdbException field(int byteAt) {
-        return field(byteAt, FieldPointer.NO_BIT);
+        return new InvalidCdbException(Sense.invalidFieldInCdb(byteAt));
     }
 
     /** INVALID FIELD IN CDB (24h/00h), with the byte and the most significant bit of the field in error. */

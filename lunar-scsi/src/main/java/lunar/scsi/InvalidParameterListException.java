@@ -1,5 +1,6 @@
 package lunar.scsi;
 
+import java.util.OptionalInt;
 import lunar.scsi.SenseSpecific.FieldPointer;
 
 /** Data-out of a command that has a wrong length or a field that is not valid. */
@@ -16,12 +17,12 @@ public final class InvalidParameterListException extends IllegalRequestException
     public static InvalidParameterListException of(AdditionalSense additional, int byteAt) {
         return new InvalidParameterListException(
                 Sense.of(SenseKey.ILLEGAL_REQUEST, additional).withSpecific(
-                        new FieldPointer(false, Math.min(byteAt, 0xffff), FieldPointer.NO_BIT)));
+                        new FieldPointer(false, Math.min(byteAt, 0xffff), OptionalInt.empty())));
     }
 
     /** INVALID FIELD IN PARAMETER LIST (26h/00h), with the byte in error. */
     public static InvalidParameterListException field(int byteAt) {
-        return field(byteAt, FieldPointer.NO_BIT);
+        return new InvalidParameterListException(Sense.invalidFieldInParameterList(byteAt));
     }
 
     /** INVALID FIELD IN PARAMETER LIST (26h/00h), with the byte and the most significant bit in error. */

@@ -23,7 +23,10 @@ public record Lun(long value) {
         return new Lun(number <= PERIPHERAL_MAX ? (long) number << 48 : (0x4000L | number) << 48);
     }
 
-    /** The number of a single-level LUN, in either addressing method; -1 for every other form. */
+    /**
+     * Returns the number of a single-level LUN, in either addressing method; -1 for every other form, not an
+     * OptionalInt, which each command would allocate.
+     */
     public int number() {
         if ((value & 0xffff_ffff_ffffL) != 0) {
             return -1;

@@ -2,6 +2,7 @@ package lunar.scsi;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 
 /**
@@ -25,16 +26,31 @@ public record Sense(SenseKey key, AdditionalSense additional, boolean deferred,
                 Optional.empty());
     }
 
-    /** ILLEGAL REQUEST with INVALID FIELD IN CDB, pointing at a bit; {@code NO_BIT} for a whole byte. */
-    public static Sense invalidFieldInCdb(int byteAt, int bit) {
-        return of(SenseKey.ILLEGAL_REQUEST, AdditionalSense.INVALID_FIELD_IN_CDB)
-                .withSpecific(new SenseSpecific.FieldPointer(true, byteAt, bit));
+    /** Returns ILLEGAL REQUEST with INVALID FIELD IN CDB and the byte in error. */
+    public static Sense invalidFieldInCdb(int byteAt) {
+        return invalidField(true, byteAt, OptionalInt.empty());
     }
 
-    /** ILLEGAL REQUEST with INVALID FIELD IN PARAMETER LIST, pointing at a bit; {@code NO_BIT} for a whole byte. */
+    /** Returns ILLEGAL REQUEST with INVALID FIELD IN CDB, and the byte and the most significant bit in error. */
+    public static Sense invalidFieldInCdb(int byteAt, int bit) {
+        return invalidField(true, byteAt, OptionalInt.of(bit));
+    }
+
+    /** Returns ILLEGAL REQUEST with INVALID FIELD IN PARAMETER LIST and the byte in error. */
+    public static Sense invalidFieldInParameterList(int byteAt) {
+        return invalidField(false, byteAt, OptionalInt.empty());
+    }
+
+    /** Returns ILLEGAL REQUEST with INVALID FIELD IN PARAMETER LIST, and the byte and most significant bit in error. */
     public static Sense invalidFieldInParameterList(int byteAt, int bit) {
-        return of(SenseKey.ILLEGAL_REQUEST, AdditionalSense.INVALID_FIELD_IN_PARAMETER_LIST)
-                .withSpecific(new SenseSpecific.FieldPointer(false, Math.min(byteAt, 0xffff), bit));
+        return invalidField(false, byteAt, OptionalInt.of(bit));
+    }
+
+    private static Sense invalidField(boolean inCdb, int byteAt, OptionalInt bit) {
+        return of(SenseKey.ILLEGAL_REQUEST, inCdb
+                ? AdditionalSense.INVALID_FIELD_IN_CDB
+                : AdditionalSense.INVALID_FIELD_IN_PARAMETER_LIST)
+                .withSpecific(new SenseSpecific.FieldPointer(inCdb, Math.min(byteAt, 0xffff), bit));
     }
 
     /** Returns these sense data with INFORMATION. */

@@ -2,6 +2,7 @@ package lunar.scsi;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import lunar.scsi.SenseSpecific.FieldPointer;
 import lunar.scsi.SenseSpecific.Progress;
@@ -196,19 +197,27 @@ final class SenseFormat {
 
     private static void encodeSpecific(SenseSpecific specific, MemorySegment bytes, int at) {
         switch (specific) {
-            case FieldPointer(boolean inCdb, int byteAt, int bit) -> {
-                BigEndian.int8(bytes, at, VALID | (inCdb ? POINTS_INTO_CDB : 0)
-                        | (bit == FieldPointer.NO_BIT ? 0 : BIT_POINTER_VALID | bit));
+            case FieldPointer(boolean inCdb, int byteAt, OptionalInt bit) -> {
+                BigEndian.int8(bytes, at,
+                        VALID | (inCdb ? POINTS_INTO_CDB : 0) | bitPointer(bit));
                 BigEndian.int16(bytes, at + 1, byteAt);
             }
-            case SegmentPointer(boolean inSegment, int byteAt, int bit) -> {
-                BigEndian.int8(bytes, at, VALID | (inSegment ? POINTS_INTO_SEGMENT : 0)
-                        | (bit == FieldPointer.NO_BIT ? 0 : BIT_POINTER_VALID | bit));
+            case SegmentPointer(boolean inSegment, int byteAt, OptionalInt bit) -> {
+                BigEndian.int8(bytes, at,
+                        VALID | (inSegment ? POINTS_INTO_SEGMENT : 0) | bitPointer(bit));
                 BigEndian.int16(bytes, at + 1, byteAt);
             }
             case Progress(int of65536) -> BigEndian.int24(bytes, at, VALID << 16 | of65536);
             case RetryCount(int count) -> BigEndian.int24(bytes, at, VALID << 16 | count);
         }
+    }
+
+    private static int bitPointer(OptionalInt bit) {
+        return bit.isPresent() ? BIT_POINTER_VALID | bit.getAsInt() : 0;
+    }
+
+    private static OptionalInt bitPointer(int first) {
+        return (first & BIT_POINTER_VALID) != 0 ? OptionalInt.of(first & 7) : OptionalInt.empty();
     }
 
     private static Optional<SenseSpecific> decodeSpecific(SenseKey key, MemorySegment bytes,
@@ -220,11 +229,10 @@ final class SenseFormat {
         int value = BigEndian.int16(bytes, at + 1);
         return switch (key) {
             case ILLEGAL_REQUEST -> Optional.of(
-                    new FieldPointer((first & POINTS_INTO_CDB) != 0, value,
-                            (first & BIT_POINTER_VALID) != 0 ? first & 7 : FieldPointer.NO_BIT));
+                    new FieldPointer((first & POINTS_INTO_CDB) != 0, value, bitPointer(first)));
             case COPY_ABORTED -> Optional.of(
                     new SegmentPointer((first & POINTS_INTO_SEGMENT) != 0, value,
-                            (first & BIT_POINTER_VALID) != 0 ? first & 7 : FieldPointer.NO_BIT));
+                            bitPointer(first)));
             case NO_SENSE, NOT_READY -> Optional.of(new Progress(value));
             case RECOVERED_ERROR, MEDIUM_ERROR, HARDWARE_ERROR -> Optional.of(
                     new RetryCount(value));

@@ -1,5 +1,7 @@
 package lunar.scsi;
 
+import java.util.OptionalInt;
+
 /**
  * The three sense-key-specific bytes, which the sense key gives a meaning (SPC-5).
  *
@@ -11,21 +13,22 @@ package lunar.scsi;
  * </pre>
  */
 public sealed interface SenseSpecific {
-    /** For which byte, and where known which bit, of a CDB or a parameter list is in error. */
-    record FieldPointer(boolean inCdb, int byteAt, int bit) implements SenseSpecific {
-        /** In place of a bit: the whole byte, or the field that starts there. */
-        public static final int NO_BIT = -1;
-
+    /**
+     * The field of a CDB or of a parameter list that is in error.
+     *
+     * @param inCdb whether it is in the CDB
+     * @param byteAt its first byte
+     * @param bit its most significant bit; empty for the whole byte, or a field of whole bytes that starts there
+     */
+    record FieldPointer(boolean inCdb, int byteAt, OptionalInt bit) implements SenseSpecific {
         public FieldPointer {
-            if (byteAt < 0 || byteAt > 0xffff || bit < NO_BIT || bit > 7) {
-                throw new IllegalArgumentException("byte " + byteAt + " bit " + bit);
-            }
+            check(byteAt, bit);
         }
 
         @Override
         public String toString() {
             return (inCdb ? "CDB" : "parameter list") + " byte " + byteAt
-                    + (bit == NO_BIT ? "" : " bit " + bit);
+                    + text(bit);
         }
     }
 
@@ -33,18 +36,19 @@ public sealed interface SenseSpecific {
      * Which byte of the parameter list, or of a segment descriptor of it, made a copy fail (SPC-5 section 4.5.2.4.5).
      *
      * @param inSegment SD: counted from the start of the segment descriptor
+     * @param bit most significant bit of the field; empty for the whole byte, or a field of whole bytes
      */
-    record SegmentPointer(boolean inSegment, int byteAt, int bit) implements SenseSpecific {
+    record SegmentPointer(boolean inSegment, int byteAt, OptionalInt bit)
+            implements
+            SenseSpecific {
         public SegmentPointer {
-            if (byteAt < 0 || byteAt > 0xffff || bit < FieldPointer.NO_BIT || bit > 7) {
-                throw new IllegalArgumentException("byte " + byteAt + " bit " + bit);
-            }
+            check(byteAt, bit);
         }
 
         @Override
         public String toString() {
             return (inSegment ? "segment" : "parameter list") + " byte " + byteAt
-                    + (bit == FieldPointer.NO_BIT ? "" : " bit " + bit);
+                    + text(bit);
         }
     }
 
@@ -70,5 +74,15 @@ public sealed interface SenseSpecific {
 
         @Override
         public String toString() { return count + " retries"; }
+    }
+
+    private static void check(int byteAt, OptionalInt bit) {
+        if (byteAt < 0 || byteAt > 0xffff || bit.orElse(0) < 0 || bit.orElse(0) > 7) {
+            throw new IllegalArgumentException("byte " + byteAt + text(bit));
+        }
+    }
+
+    private static String text(OptionalInt bit) {
+        return bit.isPresent() ? " bit " + bit.getAsInt() : "";
     }
 }

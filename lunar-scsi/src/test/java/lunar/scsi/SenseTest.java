@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Random;
 import java.util.stream.Stream;
@@ -108,6 +109,11 @@ class SenseTest {
         assertThat(Status.CHECK_CONDITION).hasToString("CHECK CONDITION");
     }
 
+    private static OptionalInt randomBit(Random random) {
+        int bit = random.nextInt(9);
+        return bit < 8 ? OptionalInt.of(bit) : OptionalInt.empty();
+    }
+
     private static Sense random(Random random, boolean fixed) {
         SenseKey key = SenseKey.of(random.nextInt(16));
         var additional = new AdditionalSense(random.nextInt(256), random.nextInt(256));
@@ -115,7 +121,7 @@ class SenseTest {
                 ? Optional.empty()
                 : switch (key) {
                     case ILLEGAL_REQUEST -> Optional.of(new FieldPointer(random.nextBoolean(),
-                            random.nextInt(65536), random.nextInt(9) - 1));
+                            random.nextInt(65536), randomBit(random)));
                     case NO_SENSE, NOT_READY -> Optional.of(new Progress(random.nextInt(65536)));
                     case RECOVERED_ERROR, MEDIUM_ERROR, HARDWARE_ERROR -> Optional.of(
                             new RetryCount(random.nextInt(65536)));

@@ -237,9 +237,9 @@ public record ServerPlan(List<Listen> portals, List<Target> targets, boolean all
                 announceResets);
     }
 
-    /** Returns a copy that lets initiators on other machines in without CHAP. */
-    public ServerPlan withAllowAnonymous() {
-        return new ServerPlan(portals, targets, true, headerDigest, dataDigest, state, isns,
+    /** Returns a copy that lets initiators on other machines in without CHAP, or not. */
+    public ServerPlan withAllowAnonymous(boolean value) {
+        return new ServerPlan(portals, targets, value, headerDigest, dataDigest, state, isns,
                 discoveryChap, chapAlgorithms, limits, opener, announceResets);
     }
 

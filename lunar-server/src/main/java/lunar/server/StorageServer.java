@@ -144,10 +144,10 @@ public final class StorageServer implements AutoCloseable {
                 .sessionLimits(plan.limits().sessions())
                 .loops(plan.limits().loops())
                 .announceResets(plan.announceResets())
-                .offer(TargetServer.DEFAULT_OFFER.with(offer -> offer
-                        .maxConnections(plan.limits().connectionsPerSession())
-                        .headerDigest(plan.headerDigest())
-                        .dataDigest(plan.dataDigest())));
+                .offer(TargetServer.DEFAULT_OFFER
+                        .withMaxConnections(plan.limits().connectionsPerSession())
+                        .withHeaderDigest(plan.headerDigest())
+                        .withDataDigest(plan.dataDigest()));
         List<PortalSpec> portals = Exposure.portals(plan);
         Exposure.requireAuthentication(plan, portals);
         portals.forEach(builder::portal);

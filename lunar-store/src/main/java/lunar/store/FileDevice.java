@@ -30,6 +30,8 @@ import lunar.block.NotSupportedException;
 import lunar.block.OutOfRangeException;
 import lunar.block.StorageException;
 import lunar.block.Usage;
+import lunar.block.spi.RequestCompletion;
+import lunar.block.spi.RequestValidation;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -205,7 +207,7 @@ public final class FileDevice implements BlockDevice {
             return;
         }
         if (readCached(request)) {
-            request.succeed();
+            RequestCompletion.succeed(request);
         } else {
             workers.submit(request);
         }
@@ -230,7 +232,7 @@ public final class FileDevice implements BlockDevice {
             if (beside == 0 || isGone()) {
                 return false;
             }
-            request.check(this);
+            RequestValidation.check(request, this);
             return blocks.readCached(request.lba() * geometry.blockSize(), request.buffer());
         } catch (IOException | RuntimeException e) {
             return false; // a worker meets it again, and tells
@@ -264,7 +266,7 @@ public final class FileDevice implements BlockDevice {
                 }
             }
             try {
-                request.check(FileDevice.this);
+                RequestValidation.check(request, FileDevice.this);
                 return true;
             } catch (StorageException _) {
                 return false; // a worker tells it
@@ -303,7 +305,7 @@ public final class FileDevice implements BlockDevice {
         long entered = gate.readLock();
         try {
             requireOpen();
-            request.check(this);
+            RequestValidation.check(request, this);
             if (alone.isShut()) {
                 mend();
             }

@@ -56,47 +56,51 @@ public record FileOptions(Io io, int blockSize, long createBytes, boolean readOn
         }
     }
 
-    public FileOptions io(Io io) {
+    /** Returns these options with another data path. */
+    public FileOptions withIo(Io value) {
+        return new FileOptions(value, blockSize, createBytes, readOnly, workers, ring, identity,
+                createAgain);
+    }
+
+    /** Returns these options with another size of a logical block, in bytes. */
+    public FileOptions withBlockSize(int value) {
+        return new FileOptions(io, value, createBytes, readOnly, workers, ring, identity,
+                createAgain);
+    }
+
+    /** Returns these options with the size, in bytes, of a sparse file that is created if it does not exist. */
+    public FileOptions withCreateBytes(long value) {
+        return new FileOptions(io, blockSize, value, readOnly, workers, ring, identity,
+                createAgain);
+    }
+
+    /** Returns these options with another {@link #readOnly}. */
+    public FileOptions withReadOnly(boolean value) {
+        return new FileOptions(io, blockSize, createBytes, value, workers, ring, identity,
+                createAgain);
+    }
+
+    /** Returns these options with another number of workers. */
+    public FileOptions withWorkers(int value) {
+        return new FileOptions(io, blockSize, createBytes, readOnly, value, ring, identity,
+                createAgain);
+    }
+
+    /** Returns these options with another {@link #ring}; without it, workers perform all requests. */
+    public FileOptions withRing(boolean value) {
+        return new FileOptions(io, blockSize, createBytes, readOnly, workers, value, identity,
+                createAgain);
+    }
+
+    /** Returns these options with an identity that the operator has chosen. */
+    public FileOptions withIdentity(PinnedIdentity value) {
         return new FileOptions(io, blockSize, createBytes, readOnly, workers, ring,
-                identity, createAgain);
+                Optional.of(value), createAgain);
     }
 
-    public FileOptions blockSize(int blockSize) {
-        return new FileOptions(io, blockSize, createBytes, readOnly, workers, ring,
-                identity, createAgain);
-    }
-
-    /** Creates the file, sparse, with this size if it does not exist. */
-    public FileOptions creating(long sizeBytes) {
-        return new FileOptions(io, blockSize, sizeBytes, readOnly, workers, ring,
-                identity, createAgain);
-    }
-
-    public FileOptions readOnly(boolean readOnly) {
-        return new FileOptions(io, blockSize, createBytes, readOnly, workers, ring,
-                identity, createAgain);
-    }
-
-    public FileOptions workers(int workers) {
-        return new FileOptions(io, blockSize, createBytes, readOnly, workers, ring,
-                identity, createAgain);
-    }
-
-    /** Off: workers do all. */
-    public FileOptions ring(boolean ring) {
-        return new FileOptions(io, blockSize, createBytes, readOnly, workers, ring,
-                identity, createAgain);
-    }
-
-    /** With an identity by the word of the operator. */
-    public FileOptions identity(PinnedIdentity pinned) {
-        return new FileOptions(io, blockSize, createBytes, readOnly, workers, ring,
-                Optional.of(pinned), createAgain);
-    }
-
-    /** Creates a missing file even where another one was served from its path before. */
-    public FileOptions createAgain(boolean again) {
+    /** Returns these options with another {@link #createAgain}. */
+    public FileOptions withCreateAgain(boolean value) {
         return new FileOptions(io, blockSize, createBytes, readOnly, workers, ring, identity,
-                again);
+                value);
     }
 }

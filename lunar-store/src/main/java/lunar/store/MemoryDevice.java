@@ -26,6 +26,8 @@ import lunar.block.OutOfRangeException;
 import lunar.block.Size;
 import lunar.block.StorageException;
 import lunar.block.Usage;
+import lunar.block.spi.RequestCompletion;
+import lunar.block.spi.RequestValidation;
 
 /**
  * Blocks in native memory, {@code ram:1GiB}. Memory is taken when a block is first written, in chunks of 256 KiB, so
@@ -148,12 +150,14 @@ public final class MemoryDevice implements BlockDevice {
     }
 
     @Override
-    public void submit(BlockRequest request) { request.completeOn(this); }
+    public void submit(BlockRequest request) {
+        RequestCompletion.executeAndComplete(request, this);
+    }
 
     @Override
     public void execute(BlockRequest request) throws StorageException {
         requireOpen();
-        request.check(this);
+        RequestValidation.check(request, this);
         long at = request.lba() * geometry.blockSize();
         long bytes = request.blockCount() * geometry.blockSize();
         switch (request.operation()) {

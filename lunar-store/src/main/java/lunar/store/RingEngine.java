@@ -11,6 +11,7 @@ import lunar.block.BusyException;
 import lunar.block.DeviceGoneException;
 import lunar.block.LostWritesException;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -165,7 +166,7 @@ final class RingEngine implements Shortcut {
                 yield true;
             }
             case FULL -> {
-                request.fail(new BusyException(
+                RequestCompletion.fail(request, new BusyException(
                         request + ": " + MAX_WAITING + " requests wait already"));
                 yield true;
             }
@@ -211,7 +212,8 @@ final class RingEngine implements Shortcut {
                 return;
             }
             if (closed) {
-                request.endGuarded(new DeviceGoneException(request + ": " + device + " is closed"));
+                RequestCompletion.completeGuarded(request,
+                        new DeviceGoneException(request + ": " + device + " is closed"));
             } else if (!device.isLost() && mayBegin()) {
                 put(request);
             } else {
@@ -293,7 +295,7 @@ final class RingEngine implements Shortcut {
             throw new AssertionError("an end of nothing at " + place);
         }
         if (result == request.buffer().byteSize()) {
-            request.endGuarded(null);
+            RequestCompletion.completeGuarded(request, null);
         } else {
             repeat(request, Errno.mayHaveLostWrites(-result)
                     ? "a write with FUA ended with " + Errno.text(-result)
@@ -311,7 +313,7 @@ final class RingEngine implements Shortcut {
             try {
                 device.stableWriteFailed(loss);
             } catch (RuntimeException | Error e) { // nothing remembers the loss but this answer
-                request.endGuarded(
+                RequestCompletion.completeGuarded(request,
                         new LostWritesException(request + " on " + device + ": " + loss, e));
                 return;
             }
@@ -323,7 +325,7 @@ final class RingEngine implements Shortcut {
         try {
             device.submitToWorkers(request);
         } catch (RuntimeException | Error e) {
-            request.endGuarded(
+            RequestCompletion.completeGuarded(request,
                     new BusyException(request + ": no worker of " + device + " takes it", e));
         }
     }

@@ -3,6 +3,7 @@ package lunar.store;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
 import lunar.block.BlockDevice;
 import lunar.block.DeviceRecords;
@@ -39,7 +40,7 @@ public final class StoreProvider implements DeviceProvider {
                 uri.requireKnownOptions(Set.of("io", "read-only", "workers", "ring",
                         "identity"));
                 yield DiskDevice.open(path(uri, "disk:/dev/sdb"),
-                        options(uri, FileOptions.BUFFERED.io(FileOptions.Io.DIRECT)), records);
+                        options(uri, FileOptions.BUFFERED.withIo(FileOptions.Io.DIRECT)), records);
             }
             default -> throw new IllegalArgumentException("not a scheme of a store: " + uri);
         };
@@ -50,9 +51,8 @@ public final class StoreProvider implements DeviceProvider {
         if (uri.rest().isEmpty()) {
             throw new IllegalArgumentException("ram: needs a size, for example ram:1GiB");
         }
-        String max = uri.option("max");
         return MemoryDevice.create(Size.parse(uri.rest()), blockSize(uri),
-                max == null ? MemoryDevice.MAX_BYTES : Size.parse(max));
+                uri.option("max").map(Size::parse).orElse(MemoryDevice.MAX_BYTES));
     }
 
     private static Path path(DeviceUri uri, String example) {
@@ -70,38 +70,42 @@ public final class StoreProvider implements DeviceProvider {
 
     private static FileOptions options(DeviceUri uri, FileOptions defaults) {
         FileOptions options = defaults;
-        String io = uri.option("io");
-        if (io != null) {
-            options = options.io(switch (io) {
-                case "buffered" -> FileOptions.Io.BUFFERED;
-                case "sendfile" -> FileOptions.Io.SENDFILE;
-                case "mapped" -> FileOptions.Io.MAPPED;
-                case "direct" -> FileOptions.Io.DIRECT;
-                case "sync" -> FileOptions.Io.SYNC;
-                default -> throw new IllegalArgumentException(
-                        "io=" + io + " is not one of buffered, sendfile, mapped, direct, sync");
-            });
+        Optional<String> io = uri.option("io");
+        if (io.isPresent()) {
+            options = options.withIo(io(io.get()));
         }
-        String size = uri.option("size");
-        if (size != null) {
-            options = options.creating(Size.parse(size));
+        Optional<String> size = uri.option("size");
+        if (size.isPresent()) {
+            options = options.withCreateBytes(Size.parse(size.get()));
         }
-        String workers = uri.option("workers");
-        if (workers != null) {
-            options = options.workers(number("workers", workers));
+        Optional<String> workers = uri.option("workers");
+        if (workers.isPresent()) {
+            options = options.withWorkers(number("workers", workers.get()));
         }
-        String identity = uri.option("identity");
-        if (identity != null) {
-            options = options.identity(PinnedIdentity.parse(identity));
+        Optional<String> identity = uri.option("identity");
+        if (identity.isPresent()) {
+            options = options.withIdentity(PinnedIdentity.parse(identity.get()));
         }
-        String create = uri.option("create");
-        if (create != null && !create.equals("yes")) {
-            throw new IllegalArgumentException("create=" + create + " is not yes, which makes a"
-                    + " blank disk where another was served before");
+        Optional<String> create = uri.option("create");
+        if (create.isPresent() && !create.get().equals("yes")) {
+            throw new IllegalArgumentException("create=" + create.get() + " is not yes, which"
+                    + " makes a blank disk where another was served before");
         }
-        options = options.createAgain(create != null);
-        return options.blockSize(blockSize(uri)).readOnly(isTrue(uri, "read-only", false))
-                .ring(isTrue(uri, "ring", true));
+        options = options.withCreateAgain(create.isPresent());
+        return options.withBlockSize(blockSize(uri)).withReadOnly(isTrue(uri, "read-only", false))
+                .withRing(isTrue(uri, "ring", true));
+    }
+
+    private static FileOptions.Io io(String name) {
+        return switch (name) {
+            case "buffered" -> FileOptions.Io.BUFFERED;
+            case "sendfile" -> FileOptions.Io.SENDFILE;
+            case "mapped" -> FileOptions.Io.MAPPED;
+            case "direct" -> FileOptions.Io.DIRECT;
+            case "sync" -> FileOptions.Io.SYNC;
+            default -> throw new IllegalArgumentException(
+                    "io=" + name + " is not one of buffered, sendfile, mapped, direct, sync");
+        };
     }
 
     private static int blockSize(DeviceUri uri) {

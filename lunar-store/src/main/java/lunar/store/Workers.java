@@ -9,6 +9,7 @@ import lunar.block.BlockRequest;
 import lunar.block.BusyException;
 import lunar.block.DeviceGoneException;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,7 +48,7 @@ final class Workers implements AutoCloseable {
     void submit(BlockRequest request) {
         StorageException refusal = enqueue(request);
         if (refusal != null) {
-            request.endGuarded(refusal); // its submitter may be a thread that others wait for
+            RequestCompletion.completeGuarded(request, refusal); // its submitter may be a thread that others wait for
         }
     }
 
@@ -86,7 +87,7 @@ final class Workers implements AutoCloseable {
     private void run() {
         for (BlockRequest request = next(); request != null; request = next()) {
             try {
-                request.completeOn(device);
+                RequestCompletion.executeAndComplete(request, device);
             } catch (RuntimeException | Error e) {
                 // A completion must not throw; the other requests are not to suffer for it.
                 LOG.log(System.Logger.Level.ERROR, "the completion of a request on " + device
@@ -123,7 +124,7 @@ final class Workers implements AutoCloseable {
             lock.notifyAll();
         }
         for (BlockRequest request : rest) {
-            request.endGuarded(
+            RequestCompletion.completeGuarded(request,
                     new DeviceGoneException(request + ": " + device + " is closed"));
         }
         for (Thread thread : running) {

@@ -18,7 +18,7 @@
  * files tell no holes and carry no labels: a file is then known by its inode, and keeps no check value of a key.
  *
  * {@snippet :
- * try (BlockDevice disk = FileDevice.open(Path.of("disk.img"), FileOptions.BUFFERED.creating(1L << 30));
+ * try (BlockDevice disk = FileDevice.open(Path.of("disk.img"), FileOptions.BUFFERED.withCreateBytes(1L << 30));
  *         BlockDevice scratch = MemoryDevice.create(1L << 40, 4096)) {
  *     disk.writeZeroes(0, 8);
  * }

@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(60)
 class AtomicFileTest {
     private static final int BYTES = 1 << 20;
-    private static final FileOptions NEW = FileOptions.BUFFERED.creating(2 * BYTES);
+    private static final FileOptions NEW = FileOptions.BUFFERED.withCreateBytes(2 * BYTES);
 
     @TempDir
     Path folder;
@@ -62,7 +62,7 @@ class AtomicFileTest {
     @ParameterizedTest
     @EnumSource(value = FileOptions.Io.class, names = "SENDFILE", mode = EnumSource.Mode.EXCLUDE)
     void shouldWriteAtomicallyToAMebibyte(FileOptions.Io io) throws Exception {
-        try (FileDevice device = FileDevice.open(file, NEW.io(io))) {
+        try (FileDevice device = FileDevice.open(file, NEW.withIo(io))) {
             assertThat(device.supports(Capability.ATOMIC_WRITE)).isTrue();
             assertThat(device.limits().maxAtomicWriteBlocks()).isEqualTo(BYTES / 512);
             device.execute(atomic(all(1)));
@@ -84,12 +84,12 @@ class AtomicFileTest {
 
     @Test
     void shouldHaveNoneWithSendfileAndForReading() throws Exception {
-        try (FileDevice device = FileDevice.open(file, NEW.io(FileOptions.Io.SENDFILE))) {
+        try (FileDevice device = FileDevice.open(file, NEW.withIo(FileOptions.Io.SENDFILE))) {
             assertThat(device.supports(Capability.ATOMIC_WRITE)).isFalse();
             assertThatThrownBy(() -> device.execute(atomic(all(1))))
                     .isInstanceOf(NotSupportedException.class);
         }
-        try (FileDevice device = FileDevice.open(file, NEW.readOnly(true))) {
+        try (FileDevice device = FileDevice.open(file, NEW.withReadOnly(true))) {
             assertThat(device.supports(Capability.ATOMIC_WRITE)).isFalse();
         }
     }
@@ -97,7 +97,7 @@ class AtomicFileTest {
     @ParameterizedTest
     @EnumSource(value = FileOptions.Io.class, names = {"BUFFERED", "MAPPED", "DIRECT"})
     void shouldBeSeenWholeByReadersBeside(FileOptions.Io io) throws Exception {
-        try (FileDevice device = FileDevice.open(file, NEW.io(io))) {
+        try (FileDevice device = FileDevice.open(file, NEW.withIo(io))) {
             var done = new AtomicBoolean();
             Thread writer = Thread.ofPlatform().start(() -> {
                 try {
@@ -175,7 +175,7 @@ class AtomicFileTest {
     @Test
     void shouldNotShowATornFileThatIsOpenedForReading() throws Exception {
         interrupt();
-        assertThatThrownBy(() -> FileDevice.open(file, NEW.readOnly(true)))
+        assertThatThrownBy(() -> FileDevice.open(file, NEW.withReadOnly(true)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("open it once without read-only=true");
     }

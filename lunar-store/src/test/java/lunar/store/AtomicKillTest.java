@@ -55,7 +55,7 @@ class AtomicKillTest {
 
     /** The writer may have been killed before it could tell of its last write. */
     private static void assertWhole(Path file, FileOptions.Io io, int done) throws Exception {
-        try (FileDevice device = FileDevice.open(file, FileOptions.BUFFERED.io(io))) {
+        try (FileDevice device = FileDevice.open(file, FileOptions.BUFFERED.withIo(io))) {
             MemorySegment there = Arena.ofAuto().allocate(AtomicWriter.BYTES, 4096);
             device.read(0, there);
             byte first = there.get(ValueLayout.JAVA_BYTE, 0);

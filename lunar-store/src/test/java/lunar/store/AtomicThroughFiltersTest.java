@@ -91,7 +91,7 @@ class AtomicThroughFiltersTest {
                 below -> new CacheFilter(below, CacheOptions.of(1 << 20)), TraceFilter::new,
                 below -> new ScheduleFilter(below,
                         ScheduleOptions.of(RequestScheduler.fifo()).withDepth(1)
-                                .withMerging(1 << 20)));
+                                .withMergeBytes(1 << 20)));
         for (Maker maker : makers) {
             var noting = new Noting(MemoryDevice.create(1 << 20, 512));
             try (BlockDevice device = maker.over(noting)) {

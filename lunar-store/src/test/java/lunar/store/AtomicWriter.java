@@ -13,7 +13,7 @@ final class AtomicWriter {
 
     public static void main(String[] args) throws Exception {
         try (FileDevice device = FileDevice.open(Path.of(args[0]), FileOptions.BUFFERED
-                .io(FileOptions.Io.valueOf(args[1])).creating(2 * BYTES))) {
+                .withIo(FileOptions.Io.valueOf(args[1])).withCreateBytes(2 * BYTES))) {
             MemorySegment data = Arena.ofAuto().allocate(BYTES, 4096);
             for (int i = 1;; i = i % 100 + 1) {
                 device.execute(new BlockRequest().asAtomicWrite(0, BYTES / 512,

@@ -39,7 +39,7 @@ class CacheFilterTest {
 
     private final SteppedDevice below = new SteppedDevice(128);
     private final CacheFilter cache = new CacheFilter(below,
-            SMALL.withReadAhead(CacheOptions.NO_READ_AHEAD));
+            SMALL.withReadAheadBytes(CacheOptions.NO_READ_AHEAD));
 
     private static MemorySegment filled(int blocks, int value) {
         return MemorySegment.ofArray(new byte[512 * blocks]).fill((byte) value);
@@ -210,7 +210,7 @@ class CacheFilterTest {
             assertThat(small.statistics().evictedPages()).isGreaterThanOrEqualTo(32);
         }
         try (var smaller = new CacheFilter(below,
-                SMALL.withPageBytes(4096).withReadAhead(CacheOptions.NO_READ_AHEAD))) {
+                SMALL.withPageBytes(4096).withReadAheadBytes(CacheOptions.NO_READ_AHEAD))) {
             for (int lba = 0; lba < 128; lba += 8) {
                 smaller.read(lba, filled(8, 0));
             }
@@ -224,7 +224,7 @@ class CacheFilterTest {
 
     @Test
     void shouldReadAloneWhatCannotBeReadWithTheRestOfItsPage() throws Exception {
-        var fault = new FaultFilter(below, FaultPlan.NONE.at(3, 3), 1);
+        var fault = new FaultFilter(below, FaultPlan.NONE.withRange(3, 3), 1);
         try (var device = new CacheFilter(fault, SMALL)) {
             below.content().fill((byte) 4);
             assertThat(read(device, 2)).isEqualTo(4);
@@ -241,7 +241,7 @@ class CacheFilterTest {
 
     @Test
     void shouldReadAheadOfSeveralStreamsAndLetReadersWaitForIt() throws Exception {
-        try (var device = new CacheFilter(below, SMALL.withReadAhead(8 * KIB))) {
+        try (var device = new CacheFilter(below, SMALL.withReadAheadBytes(8 * KIB))) {
             for (long start : new long[]{0, 64}) {
                 var _ = device.submitRead(start, filled(2, 0));
             }
@@ -266,7 +266,7 @@ class CacheFilterTest {
 
     @Test
     void shouldReadItselfWhatAReadAheadDidNotBring() throws Exception {
-        try (var device = new CacheFilter(below, SMALL.withReadAhead(8 * KIB))) {
+        try (var device = new CacheFilter(below, SMALL.withReadAheadBytes(8 * KIB))) {
             device.read(0, filled(2, 0));
             device.read(2, filled(2, 0)); // leads to a read of what comes next
             SteppedDevice.Step fetch = pending(Operation.READ, 4);
@@ -316,7 +316,7 @@ class CacheFilterTest {
 
     @Test
     void shouldEndReadersThatWaitForAReadAheadWhenItIsClosed() throws Exception {
-        var device = new CacheFilter(below, SMALL.withReadAhead(8 * KIB));
+        var device = new CacheFilter(below, SMALL.withReadAheadBytes(8 * KIB));
         device.read(0, filled(2, 0));
         device.read(2, filled(2, 0));
         CompletableFuture<Void> waiting = device.submitRead(4, filled(2, 0));
@@ -341,7 +341,7 @@ class CacheFilterTest {
             public int evict() { return 1 << 20; }
         };
         try (var device = new CacheFilter(below, CacheOptions.of(64 * KIB).withPageBytes(4 * KIB)
-                .withReadAhead(0).withPolicy(nonsense))) {
+                .withReadAheadBytes(0).withPolicy(nonsense))) {
             for (int lba = 0; lba < 128; lba++) {
                 device.write(lba, filled(1, lba));
             }

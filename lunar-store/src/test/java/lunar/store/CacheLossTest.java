@@ -12,6 +12,7 @@ import lunar.block.BlockRequest.Operation;
 import lunar.block.ForwardingDevice;
 import lunar.block.LostWritesException;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
 import lunar.filter.CacheFilter;
 import lunar.filter.CacheOptions;
 import lunar.testkit.SteppedDevice;
@@ -23,7 +24,7 @@ class CacheLossTest {
     private final Lossy lossy = new Lossy(medium);
     private final CacheFilter cache = new CacheFilter(lossy,
             CacheOptions.of(64 << 10).withPageBytes(1024)
-                    .withReadAhead(CacheOptions.NO_READ_AHEAD));
+                    .withReadAheadBytes(CacheOptions.NO_READ_AHEAD));
 
     /** Its losses are counted, and its flushes fail, when the test says so. */
     private static final class Lossy extends ForwardingDevice {
@@ -47,7 +48,7 @@ class CacheLossTest {
                 requireStable(request);
                 below().submit(request);
             } catch (LostWritesException e) {
-                request.fail(e);
+                RequestCompletion.fail(request, e);
             }
         }
 

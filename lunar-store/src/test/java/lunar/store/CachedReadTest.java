@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What the page cache holds is read by the submitter, all else by a worker; and neither makes garbage. */
 class CachedReadTest {
-    private static final FileOptions NEW = FileOptions.BUFFERED.creating(1 << 20);
+    private static final FileOptions NEW = FileOptions.BUFFERED.withCreateBytes(1 << 20);
     private static final int BYTES = 4096;
     private static final int REQUESTS = 100_000;
 
@@ -48,7 +48,7 @@ class CachedReadTest {
         var first = new HashSet<Thread>();
         for (int i = 0; i < MAX_RUNS; i++) {
             Path file = folder.resolve("disk" + i + ".img");
-            try (FileDevice direct = FileDevice.open(file, NEW.io(FileOptions.Io.DIRECT))) {
+            try (FileDevice direct = FileDevice.open(file, NEW.withIo(FileOptions.Io.DIRECT))) {
                 direct.write(0, data.fill((byte) 7)); // past the cache, which has none of it now
             }
             try (FileDevice device = FileDevice.open(file, FileOptions.BUFFERED)) {
@@ -100,7 +100,7 @@ class CachedReadTest {
     @Test
     void shouldMakeNoGarbage() throws Exception {
         // One worker: where the processor is busy others would be started at any time, each of which costs something.
-        try (FileDevice device = FileDevice.open(folder.resolve("disk.img"), NEW.workers(1))) {
+        try (FileDevice device = FileDevice.open(folder.resolve("disk.img"), NEW.withWorkers(1))) {
             device.write(0, data);
             BlockRequest read = new BlockRequest().asRead(0, 8, data);
             BlockRequest write = new BlockRequest().asWrite(8, 8, data, false);

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Whole disks: loop devices, where this machine lets the test make some. */
 class DiskDeviceTest {
-    private static final FileOptions DIRECT = FileOptions.BUFFERED.io(FileOptions.Io.DIRECT);
+    private static final FileOptions DIRECT = FileOptions.BUFFERED.withIo(FileOptions.Io.DIRECT);
 
     @Nested
     class Buffered extends OnDisk {
@@ -57,7 +57,7 @@ class DiskDeviceTest {
         protected Optional<BlockDevice> createReadOnly(long blockCount) throws Exception {
             create(blockCount).close();
             return Optional
-                    .of(DiskDevice.open(disks.getFirst().device(), options.readOnly(true)));
+                    .of(DiskDevice.open(disks.getFirst().device(), options.withReadOnly(true)));
         }
 
         @AfterEach
@@ -78,7 +78,7 @@ class DiskDeviceTest {
             try {
                 assertThatThrownBy(() -> DiskDevice.open(disk.device(), DIRECT))
                         .isInstanceOf(BusyException.class).hasMessageContaining("mounted");
-                DiskDevice.open(disk.device(), DIRECT.readOnly(true)).close();
+                DiskDevice.open(disk.device(), DIRECT.withReadOnly(true)).close();
             } finally {
                 LoopDisk.run(List.of("umount", mount.toString()));
             }
@@ -91,7 +91,7 @@ class DiskDeviceTest {
             assertThatThrownBy(() -> DiskDevice.open(disk.device(), DIRECT))
                     .isInstanceOf(WriteProtectedException.class)
                     .hasMessageContaining("read-only=true");
-            try (BlockDevice device = DiskDevice.open(disk.device(), DIRECT.readOnly(true))) {
+            try (BlockDevice device = DiskDevice.open(disk.device(), DIRECT.withReadOnly(true))) {
                 assertThat(device.readOnly()).isTrue();
                 assertThat(device.sizeBytes()).isEqualTo(16 << 20);
             }

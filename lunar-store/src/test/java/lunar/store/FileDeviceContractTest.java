@@ -17,38 +17,39 @@ class FileDeviceContractTest {
 
     @Nested
     class BufferedWithLargeBlocks extends OnFile {
-        BufferedWithLargeBlocks() { super(FileOptions.BUFFERED.blockSize(4096)); }
+        BufferedWithLargeBlocks() { super(FileOptions.BUFFERED.withBlockSize(4096)); }
     }
 
     @Nested
     class Sendfile extends OnFile {
-        Sendfile() { super(FileOptions.BUFFERED.io(FileOptions.Io.SENDFILE)); }
+        Sendfile() { super(FileOptions.BUFFERED.withIo(FileOptions.Io.SENDFILE)); }
     }
 
     @Nested
     class Mapped extends OnFile {
-        Mapped() { super(FileOptions.BUFFERED.io(FileOptions.Io.MAPPED)); }
+        Mapped() { super(FileOptions.BUFFERED.withIo(FileOptions.Io.MAPPED)); }
     }
 
     @Nested
     class Sync extends OnFile {
-        Sync() { super(FileOptions.BUFFERED.io(FileOptions.Io.SYNC)); }
+        Sync() { super(FileOptions.BUFFERED.withIo(FileOptions.Io.SYNC)); }
     }
 
     @Nested
     class Direct extends OnFile {
-        Direct() { super(FileOptions.BUFFERED.io(FileOptions.Io.DIRECT).blockSize(4096)); }
+        Direct() { super(FileOptions.BUFFERED.withIo(FileOptions.Io.DIRECT).withBlockSize(4096)); }
     }
 
     @Nested
     class DirectWithSmallBlocks extends OnFile {
-        DirectWithSmallBlocks() { super(FileOptions.BUFFERED.io(FileOptions.Io.DIRECT)); }
+        DirectWithSmallBlocks() { super(FileOptions.BUFFERED.withIo(FileOptions.Io.DIRECT)); }
     }
 
     @Nested
     class DirectByWorkers extends OnFile {
         DirectByWorkers() {
-            super(FileOptions.BUFFERED.io(FileOptions.Io.DIRECT).blockSize(4096).ring(false));
+            super(FileOptions.BUFFERED.withIo(FileOptions.Io.DIRECT).withBlockSize(4096)
+                    .withRing(false));
         }
     }
 
@@ -65,7 +66,7 @@ class FileDeviceContractTest {
             // Whole blocks of the file system, which direct I/O needs.
             long sizeBytes = (blockCount * options.blockSize() + 4095) / 4096 * 4096;
             return FileDevice.open(folder.resolve("disk" + files++),
-                    options.creating(sizeBytes));
+                    options.withCreateBytes(sizeBytes));
         }
 
         @Override
@@ -78,7 +79,7 @@ class FileDeviceContractTest {
         protected Optional<BlockDevice> createReadOnly(long blockCount) throws StorageException {
             create(blockCount).close();
             return Optional.of(FileDevice.open(folder.resolve("disk" + (files - 1)),
-                    options.readOnly(true)));
+                    options.withReadOnly(true)));
         }
     }
 }

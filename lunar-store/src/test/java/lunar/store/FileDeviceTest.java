@@ -39,7 +39,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class FileDeviceTest {
-    private static final FileOptions NEW = FileOptions.BUFFERED.creating(1 << 20);
+    private static final FileOptions NEW = FileOptions.BUFFERED.withCreateBytes(1 << 20);
 
     @TempDir
     Path folder;
@@ -50,7 +50,7 @@ class FileDeviceTest {
 
     @Test
     void shouldCreateASparseFileThatKeepsItsSizeAndIdentity() throws IOException {
-        FileOptions large = FileOptions.BUFFERED.creating(1L << 40);
+        FileOptions large = FileOptions.BUFFERED.withCreateBytes(1L << 40);
         try (FileDevice device = FileDevice.open(file, large)) {
             assertThat(device.sizeBytes()).isEqualTo(1L << 40);
             device.write(device.blockCount() - 1, filled(512, 1));
@@ -75,7 +75,8 @@ class FileDeviceTest {
     @Test
     void shouldTellHowMuchRoomItTakes() throws IOException {
         assumeTrue(LinuxFile.isAvailable());
-        try (FileDevice device = FileDevice.open(file, FileOptions.BUFFERED.creating(4 << 20))) {
+        try (FileDevice device = FileDevice.open(file,
+                FileOptions.BUFFERED.withCreateBytes(4 << 20))) {
             long before = device.usage().orElseThrow().usedBytes();
             device.writeThrough(0, filled(1 << 20, 1));
             Usage after = device.usage().orElseThrow();
@@ -90,7 +91,7 @@ class FileDeviceTest {
     @EnumSource(FileOptions.Io.class)
     void shouldWorkForAThreadWithItsInterruptFlagSetAndKeepTheFlag(FileOptions.Io io)
             throws Exception {
-        try (FileDevice device = FileDevice.open(file, NEW.io(io).blockSize(4096))) {
+        try (FileDevice device = FileDevice.open(file, NEW.withIo(io).withBlockSize(4096))) {
             MemorySegment back = Arena.ofAuto().allocate(8192, 4096);
             MemorySegment data = Arena.ofAuto().allocate(8192, 4096).fill((byte) 3);
             Thread.currentThread().interrupt();
@@ -181,7 +182,7 @@ class FileDeviceTest {
                 assertThatThrownBy(() -> FileDevice.open(file, NEW))
                         .isInstanceOf(BusyException.class)
                         .hasMessageContaining("in use by another process");
-                FileOptions reader = FileOptions.BUFFERED.readOnly(true);
+                FileOptions reader = FileOptions.BUFFERED.withReadOnly(true);
                 if (mode.equals("shared")) {
                     FileDevice.open(file, reader).close();
                 } else {
@@ -209,14 +210,15 @@ class FileDeviceTest {
         Path empty = Files.createFile(folder.resolve("empty"));
         Path small = Files.write(folder.resolve("small"), new byte[512]);
         requireRefusal(file, FileOptions.BUFFERED, "does not exist");
-        requireRefusal(file, NEW.readOnly(true), "cannot create");
+        requireRefusal(file, NEW.withReadOnly(true), "cannot create");
         requireRefusal(folder.resolve("none/disk"), NEW, "the folder of");
         requireRefusal(folder, FileOptions.BUFFERED, "is a directory");
         requireRefusal(odd, FileOptions.BUFFERED, "not a multiple of 512");
         requireRefusal(empty, FileOptions.BUFFERED, "is empty");
         requireRefusal(small, NEW, "exists with 512 bytes, not the size=1048576");
-        requireRefusal(small, FileOptions.BUFFERED.blockSize(4096), "not a multiple of 4096");
-        requireRefusal(small, FileOptions.BUFFERED.io(FileOptions.Io.DIRECT), "io=direct needs");
+        requireRefusal(small, FileOptions.BUFFERED.withBlockSize(4096), "not a multiple of 4096");
+        requireRefusal(small, FileOptions.BUFFERED.withIo(FileOptions.Io.DIRECT),
+                "io=direct needs");
         requireRefusal(Path.of("/dev/null"), FileOptions.BUFFERED, "not a regular file");
         assertThat(file).doesNotExist();
         FileDevice.open(empty, NEW).close();
@@ -241,7 +243,7 @@ class FileDeviceTest {
             assertThatThrownBy(() -> FileDevice.open(image, FileOptions.BUFFERED))
                     .isInstanceOf(WriteProtectedException.class)
                     .hasMessageContaining("read-only=true");
-            try (var device = FileDevice.open(image, FileOptions.BUFFERED.readOnly(true))) {
+            try (var device = FileDevice.open(image, FileOptions.BUFFERED.withReadOnly(true))) {
                 device.read(0, filled(512, 0));
             }
         } finally {
@@ -254,7 +256,7 @@ class FileDeviceTest {
         Path mount = Files.createDirectory(folder.resolve("mount"));
         LoopDisk.run(List.of("mount", "-t", "tmpfs", "-o", "size=1m", "none", mount.toString()));
         try (var device = FileDevice.open(mount.resolve("disk.img"),
-                FileOptions.BUFFERED.creating(8 << 20))) {
+                FileOptions.BUFFERED.withCreateBytes(8 << 20))) {
             assertThatThrownBy(() -> device.write(0, filled(4 << 20, 1)))
                     .isInstanceOf(NoSpaceException.class).hasMessageContaining("WRITE lba=0");
             if (device.supports(Capability.UNMAP)) {
@@ -332,7 +334,7 @@ class FileDeviceTest {
 
     @Test
     void shouldRefuseMoreThanItLetsWaitAndFailWhatWaitsOnClose() throws Exception {
-        FileDevice device = FileDevice.open(file, NEW.workers(1));
+        FileDevice device = FileDevice.open(file, NEW.withWorkers(1));
         var started = new CountDownLatch(1);
         var go = new CountDownLatch(1);
         device.submit(new BlockRequest().asFlush().onCompletion((_, _) -> {
@@ -364,7 +366,7 @@ class FileDeviceTest {
 
     @Test
     void shouldGoOnAfterACompletionThatThrows() throws Exception {
-        try (BlockDevice device = FileDevice.open(file, NEW.workers(1))) {
+        try (BlockDevice device = FileDevice.open(file, NEW.withWorkers(1))) {
             device.submit(new BlockRequest().asFlush().onCompletion((_, _) -> {
                 throw new IllegalStateException("a completion of a test");
             }));

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Holes in files, which Linux tells. */
 class FileExtentTest {
-    private static final FileOptions LARGE_BLOCKS = FileOptions.BUFFERED.blockSize(4096);
+    private static final FileOptions LARGE_BLOCKS = FileOptions.BUFFERED.withBlockSize(4096);
 
     @TempDir
     Path folder;
@@ -28,7 +28,7 @@ class FileExtentTest {
     @Test
     void shouldFindHolesAndNotWhatIsBetweenThem() throws IOException {
         Path image = folder.resolve("disk.img");
-        try (var device = FileDevice.open(image, FileOptions.BUFFERED.creating(8 << 20))) {
+        try (var device = FileDevice.open(image, FileOptions.BUFFERED.withCreateBytes(8 << 20))) {
             assumeHolesAreTold(device);
             assertThat(device.extent(0)).isEqualTo(new Extent(0, 16384, false));
             device.write(2048, filled(64 << 10, 7));
@@ -42,7 +42,7 @@ class FileExtentTest {
             device.write(16376, filled(4096, 7));
             assertThat(device.extent(16383)).isEqualTo(new Extent(16383, 1, true));
         }
-        try (var device = FileDevice.open(image, LARGE_BLOCKS.readOnly(true))) {
+        try (var device = FileDevice.open(image, LARGE_BLOCKS.withReadOnly(true))) {
             assertThat(device.extent(1)).isEqualTo(new Extent(1, 2046, false));
             assertThat(device.extent(2047)).isEqualTo(new Extent(2047, 1, true));
         }
@@ -82,7 +82,7 @@ class FileExtentTest {
     @Test
     void shouldNotTakeWhatSomebodyCutOffForAHole() throws IOException {
         Path image = folder.resolve("disk.img");
-        try (var device = FileDevice.open(image, LARGE_BLOCKS.creating(1 << 20))) {
+        try (var device = FileDevice.open(image, LARGE_BLOCKS.withCreateBytes(1 << 20))) {
             assumeHolesAreTold(device);
             try (var file = new RandomAccessFile(image.toFile(), "rw")) {
                 file.setLength(40 << 10);

@@ -29,7 +29,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** How long a file stays locked against other processes. */
 class FileLockTest {
     private static final int BLOCK = 4096;
-    private static final FileOptions NEW = FileOptions.BUFFERED.blockSize(BLOCK).creating(1 << 20);
+    private static final FileOptions NEW = FileOptions.BUFFERED.withBlockSize(BLOCK)
+            .withCreateBytes(1 << 20);
 
     @TempDir
     Path folder;
@@ -43,7 +44,7 @@ class FileLockTest {
     @ParameterizedTest
     @EnumSource(FileOptions.Io.class)
     void shouldKeepTheLockUntilTheLastRequestHasEnded(FileOptions.Io io) throws Exception {
-        FileDevice device = FileDevice.open(file, NEW.io(io).workers(1));
+        FileDevice device = FileDevice.open(file, NEW.withIo(io).withWorkers(1));
         var started = new CountDownLatch(1);
         var go = new CountDownLatch(1);
         device.submit(new BlockRequest().asFlush().onCompletion((_, _) -> {
@@ -89,7 +90,7 @@ class FileLockTest {
     @EnumSource(FileOptions.Io.class)
     void shouldFailOnAllPathsOnceTheFileIsAnother(FileOptions.Io io) throws Exception {
         assumeTrue(LinuxFile.isAvailable());
-        try (FileDevice device = FileDevice.open(file, NEW.io(io))) {
+        try (FileDevice device = FileDevice.open(file, NEW.withIo(io))) {
             MemorySegment buffer = aligned();
             device.write(0, buffer);
             Optional<DeviceLabels> labels = device.labels();

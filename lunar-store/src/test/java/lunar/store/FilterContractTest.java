@@ -134,7 +134,7 @@ class FilterContractTest {
         @Override
         BlockDevice over(BlockDevice below) {
             return new ScheduleFilter(below, ScheduleOptions
-                    .of(RequestScheduler.fifo()).withDepth(1).withMerging(64 << 10));
+                    .of(RequestScheduler.fifo()).withDepth(1).withMergeBytes(64 << 10));
         }
     }
 
@@ -150,8 +150,9 @@ class FilterContractTest {
 
         @Override
         BlockDevice over(BlockDevice below) {
-            FaultPlan corrupt = FaultPlan.NONE.kind(FaultPlan.Kind.CORRUPT).on(Operation.READ)
-                    .at(below.blockCount() - 8, below.blockCount() - 2);
+            FaultPlan corrupt = FaultPlan.NONE.withKind(FaultPlan.Kind.CORRUPT)
+                    .withOperations(Operation.READ)
+                    .withRange(below.blockCount() - 8, below.blockCount() - 2);
             return new VerifyFilter(new FaultFilter(below, corrupt, 1));
         }
     }

@@ -16,7 +16,7 @@ final class LockHolder {
     }
 
     public static void main(String[] arguments) throws IOException {
-        FileOptions options = FileOptions.BUFFERED.readOnly(arguments[1].equals("shared"));
+        FileOptions options = FileOptions.BUFFERED.withReadOnly(arguments[1].equals("shared"));
         try (FileDevice device = FileDevice.open(Path.of(arguments[0]), options)) {
             System.out.println("locked");
             while (System.in.read() >= 0) {

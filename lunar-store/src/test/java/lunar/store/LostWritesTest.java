@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** The error of a writeback, which Linux tells once, is told to everybody until an operator has accepted it. */
 @Timeout(60)
 class LostWritesTest {
-    private static final FileOptions NEW = FileOptions.BUFFERED.creating(1 << 20);
+    private static final FileOptions NEW = FileOptions.BUFFERED.withCreateBytes(1 << 20);
 
     @TempDir
     Path folder;
@@ -61,7 +61,7 @@ class LostWritesTest {
     @EnumSource(FileOptions.Io.class)
     void shouldFailEveryFlushAndWriteWithFuaAfterTheFirst(FileOptions.Io io) throws Exception {
         assumeTrue(io != FileOptions.Io.DIRECT || canDoDirect());
-        try (FileDevice device = open(NEW.io(io))) {
+        try (FileDevice device = open(NEW.withIo(io))) {
             device.write(0, data());
             device.flush();
             faults.failOnce();
@@ -90,7 +90,7 @@ class LostWritesTest {
     private boolean canDoDirect() throws IOException {
         Path probe = Files.write(folder.resolve("probe"), new byte[4096]);
         try (FileDevice _ = FileDevice.open(probe,
-                FileOptions.BUFFERED.io(FileOptions.Io.DIRECT))) {
+                FileOptions.BUFFERED.withIo(FileOptions.Io.DIRECT))) {
             return true;
         } catch (IllegalArgumentException _) {
             return false;
@@ -152,7 +152,7 @@ class LostWritesTest {
                 device.read(0, data());
             }
         }
-        try (FileDevice device = FileDevice.open(file, FileOptions.BUFFERED.readOnly(true))) {
+        try (FileDevice device = FileDevice.open(file, FileOptions.BUFFERED.withReadOnly(true))) {
             device.flush(); // has written nothing
         }
     }

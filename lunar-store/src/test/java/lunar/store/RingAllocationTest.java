@@ -100,8 +100,8 @@ class RingAllocationTest {
     @Test
     void shouldAllocateNothingForARequest() throws Exception {
         try (FileDevice device = FileDevice.open(folder.resolve("disk.img"),
-                FileOptions.BUFFERED.io(FileOptions.Io.DIRECT).blockSize(4096)
-                        .creating(DEPTH * 4096))) {
+                FileOptions.BUFFERED.withIo(FileOptions.Io.DIRECT).withBlockSize(4096)
+                        .withCreateBytes(DEPTH * 4096))) {
             assumeTrue(device.engine().equals("io_uring"), "no io_uring here");
             var load = new Load(device);
             load.run(REQUESTS / 4);

@@ -32,6 +32,7 @@ import lunar.block.InvalidRequestException;
 import lunar.block.MediumException;
 import lunar.block.OutOfRangeException;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
 import lunar.testkit.Seed;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -41,8 +42,8 @@ import org.junit.jupiter.api.io.TempDir;
 class RingDeviceTest {
     private static final int BLOCK = 4096;
     private static final int BLOCKS = 1024;
-    private static final FileOptions DIRECT = FileOptions.BUFFERED.io(FileOptions.Io.DIRECT)
-            .blockSize(BLOCK).creating(BLOCKS * BLOCK);
+    private static final FileOptions DIRECT = FileOptions.BUFFERED.withIo(FileOptions.Io.DIRECT)
+            .withBlockSize(BLOCK).withCreateBytes(BLOCKS * BLOCK);
 
     @TempDir
     Path folder;
@@ -92,14 +93,14 @@ class RingDeviceTest {
             assertThat(endsOn(device, aligned(2, 0).asSlice(8, BLOCK))).isNotEqualTo(ring);
             assertThat(endsOn(device, MemorySegment.ofArray(new byte[BLOCK]))).isNotEqualTo(ring);
         }
-        try (FileDevice device = FileDevice.open(file, DIRECT.readOnly(true))) {
+        try (FileDevice device = FileDevice.open(file, DIRECT.withReadOnly(true))) {
             assertThat(endsOn(device, aligned(1, 0))).endsWith(" ring");
         }
     }
 
     @Test
     void shouldUseWorkersWhereItMayOrCanNotUseARing() throws Exception {
-        try (FileDevice device = FileDevice.open(file, DIRECT.ring(false))) {
+        try (FileDevice device = FileDevice.open(file, DIRECT.withRing(false))) {
             assertThat(device.engine()).isEqualTo("workers");
             device.submitWrite(3, aligned(2, 5)).get(60, TimeUnit.SECONDS);
             MemorySegment back = aligned(2, 0);
@@ -107,7 +108,7 @@ class RingDeviceTest {
             assertThat(back.mismatch(aligned(2, 5))).isEqualTo(-1);
         }
         try (FileDevice device = FileDevice.open(file,
-                DIRECT.io(FileOptions.Io.BUFFERED))) {
+                DIRECT.withIo(FileOptions.Io.BUFFERED))) {
             assertThat(device.engine()).isEqualTo("workers");
         }
         // The kernel refuses a ring without entries.
@@ -151,7 +152,7 @@ class RingDeviceTest {
         public long offsetBytes(BlockRequest request) { return 0; }
 
         @Override
-        public void submitToWorkers(BlockRequest request) { request.succeed(); }
+        public void submitToWorkers(BlockRequest request) { RequestCompletion.succeed(request); }
 
         @Override
         public void stableWriteFailed(String reason) { told.add(reason); }
@@ -449,7 +450,7 @@ class RingDeviceTest {
             assumeTrue(Files.readString(cache).strip().equals("write back"),
                     "this disk has no cache to flush");
             try (FileDevice device = DiskDevice.open(disk.device(),
-                    FileOptions.BUFFERED.io(FileOptions.Io.DIRECT))) {
+                    FileOptions.BUFFERED.withIo(FileOptions.Io.DIRECT))) {
                 assertThat(device.engine()).isEqualTo("io_uring");
                 MemorySegment data = aligned(1, 7);
                 long before = flushes(disk.device());

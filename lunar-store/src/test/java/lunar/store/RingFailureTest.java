@@ -26,6 +26,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import lunar.block.BlockRequest;
 import lunar.block.BusyException;
+import lunar.block.spi.RequestCompletion;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -34,7 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** An io_uring that the kernel answers with errors, while it executes a request: a read of a FIFO that is empty. */
 class RingFailureTest {
     private static final int BLOCK = 4096;
-    private static final FileOptions DIRECT = FileOptions.BUFFERED.io(FileOptions.Io.DIRECT);
+    private static final FileOptions DIRECT = FileOptions.BUFFERED.withIo(FileOptions.Io.DIRECT);
 
     @TempDir
     Path folder;
@@ -137,7 +138,7 @@ class RingFailureTest {
         private volatile boolean lost;
         private final List<BlockRequest> handedOver = new CopyOnWriteArrayList<>();
         private final AtomicReference<Consumer<BlockRequest>> workers = new AtomicReference<>(
-                BlockRequest::succeed);
+                RequestCompletion::succeed);
 
         @Override
         public boolean isDirect(BlockRequest request) { return true; }
@@ -244,7 +245,7 @@ class RingFailureTest {
             if (threads.compareAndSet(null, Thread.currentThread())) {
                 ring.close();
             }
-            request.succeed();
+            RequestCompletion.succeed(request);
         });
         calls.letGo.countDown();
         Read[] both = reads(Integer.MAX_VALUE);

@@ -31,7 +31,7 @@ class ScheduleFilterTest {
     private static final ScheduleOptions FIFO = ScheduleOptions.of(RequestScheduler.fifo());
     private static final ScheduleOptions ELEVATOR = ScheduleOptions
             .of(RequestScheduler.elevator(Duration.ofHours(1)));
-    private static final ScheduleOptions MERGING = FIFO.withDepth(1).withMerging(8 * 512);
+    private static final ScheduleOptions MERGING = FIFO.withDepth(1).withMergeBytes(8 * 512);
 
     private final SteppedDevice below = new SteppedDevice(128);
 
@@ -61,7 +61,7 @@ class ScheduleFilterTest {
         long merged = 0;
         for (int i = 0; i < 100; i++) {
             ScheduleOptions options = (i % 2 == 0 ? FIFO : ELEVATOR).withDepth(1 + i % 5)
-                    .withMerging(i % 3 * 8 * 512L);
+                    .withMergeBytes(i % 3 * 8 * 512L);
             var play = new Interleaving(first + i, device -> new ScheduleFilter(device, options),
                     false);
             assertThat(play.run(400)).isGreaterThan(50);
@@ -151,7 +151,7 @@ class ScheduleFilterTest {
 
     @Test
     void shouldFailOnlyThePartOfAMergedRequestThatFailsByItself() {
-        var device = new ScheduleFilter(new FaultFilter(below, FaultPlan.NONE.at(3, 3), 1),
+        var device = new ScheduleFilter(new FaultFilter(below, FaultPlan.NONE.withRange(3, 3), 1),
                 MERGING);
         var parts = new ArrayList<CompletableFuture<Void>>();
         for (int lba = 0; lba < 6; lba++) {

@@ -44,6 +44,42 @@ public record SessionLimits(int perServer, int perTarget, int perInitiator, int 
                 DEFAULT_RETAIN_SECONDS);
     }
 
+    /** Returns a copy with another limit of sessions of the server; the limit of an address stays as it is. */
+    public SessionLimits withPerServer(int value) {
+        return new SessionLimits(value, perTarget, perInitiator, perAddress, maxTime2WaitSeconds,
+                maxTime2RetainSeconds);
+    }
+
+    /** Returns a copy with another limit of sessions of each target. */
+    public SessionLimits withPerTarget(int value) {
+        return new SessionLimits(perServer, value, perInitiator, perAddress, maxTime2WaitSeconds,
+                maxTime2RetainSeconds);
+    }
+
+    /** Returns a copy with another limit of sessions of one initiator at one target. */
+    public SessionLimits withPerInitiator(int value) {
+        return new SessionLimits(perServer, perTarget, value, perAddress, maxTime2WaitSeconds,
+                maxTime2RetainSeconds);
+    }
+
+    /** Returns a copy with another limit of sessions of one address. */
+    public SessionLimits withPerAddress(int value) {
+        return new SessionLimits(perServer, perTarget, perInitiator, value, maxTime2WaitSeconds,
+                maxTime2RetainSeconds);
+    }
+
+    /** Returns a copy with another {@link #maxTime2WaitSeconds}. */
+    public SessionLimits withMaxTime2WaitSeconds(int value) {
+        return new SessionLimits(perServer, perTarget, perInitiator, perAddress, value,
+                maxTime2RetainSeconds);
+    }
+
+    /** Returns a copy with another {@link #maxTime2RetainSeconds}. */
+    public SessionLimits withMaxTime2RetainSeconds(int value) {
+        return new SessionLimits(perServer, perTarget, perInitiator, perAddress,
+                maxTime2WaitSeconds, value);
+    }
+
     /** Returns the default limit of one address. */
     public static int share(int perServer) {
         return Math.max(SMALL_SHARE, perServer / 2);

@@ -44,10 +44,10 @@ public final class TargetServer implements AutoCloseable {
      * The default offer of a server. It accepts data in any order, and wants no Time2Wait: a login that replaces a lost
      * session is answered when the commands of that session have ended, so waiting before the login gains nothing.
      */
-    public static final Offer DEFAULT_OFFER = Offer.DEFAULT.with(offer -> offer.taskReporting(
+    public static final Offer DEFAULT_OFFER = Offer.DEFAULT.withTaskReporting(
             List.of(TaskReporting.FAST_ABORT, TaskReporting.RESPONSE_FENCE, TaskReporting.RFC3720))
-            .protocolLevel(TaskSession.RFC_7144).maxConnections(MAX_CONNECTIONS)
-            .errorRecoveryLevel(2).dataPduInOrder(false).dataSequenceInOrder(false));
+            .withProtocolLevel(TaskSession.RFC_7144).withMaxConnections(MAX_CONNECTIONS)
+            .withErrorRecoveryLevel(2).withDataPduInOrder(false).withDataSequenceInOrder(false);
 
     /** Default number of threads that serve connections: one per processor, at most 8. */
     public static final int DEFAULT_LOOPS = Math.clamp(Runtime.getRuntime().availableProcessors(),

@@ -62,7 +62,7 @@ class KeptSessionsTest {
 
     @Test
     void shouldAgreeToNoLongerTime2RetainThanItsLimit() throws Exception {
-        try (var server = server(new SessionLimits(9, 9, 9, 9, 0, 7));
+        try (var server = server(SessionLimits.DEFAULT.withMaxTime2RetainSeconds(7));
                 var initiator = new RawInitiator(server)) {
             assertThat(initiator.login(RawInitiator.isid(1), RECOVERY, "DefaultTime2Retain=3600")
                     .keys()).contains("DefaultTime2Retain=7");
@@ -71,8 +71,8 @@ class KeptSessionsTest {
 
     @Test
     void shouldWantNoLongerTime2WaitThanItsLimit() throws Exception {
-        try (var server = server(new SessionLimits(9, 9, 9, 9, 1, 20), TargetServer.DEFAULT_OFFER
-                .with(offer -> offer.defaultTime2WaitSeconds(2)));
+        try (var server = server(SessionLimits.DEFAULT.withMaxTime2WaitSeconds(1),
+                TargetServer.DEFAULT_OFFER.withDefaultTime2WaitSeconds(2));
                 var initiator = new RawInitiator(server)) {
             assertThat(initiator.login(RawInitiator.isid(1), RECOVERY, "DefaultTime2Wait=0")
                     .keys()).contains("DefaultTime2Wait=1");
@@ -81,9 +81,10 @@ class KeptSessionsTest {
 
     @Test
     void shouldLetNewSessionsInWhereOnlyDeadOnesAreInTheWay() throws Exception {
-        for (SessionLimits limits : new SessionLimits[]{new SessionLimits(LIMIT, 99, 99),
-                new SessionLimits(99, LIMIT, 99), new SessionLimits(99, 99, LIMIT),
-                new SessionLimits(99, 99, 99, LIMIT, 5, 20)}) {
+        for (SessionLimits limits : new SessionLimits[]{SessionLimits.DEFAULT.withPerServer(LIMIT),
+                SessionLimits.DEFAULT.withPerTarget(LIMIT),
+                SessionLimits.DEFAULT.withPerInitiator(LIMIT),
+                SessionLimits.DEFAULT.withPerAddress(LIMIT)}) {
             try (var server = server(limits)) {
                 for (int i = 0; i < MANY; i++) {
                     awaitKept(server, abandon(server, "127.0.0.1", i, RECOVERY, RETAIN));
@@ -121,7 +122,7 @@ class KeptSessionsTest {
 
     @Test
     void shouldGiveNoAddressMoreThanItsShare() throws Exception {
-        try (var server = server(new SessionLimits(99, 99, 99, 1, 5, 20));
+        try (var server = server(SessionLimits.DEFAULT.withPerAddress(1));
                 var first = RawInitiator.ready(server, 1);
                 var second = new RawInitiator(server);
                 var elsewhere = RawInitiator.from("127.0.0.2", server)) {

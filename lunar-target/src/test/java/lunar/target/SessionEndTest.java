@@ -3,6 +3,7 @@ package lunar.target;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Optional;
+import java.util.OptionalInt;
 import lunar.block.BlockDevice;
 import lunar.block.Devices;
 import lunar.iscsi.login.ChapCredentials;
@@ -28,8 +29,8 @@ class SessionEndTest {
 
     private static LoginResult loginOf(String... chapUser) {
         return new LoginResult(OperationalParameters.DEFAULT, HOST, Optional.empty(),
-                SessionType.NORMAL, Optional.of(OPEN.name()), Optional.empty(), 1,
-                RawInitiator.isid(1), 1, 0,
+                SessionType.NORMAL, Optional.of(OPEN.name()), Optional.empty(),
+                OptionalInt.of(1), RawInitiator.isid(1), 1, 0,
                 chapUser.length == 0 ? Optional.empty() : Optional.of(chapUser[0]));
     }
 

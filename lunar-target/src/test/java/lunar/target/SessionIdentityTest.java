@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
+import java.util.OptionalInt;
 import lunar.iscsi.LoginStatus;
 import lunar.iscsi.login.LoginAsk;
 import lunar.iscsi.login.LoginResult;
@@ -102,7 +103,8 @@ class SessionIdentityTest {
     private static LoginResult like(LoginResult login, String initiator, String target, Isid isid,
             int group, Optional<String> chapUser) {
         return new LoginResult(login.parameters(), initiator, login.initiatorAlias(),
-                login.sessionType(), Optional.of(target), login.targetAlias(), group, isid,
+                login.sessionType(), Optional.of(target), login.targetAlias(),
+                OptionalInt.of(group), isid,
                 login.tsih(), 1, chapUser);
     }
 

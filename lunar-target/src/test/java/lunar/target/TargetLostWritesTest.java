@@ -9,6 +9,7 @@ import lunar.block.BlockRequest;
 import lunar.block.ForwardingDevice;
 import lunar.block.LostWritesException;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
 import lunar.iscsi.pdu.TaskManagementFunction;
 import lunar.iscsi.pdu.TaskManagementResponseCode;
 import lunar.scsi.Status;
@@ -43,7 +44,9 @@ class TargetLostWritesTest {
         public long writeLosses() { return counted; }
 
         @Override
-        public void submit(BlockRequest request) { request.completeOn(this); }
+        public void submit(BlockRequest request) {
+            RequestCompletion.executeAndComplete(request, this);
+        }
     }
 
     private final Forgetful device = new Forgetful(MemoryDevice.create(1 << 20, 512));

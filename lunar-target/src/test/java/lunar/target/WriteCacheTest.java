@@ -15,6 +15,7 @@ import lunar.block.Devices;
 import lunar.block.ForwardingDevice;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
 import lunar.iscsi.pdu.TaskManagementFunction;
 import lunar.scsi.Sense;
 import lunar.scsi.Status;
@@ -53,7 +54,9 @@ class WriteCacheTest {
         }
 
         @Override
-        public void submit(BlockRequest request) { request.completeOn(this); }
+        public void submit(BlockRequest request) {
+            RequestCompletion.executeAndComplete(request, this);
+        }
 
         @Override
         public Set<Capability> capabilities() {

@@ -58,7 +58,7 @@ abstract class CompletionContract extends DeviceFixture {
         opened.add(stacked.orElseThrow().device());
         submitEachFromTheCompletionBefore(stacked.orElseThrow().device());
         for (OneThreadDevice below : stacked.orElseThrow().below()) {
-            assertThat(below.blocked()).as("executed on the thread that ends requests").isNull();
+            assertThat(below.blocked()).as("executed on the thread that ends requests").isEmpty();
         }
     }
 

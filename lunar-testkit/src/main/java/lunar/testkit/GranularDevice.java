@@ -8,6 +8,8 @@ import lunar.block.BlockRequest.Operation;
 import lunar.block.Capability;
 import lunar.block.ForwardingDevice;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
+import lunar.block.spi.RequestValidation;
 
 /**
  * A device that unmaps whole granules only and leaves the rest of a range as it is, as SCSI disks may. It has
@@ -38,7 +40,8 @@ public final class GranularDevice extends ForwardingDevice {
     public void submit(BlockRequest request) {
         if (isUnmapOnDevice(request)) {
             below().submit(
-                    wholeGranules(request).onCompletion((_, failure) -> request.end(failure)));
+                    wholeGranules(request).onCompletion(
+                            (_, failure) -> RequestCompletion.complete(request, failure)));
         } else {
             below().submit(request);
         }
@@ -50,7 +53,7 @@ public final class GranularDevice extends ForwardingDevice {
             return false;
         }
         try {
-            request.check(this);
+            RequestValidation.check(request, this);
             return true;
         } catch (StorageException _) {
             return false;

@@ -1,6 +1,7 @@
 package lunar.testkit;
 
 import java.util.EnumSet;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.LinkedBlockingQueue;
 import lunar.block.BlockDevice;
@@ -9,6 +10,7 @@ import lunar.block.Capability;
 import lunar.block.DeviceGoneException;
 import lunar.block.ForwardingDevice;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,9 +32,9 @@ public final class OneThreadDevice extends ForwardingDevice {
         thread = Thread.ofPlatform().daemon().name("one thread").start(this::run);
     }
 
-    /** The first request that would have blocked the thread; null where none has. */
-    public @Nullable String blocked() {
-        return blocked;
+    /** Returns the last request that would have blocked the thread; empty if there was none. */
+    public Optional<String> blocked() {
+        return Optional.ofNullable(blocked);
     }
 
     @Override
@@ -61,7 +63,7 @@ public final class OneThreadDevice extends ForwardingDevice {
     /** A completion must not throw; the thread outlives it. */
     private static void end(BlockRequest request, @Nullable StorageException failure) {
         try {
-            request.end(failure);
+            RequestCompletion.complete(request, failure);
         } catch (RuntimeException e) {
             System.getLogger("lunar.testkit").log(System.Logger.Level.DEBUG, "a completion threw",
                     e);
@@ -85,7 +87,7 @@ public final class OneThreadDevice extends ForwardingDevice {
                 return;
             }
         }
-        request.fail(new DeviceGoneException(request + ": closed"));
+        RequestCompletion.fail(request, new DeviceGoneException(request + ": closed"));
     }
 
     /** Ends what was submitted before. */

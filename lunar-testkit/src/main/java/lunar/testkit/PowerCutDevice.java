@@ -16,6 +16,8 @@ import lunar.block.Geometry;
 import lunar.block.Identity;
 import lunar.block.Limits;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
+import lunar.block.spi.RequestValidation;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -102,7 +104,7 @@ public final class PowerCutDevice implements BlockDevice {
         if (closed || isCut) {
             throw new DeviceGoneException(request + ": the power is off");
         }
-        request.check(this);
+        RequestValidation.check(request, this);
         boolean last = requestsLeft-- == 0;
         isCut = last;
         switch (request.operation()) {
@@ -168,7 +170,8 @@ public final class PowerCutDevice implements BlockDevice {
                 return;
             }
         }
-        request.fail(new DeviceGoneException(request + ": the device is closed"));
+        RequestCompletion.fail(request,
+                new DeviceGoneException(request + ": the device is closed"));
     }
 
     private void run() {
@@ -181,7 +184,7 @@ public final class PowerCutDevice implements BlockDevice {
                 }
                 next = queue.remove(random.nextInt(queue.size()));
             }
-            next.completeOn(this);
+            RequestCompletion.executeAndComplete(next, this);
         }
     }
 

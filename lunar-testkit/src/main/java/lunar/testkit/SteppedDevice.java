@@ -15,6 +15,8 @@ import lunar.block.Identity;
 import lunar.block.Limits;
 import lunar.block.MiscompareException;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
+import lunar.block.spi.RequestValidation;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -72,13 +74,13 @@ public final class SteppedDevice implements BlockDevice {
                 run();
             }
             pending.remove(this);
-            request.end(failure);
+            RequestCompletion.complete(request, failure);
         }
 
         /** Ends the request with a failure, whether it had its effect or not. */
         public void fail(StorageException why) {
             pending.remove(this);
-            request.fail(why);
+            RequestCompletion.fail(request, why);
         }
     }
 
@@ -134,7 +136,7 @@ public final class SteppedDevice implements BlockDevice {
         if (closed) {
             throw new DeviceGoneException(request + ": closed");
         }
-        request.check(this);
+        RequestValidation.check(request, this);
         MemorySegment there = content.asSlice(request.lba() * BLOCK_BYTES,
                 request.blockCount() * BLOCK_BYTES);
         switch (request.operation()) {

@@ -9,6 +9,7 @@ import lunar.block.BlockRequest;
 import lunar.block.Capability;
 import lunar.block.DeviceGoneException;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,7 +62,7 @@ final class ArmDisk extends QueuedDevice {
             if (request.operation() != BlockRequest.Operation.FLUSH) {
                 headBytes = request.lba() * blockSize() + request.buffer().byteSize();
             }
-            request.completeOn(below());
+            RequestCompletion.executeAndComplete(request, below());
         }
     }
 
@@ -85,7 +86,7 @@ final class ArmDisk extends QueuedDevice {
                 return;
             }
         }
-        request.fail(new DeviceGoneException(request + ": closed"));
+        RequestCompletion.fail(request, new DeviceGoneException(request + ": closed"));
     }
 
     @Override

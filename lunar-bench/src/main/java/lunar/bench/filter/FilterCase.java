@@ -78,7 +78,7 @@ record FilterCase(String name, boolean pays, Base base, Pattern pattern, List<Va
     }
 
     private static List<FilterCase> caches(String lun) {
-        CacheOptions plain = CacheOptions.of(CACHE_BYTES).withReadAhead(0);
+        CacheOptions plain = CacheOptions.of(CACHE_BYTES).withReadAheadBytes(0);
         Variant s3 = Variant.cache("s3-fifo", plain);
         Variant lru = Variant.cache("lru", plain.withPolicy(CachePolicy.lru()));
         Variant ahead = Variant.cache("read-ahead 512 KiB", CacheOptions.of(CACHE_BYTES));
@@ -88,7 +88,8 @@ record FilterCase(String name, boolean pays, Base base, Pattern pattern, List<Va
                 of("cache: 4 KiB zipf reads, 1 ms away, depth 4", true, FAR, zipf, lru, s3),
                 of("cache: the same beside a scan", true, FAR, zipf.besideAScan(), lru, s3),
                 of("cache: 16 KiB sequential reads, 1 ms away, depth 1", true, FAR, sequential, s3,
-                        Variant.cache("read-ahead 64 KiB", plain.withReadAhead(64 << 10)), ahead),
+                        Variant.cache("read-ahead 64 KiB", plain.withReadAheadBytes(64 << 10)),
+                        ahead),
                 of("cache: 4 KiB zipf reads of a LUN, depth 4", true, lun, zipf, lru, s3),
                 of("cache: 16 KiB sequential reads of a LUN, depth 1", true, lun, sequential, s3,
                         ahead),
@@ -104,7 +105,7 @@ record FilterCase(String name, boolean pays, Base base, Pattern pattern, List<Va
         ScheduleOptions fifo = ScheduleOptions.of(RequestScheduler.fifo());
         ScheduleOptions elevator = ScheduleOptions
                 .of(RequestScheduler.elevator(ScheduleOptions.DEFAULT_DEADLINE)).withDepth(1);
-        Variant merging = Variant.schedule("fifo, merge 128 KiB", fifo.withMerging(128 << 10));
+        Variant merging = Variant.schedule("fifo, merge 128 KiB", fifo.withMergeBytes(128 << 10));
         Variant queue = Variant.schedule("fifo", fifo);
         Pattern append = Pattern.writes(Place.SEQUENTIAL, PAGE, 32);
         String file = "file:" + directory.resolve("filters.img") + "?size=64MiB&io=sync";

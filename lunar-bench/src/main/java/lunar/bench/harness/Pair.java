@@ -23,17 +23,17 @@ public record Pair(Subject subject, String client, int sessions, Terms terms) {
         DIGESTS(", digests") {
             @Override
             public Offer offer() {
-                return Offer.DEFAULT.with(offer -> offer.headerDigest(DigestChoice.REQUIRE_CRC32C)
-                        .dataDigest(DigestChoice.REQUIRE_CRC32C));
+                return Offer.DEFAULT.withHeaderDigest(DigestChoice.REQUIRE_CRC32C)
+                        .withDataDigest(DigestChoice.REQUIRE_CRC32C);
             }
         },
         /** Table 2 of Fujita and Ogawara, "Analysis of iSCSI Target Software". */
         PAPER("") {
             @Override
             public Offer offer() {
-                return Offer.DEFAULT.with(offer -> offer.initialR2t(true).immediateData(true)
-                        .maxReceiveDataSegmentLength(128 << 10).firstBurstLength(64 << 10)
-                        .maxBurstLength(256 << 10).maxOutstandingR2t(1));
+                return Offer.DEFAULT.withInitialR2t(true).withImmediateData(true)
+                        .withMaxReceiveDataSegmentLength(128 << 10)
+                        .withBurstLengths(64 << 10, 256 << 10).withMaxOutstandingR2t(1);
             }
         };
 

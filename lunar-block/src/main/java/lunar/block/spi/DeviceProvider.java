@@ -6,16 +6,16 @@ import lunar.block.DeviceRecords;
 import lunar.block.DeviceUri;
 import lunar.block.StorageException;
 
-/** Opens the devices of one or more URI schemes; found by {@link java.util.ServiceLoader}. */
+/** Opens the devices of one or more URI schemes; found by {@link java.util.ServiceLoader}. Thread-safe. */
 public interface DeviceProvider {
-    /** The schemes this provider opens, in lower case, without the colon. */
+    /** Returns the schemes, in lower case, without the colon. */
     Set<String> schemes();
 
     /**
      * Opens a device. The caller closes it.
      *
-     * @throws IllegalArgumentException when the URI is wrong; the message tells a person what to write
-     * @throws StorageException when the device cannot be opened
+     * @throws IllegalArgumentException if the URI is wrong; the message tells the user what to write
+     * @throws StorageException if the device cannot be opened
      */
     BlockDevice open(DeviceUri uri) throws StorageException;
 
@@ -23,8 +23,8 @@ public interface DeviceProvider {
      * Like {@link #open(DeviceUri)}, but with records of the devices that were opened before. A provider whose devices
      * have their identity elsewhere does not need them.
      *
-     * @throws IllegalArgumentException when the URI is wrong; the message tells a person what to write
-     * @throws StorageException when the device cannot be opened
+     * @throws IllegalArgumentException if the URI is wrong; the message tells the user what to write
+     * @throws StorageException if the device cannot be opened
      */
     default BlockDevice open(DeviceUri uri, DeviceRecords records) throws StorageException {
         return open(uri);

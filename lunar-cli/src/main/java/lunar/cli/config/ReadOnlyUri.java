@@ -37,7 +37,7 @@ public final class ReadOnlyUri {
                     + " of " + DeviceUri.withoutSecret(uri));
         }
         DeviceUri parsed = DeviceUri.parse(below);
-        if (!LOCAL.contains(parsed.scheme()) || parsed.option("read-only") != null) {
+        if (!LOCAL.contains(parsed.scheme()) || parsed.option("read-only").isPresent()) {
             return uri;
         }
         return uri + (below.indexOf('?') < 0 ? "?" : "&") + "read-only=true";

@@ -109,8 +109,8 @@ final class DemoSteps {
     private Session login(boolean digests) throws IOException, Failure {
         DigestChoice choice = digests ? DigestChoice.REQUIRE_CRC32C : DigestChoice.NONE;
         var options = options(DemoLab.OPEN);
-        Session session = lab.initiator().login(options.withOffer(options.offer()
-                .with(offer -> offer.headerDigest(choice).dataDigest(choice))));
+        Session session = lab.initiator().login(
+                options.withOffer(options.offer().withHeaderDigest(choice).withDataDigest(choice)));
         require(session.parameters().headerDigest() == digests
                 && session.parameters().dataDigest() == digests, "digests were not as asked for");
         return session;

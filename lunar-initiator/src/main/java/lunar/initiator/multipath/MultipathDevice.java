@@ -14,6 +14,8 @@ import lunar.block.Geometry;
 import lunar.block.Identity;
 import lunar.block.Limits;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
+import lunar.block.spi.RequestValidation;
 import lunar.initiator.Initiator;
 import lunar.initiator.LunDevice;
 import lunar.initiator.SessionOptions;
@@ -71,11 +73,11 @@ public final class MultipathDevice implements BlockDevice {
         try {
             requests.enter();
         } catch (DeviceGoneException e) {
-            request.fail(e);
+            RequestCompletion.fail(request, e);
             return;
         }
         try {
-            request.check(this);
+            RequestValidation.check(request, this);
         } catch (StorageException e) {
             requests.end(request, e);
             return;
@@ -87,7 +89,7 @@ public final class MultipathDevice implements BlockDevice {
     public void execute(BlockRequest request) throws StorageException {
         requests.enter();
         try {
-            request.check(this);
+            RequestValidation.check(request, this);
             requests.execute(request);
         } finally {
             requests.leave();

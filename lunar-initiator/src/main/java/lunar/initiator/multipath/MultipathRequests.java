@@ -3,6 +3,7 @@ package lunar.initiator.multipath;
 import lunar.block.BlockRequest;
 import lunar.block.DeviceGoneException;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
 import lunar.initiator.UnflushedWrites;
 import org.jspecify.annotations.Nullable;
 
@@ -88,7 +89,7 @@ final class MultipathRequests {
     /** Completes a request that has entered. */
     void end(BlockRequest request, @Nullable StorageException failure) {
         try {
-            request.end(failure);
+            RequestCompletion.complete(request, failure);
         } finally {
             gate.leave();
         }

@@ -85,7 +85,9 @@ final class MultipathUnit implements PathAgent.Owner {
                         + known.identity() + " as by other paths");
             }
             held.begin(by.identity());
-            by.learn(known);
+            if (known != null) {
+                by.learn(known);
+            }
             latest = by;
             devices().forEach(other -> other.learn(by));
         } finally {
@@ -96,7 +98,10 @@ final class MultipathUnit implements PathAgent.Owner {
 
     @Override
     public void register(LunDevice by) throws StorageException {
-        by.learn(latest); // of another path that was admitted since
+        LunDevice known = latest; // of another path that was admitted since
+        if (known != null) {
+            by.learn(known);
+        }
         reservations.admit(by);
     }
 

@@ -342,7 +342,7 @@ final class PathAgent implements Path {
                 return false;
             }
             if (noticeAccess(state(opened))) {
-                owner.tell(new PathEvent(this, state, state, null));
+                owner.tell(new PathEvent(this, state, state, Optional.empty()));
             }
             return true;
         } catch (StorageException e) {
@@ -401,7 +401,7 @@ final class PathAgent implements Path {
         if (news) {
             told = message;
         }
-        owner.tell(new PathEvent(this, before, State.CONNECTING, why));
+        owner.tell(new PathEvent(this, before, State.CONNECTING, Optional.of(why)));
     }
 
     private void become(State now, @Nullable Exception why) {
@@ -414,7 +414,7 @@ final class PathAgent implements Path {
         }
         state = now; // last: a path that is seen up takes requests
         if (before != now || why != null) {
-            owner.tell(new PathEvent(this, before, now, why));
+            owner.tell(new PathEvent(this, before, now, Optional.ofNullable(why)));
         }
     }
 

@@ -1,6 +1,6 @@
 package lunar.initiator.multipath;
 
-import org.jspecify.annotations.Nullable;
+import java.util.Optional;
 
 /**
  * A change of a path.
@@ -8,6 +8,6 @@ import org.jspecify.annotations.Nullable;
  * @param path the path
  * @param before its state before
  * @param after its state now; the same as before where a login failed once more, or only {@link Path#access} is new
- * @param why what went wrong, or null
+ * @param why why the path failed; empty unless it did
  */
-public record PathEvent(Path path, Path.State before, Path.State after, @Nullable Exception why) {}
+public record PathEvent(Path path, Path.State before, Path.State after, Optional<Exception> why) {}

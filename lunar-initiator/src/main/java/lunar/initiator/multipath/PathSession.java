@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.UUID;
 import lunar.block.BlockRequest;
@@ -33,7 +34,7 @@ final class PathSession {
     private final String initiatorName;
     private final SessionOptions options;
     private final Isid isid;
-    private final int portalGroupTag;
+    private final OptionalInt portalGroupTag;
     private final Session session;
     private final LunDevice device;
     private final Optional<UUID> server;
@@ -70,7 +71,7 @@ final class PathSession {
 
     Isid isid() { return isid; }
 
-    int portalGroupTag() { return portalGroupTag; }
+    OptionalInt portalGroupTag() { return portalGroupTag; }
 
     Session session() { return session; }
 
@@ -84,14 +85,15 @@ final class PathSession {
 
     /** Whether a login by the portals of another session's group reaches the nexus (RFC 7143 section 4.4.1). */
     boolean isInGroupOf(PathSession other) {
-        return portalGroupTag >= 0 && portalGroupTag == other.portalGroupTag
+        return portalGroupTag.isPresent() && portalGroupTag.equals(other.portalGroupTag)
                 && options.targetName().equals(other.options.targetName());
     }
 
     /** Whether a session would take the place of this one at the target (RFC 7143 section 6.3.5). */
     boolean isReinstatedBy(Session other, Isid by) {
-        return isid.equals(by) && portalGroupTag == other.loginResult().portalGroupTag()
-                && (portalGroupTag >= 0 || session.portal().equals(other.portal()))
+        return isid.equals(by)
+                && portalGroupTag.equals(other.loginResult().portalGroupTag())
+                && (portalGroupTag.isPresent() || session.portal().equals(other.portal()))
                 && options.targetName().equals(other.targetName());
     }
 
@@ -165,6 +167,10 @@ final class PathSession {
     @Override
     public String toString() {
         return "the session with " + options.targetName() + " at " + session.portal()
-                + " (portal group " + portalGroupTag + ", ISID " + isid + ")";
+                + " ("
+                + (portalGroupTag.isPresent()
+                        ? "portal group " + portalGroupTag.getAsInt() + ", "
+                        : "")
+                + "ISID " + isid + ")";
     }
 }

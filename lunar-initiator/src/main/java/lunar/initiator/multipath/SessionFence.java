@@ -65,11 +65,12 @@ final class SessionFence {
 
     /** Asks a server of Lunar to end the session, where the other session leads to the same server. */
     private static boolean ask(PathSession by, PathSession stale) {
-        if (stale.server().isEmpty() || !stale.server().equals(by.server())) {
+        if (stale.server().isEmpty() || !stale.server().equals(by.server())
+                || stale.portalGroupTag().isEmpty()) {
             return false;
         }
-        var end = new SessionEnd(stale.server().get(), stale.isid(), stale.portalGroupTag(),
-                stale.options().targetName());
+        var end = new SessionEnd(stale.server().get(), stale.isid(),
+                stale.portalGroupTag().getAsInt(), stale.options().targetName());
         long untilNanos = System.nanoTime() + 1_000_000L * stale.options().timeouts().loginMs();
         try {
             var backoff = new Backoff(FIRST_PAUSE_MS, MAX_PAUSE_MS);

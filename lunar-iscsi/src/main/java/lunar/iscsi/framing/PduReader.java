@@ -99,8 +99,8 @@ public final class PduReader {
     }
 
     /**
-     * Where the next bytes from the network belong, if not in the staging buffer: to be filled before anything is
-     * read into that.
+     * Where the next bytes from the network belong, to be filled before anything is read into the staging buffer. Null
+     * if they belong there: not an Optional, which each read would allocate.
      */
     public @Nullable ByteBuffer destination() { return destination; }
 

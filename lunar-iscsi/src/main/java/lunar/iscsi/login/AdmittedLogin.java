@@ -5,6 +5,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import lunar.iscsi.LoginException;
 import lunar.iscsi.LoginStatus;
@@ -98,8 +99,10 @@ final class AdmittedLogin {
         negotiation.finish();
         return new LoginResult(negotiation.parameters(), who.initiatorName(), who.initiatorAlias(),
                 who.sessionType(), who.targetName(), terms.targetAlias(),
-                who.sessionType() == SessionType.NORMAL ? terms.portalGroupTag() : -1, who.isid(),
-                terms.tsih(), who.cid(), chap.flatMap(TargetChap::user));
+                who.sessionType() == SessionType.NORMAL
+                        ? OptionalInt.of(terms.portalGroupTag())
+                        : OptionalInt.empty(),
+                who.isid(), terms.tsih(), who.cid(), chap.flatMap(TargetChap::user));
     }
 
     private List<KeyValue> secure(boolean transit, TextKeys keys)

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import lunar.iscsi.LoginException;
 import lunar.iscsi.LoginStatus;
 import lunar.iscsi.ProtocolException;
@@ -159,7 +160,7 @@ public final class InitiatorLogin {
     private LoginStage stage;
     private boolean asked;
     private int turns;
-    private int portalGroupTag = -1;
+    private OptionalInt portalGroupTag = OptionalInt.empty();
     private Optional<String> targetAlias = Optional.empty();
 
     /** A login that has not begun. */
@@ -262,7 +263,7 @@ public final class InitiatorLogin {
                         throw new ProtocolException(
                                 pair + " is out of range (RFC 7143 section 13.9)");
                     }
-                    portalGroupTag = (int) pair.number();
+                    portalGroupTag = OptionalInt.of((int) pair.number());
                 }
                 case TARGET_ALIAS -> targetAlias = Optional.of(pair.value());
                 case TARGET_ADDRESS -> {

@@ -1,6 +1,7 @@
 package lunar.iscsi.login;
 
 import java.util.Optional;
+import java.util.OptionalInt;
 import lunar.iscsi.pdu.Isid;
 
 /**
@@ -12,7 +13,7 @@ import lunar.iscsi.pdu.Isid;
  * @param sessionType SessionType
  * @param targetName TargetName; always there in a normal session
  * @param targetAlias TargetAlias
- * @param portalGroupTag TargetPortalGroupTag; -1 where the target sent none, as in discovery
+ * @param portalGroupTag TargetPortalGroupTag; empty if the target sent none, as in discovery
  * @param isid ISID
  * @param tsih the session's TSIH; at the target 0 until a new session is given one by {@link #withTsih}, at an
  *        initiator 0 where the target has given none, so that no connection can join
@@ -22,7 +23,7 @@ import lunar.iscsi.pdu.Isid;
  */
 public record LoginResult(OperationalParameters parameters, String initiatorName,
         Optional<String> initiatorAlias, SessionType sessionType, Optional<String> targetName,
-        Optional<String> targetAlias, int portalGroupTag, Isid isid, int tsih, int cid,
+        Optional<String> targetAlias, OptionalInt portalGroupTag, Isid isid, int tsih, int cid,
         Optional<String> chapUser) {
     /** With the TSIH of the session. */
     public LoginResult withTsih(int given) {

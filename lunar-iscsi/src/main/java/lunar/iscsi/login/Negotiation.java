@@ -36,7 +36,7 @@ final class Negotiation {
         assert self != Sender.BOTH;
         this.self = self;
         this.terms = new Terms(sessionType == SessionType.DISCOVERY
-                ? offer.with(own -> own.maxConnections(1))
+                ? offer.withMaxConnections(1)
                 : offer);
         this.sessionType = sessionType;
         this.session = session;

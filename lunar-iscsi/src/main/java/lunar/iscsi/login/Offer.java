@@ -2,14 +2,14 @@ package lunar.iscsi.login;
 
 import java.util.List;
 import java.util.Optional;
-import java.util.function.UnaryOperator;
+import java.util.function.Consumer;
 import lunar.iscsi.text.Key;
 
 /**
  * Values of the operational keys that one end wants and accepts (RFC 7143 chapter 13). Start from {@link #DEFAULT}:
  *
  * <pre>{@code
- * Offer offer = Offer.DEFAULT.with(o -> o.headerDigest(DigestChoice.REQUIRE_CRC32C).maxOutstandingR2t(4));
+ * Offer offer = Offer.DEFAULT.withHeaderDigest(DigestChoice.REQUIRE_CRC32C).withMaxOutstandingR2t(4);
  * }</pre>
  *
  * @param headerDigest HeaderDigest
@@ -83,13 +83,97 @@ public record Offer(DigestChoice headerDigest, DigestChoice dataDigest, int maxC
         }
     }
 
-    /** Returns this offer with changes. */
-    public Offer with(UnaryOperator<Builder> changes) {
-        return changes.apply(new Builder(this)).build();
+    /** Returns this offer with another HeaderDigest. */
+    public Offer withHeaderDigest(DigestChoice value) {
+        return with(draft -> draft.headerDigest = value);
     }
 
-    /** Changes an offer; {@link Offer#with} makes it. */
-    public static final class Builder {
+    /** Returns this offer with another DataDigest. */
+    public Offer withDataDigest(DigestChoice value) {
+        return with(draft -> draft.dataDigest = value);
+    }
+
+    /** Returns this offer with another MaxConnections. */
+    public Offer withMaxConnections(int value) {
+        return with(draft -> draft.maxConnections = value);
+    }
+
+    /** Returns this offer with another InitialR2T. */
+    public Offer withInitialR2t(boolean value) {
+        return with(draft -> draft.initialR2t = value);
+    }
+
+    /** Returns this offer with another ImmediateData. */
+    public Offer withImmediateData(boolean value) {
+        return with(draft -> draft.immediateData = value);
+    }
+
+    /** Returns this offer with another MaxRecvDataSegmentLength. */
+    public Offer withMaxReceiveDataSegmentLength(int value) {
+        return with(draft -> draft.maxReceiveDataSegmentLength = value);
+    }
+
+    /** Returns this offer with other burst lengths: together, since FirstBurstLength is at most MaxBurstLength. */
+    public Offer withBurstLengths(int first, int max) {
+        return with(draft -> {
+            draft.firstBurstLength = first;
+            draft.maxBurstLength = max;
+        });
+    }
+
+    /** Returns this offer with another DefaultTime2Wait. */
+    public Offer withDefaultTime2WaitSeconds(int value) {
+        return with(draft -> draft.defaultTime2WaitSeconds = value);
+    }
+
+    /** Returns this offer with another DefaultTime2Retain. */
+    public Offer withDefaultTime2RetainSeconds(int value) {
+        return with(draft -> draft.defaultTime2RetainSeconds = value);
+    }
+
+    /** Returns this offer with another MaxOutstandingR2T. */
+    public Offer withMaxOutstandingR2t(int value) {
+        return with(draft -> draft.maxOutstandingR2t = value);
+    }
+
+    /** Returns this offer with another DataPDUInOrder. */
+    public Offer withDataPduInOrder(boolean value) {
+        return with(draft -> draft.dataPduInOrder = value);
+    }
+
+    /** Returns this offer with another DataSequenceInOrder. */
+    public Offer withDataSequenceInOrder(boolean value) {
+        return with(draft -> draft.dataSequenceInOrder = value);
+    }
+
+    /** Returns this offer with another ErrorRecoveryLevel. */
+    public Offer withErrorRecoveryLevel(int value) {
+        return with(draft -> draft.errorRecoveryLevel = value);
+    }
+
+    /** Returns this offer with another TaskReporting. */
+    public Offer withTaskReporting(List<TaskReporting> value) {
+        return with(draft -> draft.taskReporting = value);
+    }
+
+    /** Returns this offer with another iSCSIProtocolLevel. */
+    public Offer withProtocolLevel(int value) {
+        return with(draft -> draft.protocolLevel = value);
+    }
+
+    /** Returns this offer with negotiation of iSER. */
+    public Offer withIser(Iser value) {
+        return with(draft -> draft.iser = Optional.of(value));
+    }
+
+    private Offer with(Consumer<Draft> change) {
+        var draft = new Draft(this);
+        change.accept(draft);
+        return draft.offer();
+    }
+
+    /** The components of an offer, one of which is about to change. */
+    private static final class Draft {
         private DigestChoice headerDigest;
         private DigestChoice dataDigest;
         private int maxConnections;
@@ -108,7 +192,7 @@ public record Offer(DigestChoice headerDigest, DigestChoice dataDigest, int maxC
         private int protocolLevel;
         private Optional<Iser> iser;
 
-        private Builder(Offer from) {
+        Draft(Offer from) {
             headerDigest = from.headerDigest;
             dataDigest = from.dataDigest;
             maxConnections = from.maxConnections;
@@ -128,97 +212,12 @@ public record Offer(DigestChoice headerDigest, DigestChoice dataDigest, int maxC
             iser = from.iser;
         }
 
-        private Offer build() {
+        Offer offer() {
             return new Offer(headerDigest, dataDigest, maxConnections, initialR2t, immediateData,
                     maxReceiveDataSegmentLength, maxBurstLength, firstBurstLength,
                     defaultTime2WaitSeconds, defaultTime2RetainSeconds, maxOutstandingR2t,
                     dataPduInOrder, dataSequenceInOrder, errorRecoveryLevel, taskReporting,
                     protocolLevel, iser);
-        }
-
-        public Builder headerDigest(DigestChoice value) {
-            headerDigest = value;
-            return this;
-        }
-
-        public Builder dataDigest(DigestChoice value) {
-            dataDigest = value;
-            return this;
-        }
-
-        public Builder maxConnections(int value) {
-            maxConnections = value;
-            return this;
-        }
-
-        public Builder initialR2t(boolean value) {
-            initialR2t = value;
-            return this;
-        }
-
-        public Builder immediateData(boolean value) {
-            immediateData = value;
-            return this;
-        }
-
-        public Builder maxReceiveDataSegmentLength(int value) {
-            maxReceiveDataSegmentLength = value;
-            return this;
-        }
-
-        public Builder maxBurstLength(int value) {
-            maxBurstLength = value;
-            return this;
-        }
-
-        public Builder firstBurstLength(int value) {
-            firstBurstLength = value;
-            return this;
-        }
-
-        public Builder defaultTime2WaitSeconds(int value) {
-            defaultTime2WaitSeconds = value;
-            return this;
-        }
-
-        public Builder defaultTime2RetainSeconds(int value) {
-            defaultTime2RetainSeconds = value;
-            return this;
-        }
-
-        public Builder maxOutstandingR2t(int value) {
-            maxOutstandingR2t = value;
-            return this;
-        }
-
-        public Builder dataPduInOrder(boolean value) {
-            dataPduInOrder = value;
-            return this;
-        }
-
-        public Builder dataSequenceInOrder(boolean value) {
-            dataSequenceInOrder = value;
-            return this;
-        }
-
-        public Builder errorRecoveryLevel(int value) {
-            errorRecoveryLevel = value;
-            return this;
-        }
-
-        public Builder taskReporting(List<TaskReporting> value) {
-            taskReporting = value;
-            return this;
-        }
-
-        public Builder protocolLevel(int value) {
-            protocolLevel = value;
-            return this;
-        }
-
-        public Builder iser(Iser value) {
-            iser = Optional.of(value);
-            return this;
         }
     }
 }

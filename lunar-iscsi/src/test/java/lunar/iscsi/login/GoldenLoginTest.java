@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.stream.Stream;
 import lunar.iscsi.GoldenCapture;
 import lunar.iscsi.LoginStatus;
@@ -140,7 +141,7 @@ class GoldenLoginTest {
         }
         if (asks.getFirst().tsih() != 0) {
             var leading = new LoginResult(OperationalParameters.DEFAULT, "i", Optional.empty(),
-                    SessionType.NORMAL, Optional.empty(), Optional.empty(), 1, isid,
+                    SessionType.NORMAL, Optional.empty(), Optional.empty(), OptionalInt.of(1), isid,
                     asks.getFirst().tsih(), 0, Optional.empty());
             settings = settings.joining(leading, asks.getFirst().cid());
         }
@@ -148,18 +149,18 @@ class GoldenLoginTest {
     }
 
     private static Offer offer(TextKeys said) throws ProtocolException {
-        return Offer.DEFAULT.with(o -> o.headerDigest(digest(said, "HeaderDigest"))
-                .dataDigest(digest(said, "DataDigest"))
-                .initialR2t(said.first("InitialR2T").map(KeyValue::value).orElse("No")
+        return Offer.DEFAULT.withHeaderDigest(digest(said, "HeaderDigest"))
+                .withDataDigest(digest(said, "DataDigest"))
+                .withInitialR2t(said.first("InitialR2T").map(KeyValue::value).orElse("No")
                         .equals("Yes"))
-                .immediateData(said.first("ImmediateData").map(KeyValue::value).orElse("Yes")
+                .withImmediateData(said.first("ImmediateData").map(KeyValue::value).orElse("Yes")
                         .equals("Yes"))
-                .maxBurstLength(number(said, "MaxBurstLength", 262144))
-                .firstBurstLength(number(said, "FirstBurstLength", 65536))
-                .defaultTime2WaitSeconds(number(said, "DefaultTime2Wait", 2))
-                .defaultTime2RetainSeconds(number(said, "DefaultTime2Retain", 20))
-                .maxConnections(number(said, "MaxConnections", 1))
-                .errorRecoveryLevel(number(said, "ErrorRecoveryLevel", 0)));
+                .withBurstLengths(number(said, "FirstBurstLength", 65536),
+                        number(said, "MaxBurstLength", 262144))
+                .withDefaultTime2WaitSeconds(number(said, "DefaultTime2Wait", 2))
+                .withDefaultTime2RetainSeconds(number(said, "DefaultTime2Retain", 20))
+                .withMaxConnections(number(said, "MaxConnections", 1))
+                .withErrorRecoveryLevel(number(said, "ErrorRecoveryLevel", 0));
     }
 
     private static int number(TextKeys said, String key, int otherwise) {

@@ -115,7 +115,7 @@ class InitiatorLoginTest {
         assertThat(parameters.initialR2t()).isFalse();
         assertThat(result.tsih()).isEqualTo(9);
         assertThat(result.targetAlias()).contains("shelf");
-        assertThat(result.portalGroupTag()).isEqualTo(1);
+        assertThat(result.portalGroupTag()).hasValue(1);
     }
 
     @Test
@@ -128,8 +128,8 @@ class InitiatorLoginTest {
 
     @Test
     void shouldAnswerWhatTheTargetProposes() throws Exception {
-        var offer = Offer.DEFAULT.with(o -> o.iser(
-                new Offer.Iser(65536, 32768, 8, 0, false, false)));
+        var offer = Offer.DEFAULT.withIser(
+                new Offer.Iser(65536, 32768, 8, 0, false, false));
         var login = login(Settings.normal(INITIATOR, TARGET, ISID, offer));
         login.first();
         var step = login.receive(answer(LoginStage.OPERATIONAL, false, 0,
@@ -189,7 +189,7 @@ class InitiatorLoginTest {
 
     @Test
     void shouldRefuseATargetWithoutTheDigestItWants() {
-        var offer = Offer.DEFAULT.with(o -> o.headerDigest(DigestChoice.REQUIRE_CRC32C));
+        var offer = Offer.DEFAULT.withHeaderDigest(DigestChoice.REQUIRE_CRC32C);
         for (String answer : new String[]{"HeaderDigest=None", "HeaderDigest=Reject",
                 "HeaderDigest=NotUnderstood"}) {
             var login = login(Settings.normal(INITIATOR, TARGET, ISID, offer));
@@ -290,9 +290,9 @@ class InitiatorLoginTest {
                 .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("one secret");
         assertThatThrownBy(() -> Settings.normal("", TARGET, ISID, Offer.DEFAULT))
                 .isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> Offer.DEFAULT.with(o -> o.maxBurstLength(512)))
+        assertThatThrownBy(() -> Offer.DEFAULT.withBurstLengths(1024, 512))
                 .isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> Offer.DEFAULT.with(o -> o.maxConnections(0)))
+        assertThatThrownBy(() -> Offer.DEFAULT.withMaxConnections(0))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 

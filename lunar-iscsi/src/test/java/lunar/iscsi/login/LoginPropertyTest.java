@@ -7,6 +7,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Random;
 import lunar.iscsi.pdu.LoginStage;
 import org.junit.jupiter.api.Test;
@@ -54,7 +55,8 @@ class LoginPropertyTest {
             var target = ((TargetLogin.Complete) outcome.target()).result();
             assertThat(mirrored(initiator.parameters())).as(which).isEqualTo(target.parameters());
             assertThat(initiator.tsih()).isEqualTo(target.tsih());
-            assertThat(initiator.portalGroupTag()).isEqualTo(discovery ? -1 : 5)
+            assertThat(initiator.portalGroupTag())
+                    .isEqualTo(discovery ? OptionalInt.empty() : OptionalInt.of(5))
                     .isEqualTo(target.portalGroupTag());
             assertThat(target.chapUser().isPresent()).as(which).isEqualTo(chap > 0);
             assertThat(initiator.chapUser().isPresent()).as(which).isEqualTo(chap == 2);
@@ -88,9 +90,9 @@ class LoginPropertyTest {
     @Test
     void shouldJoinSessionsWithTheParametersOfTheSession() {
         var settings = InitiatorLogin.Settings.normal(LoginFixture.INITIATOR, LoginFixture.TARGET,
-                LoginFixture.ISID, Offer.DEFAULT.with(o -> o.maxConnections(4)));
+                LoginFixture.ISID, Offer.DEFAULT.withMaxConnections(4));
         var accept = LoginPolicy.Admission.Accept.newSession(
-                Offer.DEFAULT.with(o -> o.maxConnections(2).maxBurstLength(262144)), 1, 7);
+                Offer.DEFAULT.withMaxConnections(2).withBurstLengths(262144, 262144), 1, 7);
         var leading = LoginFixture.talk(
                 new InitiatorLogin(settings, LoginFixture.challenges(1)), target(accept, 1));
         var initiator = ((InitiatorLogin.Complete) leading.initiator()).result();
@@ -218,24 +220,23 @@ class LoginPropertyTest {
             reporting.addFirst(TaskReporting.RESPONSE_FENCE);
         }
         boolean iser = random.nextInt(3) == 0;
-        return Offer.DEFAULT.with(o -> {
-            var builder = o.headerDigest(digest(random)).dataDigest(digest(random))
-                    .maxConnections(1 + random.nextInt(8)).initialR2t(random.nextBoolean())
-                    .immediateData(random.nextBoolean())
-                    .maxReceiveDataSegmentLength(512 + random.nextInt(1 << 20))
-                    .maxBurstLength(maxBurst).firstBurstLength(firstBurst)
-                    .defaultTime2WaitSeconds(random.nextInt(3601))
-                    .defaultTime2RetainSeconds(random.nextInt(3601))
-                    .maxOutstandingR2t(1 + random.nextInt(100))
-                    .dataPduInOrder(random.nextBoolean()).dataSequenceInOrder(random.nextBoolean())
-                    .errorRecoveryLevel(random.nextInt(3)).taskReporting(reporting)
-                    .protocolLevel(random.nextInt(3));
-            return iser
-                    ? builder.iser(new Offer.Iser(512 + random.nextInt(9000),
-                            512 + random.nextInt(9000), 16, 0, random.nextBoolean(),
-                            random.nextBoolean()))
-                    : builder;
-        });
+        Offer offer = Offer.DEFAULT.withHeaderDigest(digest(random)).withDataDigest(digest(random))
+                .withMaxConnections(1 + random.nextInt(8)).withInitialR2t(random.nextBoolean())
+                .withImmediateData(random.nextBoolean())
+                .withMaxReceiveDataSegmentLength(512 + random.nextInt(1 << 20))
+                .withBurstLengths(firstBurst, maxBurst)
+                .withDefaultTime2WaitSeconds(random.nextInt(3601))
+                .withDefaultTime2RetainSeconds(random.nextInt(3601))
+                .withMaxOutstandingR2t(1 + random.nextInt(100))
+                .withDataPduInOrder(random.nextBoolean())
+                .withDataSequenceInOrder(random.nextBoolean())
+                .withErrorRecoveryLevel(random.nextInt(3)).withTaskReporting(reporting)
+                .withProtocolLevel(random.nextInt(3));
+        return iser
+                ? offer.withIser(new Offer.Iser(512 + random.nextInt(9000),
+                        512 + random.nextInt(9000), 16, 0, random.nextBoolean(),
+                        random.nextBoolean()))
+                : offer;
     }
 
     private static DigestChoice digest(Random random) {

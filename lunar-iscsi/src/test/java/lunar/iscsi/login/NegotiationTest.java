@@ -14,10 +14,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a target answers to each kind of key (RFC 7143 section 6.2 and chapter 13). */
 class NegotiationTest {
-    private static final Offer OFFER = Offer.DEFAULT
-            .with(o -> o.maxConnections(4).defaultTime2WaitSeconds(5).errorRecoveryLevel(1)
-                    .headerDigest(DigestChoice.PREFER_CRC32C).protocolLevel(2)
-                    .dataDigest(DigestChoice.NONE));
+    private static final Offer OFFER = Offer.DEFAULT.withMaxConnections(4)
+            .withDefaultTime2WaitSeconds(5).withErrorRecoveryLevel(1)
+            .withHeaderDigest(DigestChoice.PREFER_CRC32C).withProtocolLevel(2)
+            .withDataDigest(DigestChoice.NONE);
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
@@ -106,7 +106,7 @@ class NegotiationTest {
     @Test
     void shouldRequireADigestOfInitiatorsThatDoNotSpeakOfIt() throws Exception {
         var negotiation = new Negotiation(Key.Sender.TARGET,
-                Offer.DEFAULT.with(o -> o.dataDigest(DigestChoice.REQUIRE_CRC32C)),
+                Offer.DEFAULT.withDataDigest(DigestChoice.REQUIRE_CRC32C),
                 SessionType.NORMAL, Optional.empty());
         negotiation.receive(List.of());
         assertThatThrownBy(negotiation::finish).isInstanceOf(ProtocolException.class)
@@ -115,7 +115,7 @@ class NegotiationTest {
 
     @Test
     void shouldTakeTheRulesOfIserWhereBothEndsSaySo() throws Exception {
-        var iser = OFFER.with(o -> o.iser(new Offer.Iser(131072, 65536, 16, 0, true, false)));
+        var iser = OFFER.withIser(new Offer.Iser(131072, 65536, 16, 0, true, false));
         var target = new Negotiation(Key.Sender.TARGET, iser, SessionType.NORMAL,
                 Optional.empty());
         var answers = target.receive(LoginFixture
@@ -140,7 +140,7 @@ class NegotiationTest {
     @CsvSource({"MaxOutstandingUnexpectedPDUs=1", "MaxOutstandingUnexpectedPDUs=4294967296",
             "MaxAHSLength=1", "iSERHelloRequired=1"})
     void shouldRefuseDeclarationsOfIserThatAreOutOfRange(String pair) {
-        var iser = OFFER.with(o -> o.iser(new Offer.Iser(8192, 8192, 0, 0, false, false)));
+        var iser = OFFER.withIser(new Offer.Iser(8192, 8192, 0, 0, false, false));
         var target = new Negotiation(Key.Sender.TARGET, iser, SessionType.NORMAL,
                 Optional.empty());
         assertThatThrownBy(

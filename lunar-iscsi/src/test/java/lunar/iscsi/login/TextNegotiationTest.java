@@ -290,7 +290,8 @@ class TextNegotiationTest {
     private static TargetText target(SessionType type, int maxSend, SessionEnd.Server ends) {
         var result = new LoginResult(
                 OperationalParameters.DEFAULT.withMaxSendDataSegmentLength(maxSend), "iqn.a:i",
-                Optional.empty(), type, Optional.of("iqn.a:disk"), Optional.empty(), 1,
+                Optional.empty(), type, Optional.of("iqn.a:disk"), Optional.empty(),
+                OptionalInt.of(1),
                 LoginFixture.ISID, 1, 0, Optional.empty());
         return new TargetText(result, question -> switch (question) {
             case SendTargets.All _ -> List.of(DISK, TAPE);

@@ -47,11 +47,11 @@ final class KeptSessions implements AutoCloseable {
     KeptSessions(InetSocketAddress portal, long seed) throws IOException, StorageException {
         SessionOptions options = SessionOptions
                 .of(portal.getHostString(), portal.getPort(), Peers.KEPT).withChap(Peers.KEEPER);
-        plain = initiator.login(options.withOffer(options.offer().with(offer -> offer
-                .maxReceiveDataSegmentLength(SHORT_SEGMENT))));
-        digested = initiator.login(options.withOffer(options.offer().with(offer -> offer
-                .headerDigest(DigestChoice.REQUIRE_CRC32C)
-                .dataDigest(DigestChoice.REQUIRE_CRC32C))));
+        plain = initiator.login(options.withOffer(options.offer()
+                .withMaxReceiveDataSegmentLength(SHORT_SEGMENT)));
+        digested = initiator.login(options.withOffer(options.offer()
+                .withHeaderDigest(DigestChoice.REQUIRE_CRC32C)
+                .withDataDigest(DigestChoice.REQUIRE_CRC32C)));
         luns = List.of(plain.open(Lun.ZERO), digested.open(Lun.ZERO));
         versions = new int[(int) luns.getFirst().blockCount()];
         dice = Dice.of(seed, -1);

@@ -16,6 +16,8 @@ import lunar.block.Geometry;
 import lunar.block.Identity;
 import lunar.block.Limits;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
+import lunar.block.spi.RequestValidation;
 import lunar.raid.BackgroundScan;
 import lunar.raid.RaidMember;
 import lunar.raid.RaidOptions;
@@ -136,13 +138,13 @@ public final class VolumeEngine implements RaidVolume {
     public void submit(BlockRequest request) {
         try {
             requireOpen(request);
-            request.check(this);
+            RequestValidation.check(request, this);
         } catch (StorageException e) {
-            request.fail(e);
+            RequestCompletion.fail(request, e);
             return;
         }
         if (request.operation() != Operation.FLUSH && request.blockCount() == 0) {
-            request.succeed();
+            RequestCompletion.succeed(request);
             return;
         }
         VolumeRequest volumeRequest = null;
@@ -162,7 +164,7 @@ public final class VolumeEngine implements RaidVolume {
             }
         }
         if (refusal != null) {
-            request.fail(refusal);
+            RequestCompletion.fail(request, refusal);
         } else if (begins) {
             begin(volumeRequest, request);
         }
@@ -182,7 +184,8 @@ public final class VolumeEngine implements RaidVolume {
 
     private void ended(@Nullable VolumeRequest volumeRequest, BlockRequest request,
             @Nullable StorageException failure) {
-        request.endGuarded(failure == null ? null : engine().options.listener().answer(failure));
+        RequestCompletion.completeGuarded(request,
+                failure == null ? null : engine().options.listener().answer(failure));
         BlockRequest next;
         Runnable told = null;
         synchronized (this) {
@@ -512,7 +515,8 @@ public final class VolumeEngine implements RaidVolume {
         if (migration != null) {
             migration.close();
         }
-        refused.forEach(request -> request.endGuarded(engine().gone(request)));
+        refused.forEach(
+                request -> RequestCompletion.completeGuarded(request, engine().gone(request)));
         StorageException failure = null;
         for (int slot = 0; slot < layout().shape().members(); slot++) {
             Member member = engine().slots().member(slot);

@@ -11,6 +11,7 @@ import lunar.block.DeadlineException;
 import lunar.block.OwnershipLostException;
 import lunar.block.ReservationConflictException;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -80,7 +81,7 @@ final class Lease {
             held.clear();
             notifyAll();
         }
-        refused.forEach(one -> one.request.fail(why));
+        refused.forEach(one -> RequestCompletion.fail(one.request, why));
         return true;
     }
 
@@ -129,7 +130,7 @@ final class Lease {
             held.removeIf(one -> one.device.equals(device) && ended.add(one));
             notifyAll();
         }
-        ended.forEach(one -> one.request.fail(device.gone(one.request)));
+        ended.forEach(one -> RequestCompletion.fail(one.request, device.gone(one.request)));
     }
 
     /** Submits a request as soon as the right is certain. */
@@ -148,7 +149,7 @@ final class Lease {
             }
         }
         if (why != null) {
-            request.fail(why);
+            RequestCompletion.fail(request, why);
         } else if (isCertain) {
             device.below().submit(request);
         } else {

@@ -26,6 +26,7 @@ import lunar.block.InvalidRequestException;
 import lunar.block.MediumException;
 import lunar.block.ReservationConflictException;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
 import lunar.raid.SlotState;
 import lunar.raid.VolumeState;
 import lunar.raid.engine.VolumeEngine;
@@ -369,7 +370,7 @@ public final class RunningVolume extends ForwardingDevice {
     public void submit(BlockRequest request) {
         StorageException lost = lease.takenOver();
         if (lost != null) {
-            request.fail(lost);
+            RequestCompletion.fail(request, lost);
             return;
         }
         meter.count(request);

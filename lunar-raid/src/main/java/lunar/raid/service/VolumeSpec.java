@@ -83,26 +83,26 @@ public record VolumeSpec(Level level, String name, List<String> members, List<St
                     + " a config file");
         }
         RunOptions options = RunOptions.DEFAULT;
-        String rate = uri.option("rebuild-rate");
-        if (rate != null) {
-            options = options.withRebuildRate(Size.parse(rate));
+        Optional<String> rate = uri.option("rebuild-rate");
+        if (rate.isPresent()) {
+            options = options.withRebuildRate(Size.parse(rate.get()));
         }
-        String stall = uri.option("stall-timeout");
-        if (stall != null) {
-            options = options.withStallTimeout(time(stall));
+        Optional<String> stall = uri.option("stall-timeout");
+        if (stall.isPresent()) {
+            options = options.withStallTimeout(time(stall.get()));
         }
         options = options.withConsent(consent(uri.option("degraded", "no")))
                 .withLostJournal(LostJournal.parse(uri.option("lost-journal", "no")));
-        String config = uri.option("config");
-        if (config != null) {
-            options = options.withConfigFile(config);
+        Optional<String> config = uri.option("config");
+        if (config.isPresent()) {
+            options = options.withConfigFile(config.get());
         }
         options = options.withVerifyReads(verifyReads(uri.option("verify-reads", "no")));
         options = options.withOwnership(OwnershipOptions.DEFAULT
                 .withTakeOver(isYes("take-over", uri.option("take-over", "no")))
                 .withReservations(isYes("reservations", uri.option("reservations", "yes"))));
         return new VolumeSpec(level, uri.rest(), members, uri.optionList("spare"),
-                Optional.ofNullable(uri.option("journal")), options);
+                uri.option("journal"), options);
     }
 
     /**

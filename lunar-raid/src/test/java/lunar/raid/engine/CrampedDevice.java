@@ -7,6 +7,7 @@ import lunar.block.BusyException;
 import lunar.block.ForwardingDevice;
 import lunar.block.Limits;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
 
 /** A device that holds a number of requests until it is told to end them, and is busy for more. For one thread. */
 final class CrampedDevice extends ForwardingDevice {
@@ -37,7 +38,8 @@ final class CrampedDevice extends ForwardingDevice {
     public void submit(BlockRequest request) {
         if (held.size() >= room) {
             refused++;
-            request.fail(new BusyException(this + ": " + room + " requests wait already"));
+            RequestCompletion.fail(request,
+                    new BusyException(this + ": " + room + " requests wait already"));
             return;
         }
         held.add(request);
@@ -50,7 +52,7 @@ final class CrampedDevice extends ForwardingDevice {
     boolean step() {
         BlockRequest oldest = held.poll();
         if (oldest != null) {
-            oldest.completeOn(below());
+            RequestCompletion.executeAndComplete(oldest, below());
         }
         return oldest != null;
     }

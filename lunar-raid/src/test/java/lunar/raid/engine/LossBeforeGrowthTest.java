@@ -13,6 +13,7 @@ import lunar.block.ForwardingDevice;
 import lunar.block.Identity;
 import lunar.block.LostWritesException;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
 import lunar.raid.RaidMember;
 import lunar.raid.RaidOptions;
 import lunar.raid.layout.Level;
@@ -58,7 +59,7 @@ class LossBeforeGrowthTest {
             try {
                 requireFlushed(request);
             } catch (LostWritesException e) {
-                request.fail(e);
+                RequestCompletion.fail(request, e);
                 return;
             }
             below().submit(request);

@@ -17,6 +17,7 @@ import lunar.block.ForwardingDevice;
 import lunar.block.Identity;
 import lunar.block.LostWritesException;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
 import lunar.raid.RaidMember;
 import lunar.raid.RaidOptions;
 import lunar.raid.Rebuild;
@@ -86,7 +87,7 @@ class LossCheckTest {
         public void submit(BlockRequest request) {
             StorageException refusal = refusal(request);
             if (refusal != null) {
-                request.fail(refusal);
+                RequestCompletion.fail(request, refusal);
             } else {
                 below().submit(request);
             }

@@ -117,7 +117,7 @@ class RaidVolumeTest {
         VolumeEngine volume = volume(Level.RAID5, 4, options());
         MemorySegment content = filled(volume);
         // Slot 0 has data of stripe 0 at its blocks 0 to 7; memory has physical blocks of 4 KiB.
-        members.getFirst().plan(FaultPlan.errors(0).at(2, 3).on(Operation.READ));
+        members.getFirst().plan(FaultPlan.errors(0).withRange(2, 3).withOperations(Operation.READ));
         requireContent(volume, content);
         assertThat(heard).containsExactly("repaired 0:0+8");
         assertThat(volume.repairs(0)).isEqualTo(1);
@@ -130,7 +130,7 @@ class RaidVolumeTest {
                 options().withPolicy(new FailurePolicy(0, 2, 0)));
         MemorySegment content = filled(volume);
         isCured = false;
-        members.get(1).plan(FaultPlan.errors(0).at(0, 255).on(Operation.READ));
+        members.get(1).plan(FaultPlan.errors(0).withRange(0, 255).withOperations(Operation.READ));
         requireContent(volume, content);
         assertThat(volume.state().slots().get(1)).isEqualTo(SlotState.FAILED);
         assertThat(heard).contains("failed 1").filteredOn(event -> event.startsWith("rep"))
@@ -141,8 +141,8 @@ class RaidVolumeTest {
     void shouldTellAMediumErrorWhereRedundancyIsNotEnough() throws Exception {
         VolumeEngine volume = volume(Level.RAID5, 4, options());
         MemorySegment content = filled(volume);
-        members.get(0).plan(FaultPlan.errors(0).at(0, 7).on(Operation.READ));
-        members.get(2).plan(FaultPlan.errors(0).at(0, 7).on(Operation.READ));
+        members.get(0).plan(FaultPlan.errors(0).withRange(0, 7).withOperations(Operation.READ));
+        members.get(2).plan(FaultPlan.errors(0).withRange(0, 7).withOperations(Operation.READ));
         assertThatThrownBy(() -> requireContent(volume, content))
                 .isInstanceOf(MediumException.class);
         assertThat(heard).contains("unrecoverable 0");
@@ -161,7 +161,7 @@ class RaidVolumeTest {
             members.clear();
             heard.clear();
             VolumeEngine volume = volume(level, 4, options());
-            members.get(2).plan(FaultPlan.errors(1).on(Operation.WRITE));
+            members.get(2).plan(FaultPlan.errors(1).withOperations(Operation.WRITE));
             MemorySegment content = filled(volume);
             requireContent(volume, content);
             assertThat(heard).as("%s", level).containsExactly("failed 2");
@@ -175,7 +175,7 @@ class RaidVolumeTest {
         var keeps = new ArrayDeque<StateKeeper.Done>();
         VolumeEngine volume = volume(Level.RAID5, 4,
                 options().withKeeper((_, done) -> keeps.add(done)));
-        members.get(1).plan(FaultPlan.errors(1).on(Operation.WRITE));
+        members.get(1).plan(FaultPlan.errors(1).withOperations(Operation.WRITE));
         MemorySegment block = MemorySegment.ofArray(new byte[512]);
         CompletableFuture<Void> first = volume.submitWrite(CHUNK, block); // unit 1 is on slot 1
         CompletableFuture<Void> second = volume.submitWrite(0, block);
@@ -208,7 +208,7 @@ class RaidVolumeTest {
     void shouldTakeNoWritesWhereItsStateCannotBeKept() throws Exception {
         VolumeEngine volume = volume(Level.RAID5, 4, options().withKeeper(
                 (_, done) -> done.kept(new MediumException("no superblock can be written"))));
-        members.get(1).plan(FaultPlan.errors(1).on(Operation.WRITE));
+        members.get(1).plan(FaultPlan.errors(1).withOperations(Operation.WRITE));
         assertThatThrownBy(() -> filled(volume)).isInstanceOf(DeviceGoneException.class)
                 .hasMessageContaining("no superblock");
         assertThat(heard).contains("volume failed");
@@ -247,7 +247,7 @@ class RaidVolumeTest {
                     @Override
                     public void abandon(StorageException why) { abandoned.add(why.getMessage()); }
                 }));
-        members.get(1).plan(FaultPlan.errors(1).on(Operation.WRITE));
+        members.get(1).plan(FaultPlan.errors(1).withOperations(Operation.WRITE));
         MemorySegment block = MemorySegment.ofArray(new byte[512]);
         CompletableFuture<Void> write = volume.submitWrite(CHUNK, block); // unit 1 is on slot 1
         CompletableFuture<Void> flush = volume.submitFlush();

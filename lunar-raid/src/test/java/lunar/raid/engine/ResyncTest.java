@@ -17,6 +17,7 @@ import lunar.block.ForwardingDevice;
 import lunar.block.Identity;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
 import lunar.raid.BackgroundScan;
 import lunar.raid.RaidMember;
 import lunar.raid.RaidOptions;
@@ -44,7 +45,9 @@ class ResyncTest {
         Disk() { super(MemoryDevice.create(CHUNK * ROWS * BLOCK, BLOCK)); }
 
         @Override
-        public void submit(BlockRequest request) { request.completeOn(this); }
+        public void submit(BlockRequest request) {
+            RequestCompletion.executeAndComplete(request, this);
+        }
 
         @Override
         public void execute(BlockRequest request) throws StorageException {

@@ -21,6 +21,7 @@ import lunar.block.DeviceGoneException;
 import lunar.block.ForwardingDevice;
 import lunar.block.Identity;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
 import lunar.raid.BackgroundScan;
 import lunar.raid.RaidMember;
 import lunar.raid.RaidOptions;
@@ -58,7 +59,7 @@ class StressTest {
 
         @Override
         public void submit(BlockRequest request) {
-            pool.execute(() -> request.completeOn(below()));
+            pool.execute(() -> RequestCompletion.executeAndComplete(request, below()));
         }
     }
 

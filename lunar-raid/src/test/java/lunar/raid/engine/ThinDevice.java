@@ -7,6 +7,7 @@ import lunar.block.BlockRequest.Operation;
 import lunar.block.ForwardingDevice;
 import lunar.block.NoSpaceException;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
 
 /** A device whose blocks get space when they are first written, as far as there is any. For one thread. */
 final class ThinDevice extends ForwardingDevice {
@@ -20,7 +21,9 @@ final class ThinDevice extends ForwardingDevice {
     }
 
     @Override
-    public void submit(BlockRequest request) { request.completeOn(this); }
+    public void submit(BlockRequest request) {
+        RequestCompletion.executeAndComplete(request, this);
+    }
 
     /** A write goes as far as it can, as those of a file do. */
     @Override

@@ -18,6 +18,7 @@ import lunar.block.Identity;
 import lunar.block.Limits;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
 import lunar.testkit.PowerCutDevice;
 
 /**
@@ -98,21 +99,21 @@ public final class QueuedDevice implements BlockDevice {
 
     private void does(BlockRequest request) {
         if (broken) {
-            request.fail(new DeviceGoneException("broken"));
+            RequestCompletion.fail(request, new DeviceGoneException("broken"));
             return;
         }
         if (busy && refused.remove(request) == null) {
             refused.put(request, true);
-            request.fail(new BusyException("busy"));
+            RequestCompletion.fail(request, new BusyException("busy"));
             return;
         }
         try {
             checkMedium(request);
         } catch (StorageException e) {
-            request.fail(e);
+            RequestCompletion.fail(request, e);
             return;
         }
-        request.completeOn(disk);
+        RequestCompletion.executeAndComplete(request, disk);
     }
 
     /** Does all that waits, and what comes meanwhile. */

@@ -45,8 +45,8 @@ class BusyFilesTest {
     void requireDirect() throws IOException {
         Path probe = folder.resolve("probe");
         Files.createFile(probe);
-        try (var _ = FileDevice.open(probe, FileOptions.BUFFERED.creating(1 << 20)
-                .io(FileOptions.Io.DIRECT))) {
+        try (var _ = FileDevice.open(probe, FileOptions.BUFFERED.withCreateBytes(1 << 20)
+                .withIo(FileOptions.Io.DIRECT))) {
             Files.size(probe);
         } catch (StorageException e) {
             assumeTrue(false, "no direct I/O here: " + e.getMessage());
@@ -54,7 +54,7 @@ class BusyFilesTest {
     }
 
     private FileDevice open(String uri) throws StorageException {
-        return FileDevice.open(Path.of(uri), FileOptions.BUFFERED.io(FileOptions.Io.DIRECT));
+        return FileDevice.open(Path.of(uri), FileOptions.BUFFERED.withIo(FileOptions.Io.DIRECT));
     }
 
     private VolumeSpec create(Level level, int count) throws IOException {
@@ -62,8 +62,8 @@ class BusyFilesTest {
         for (int slot = 0; slot < count; slot++) {
             Path file = folder.resolve(slot + ".img");
             members.add(new Creation.Member(file.toString(), UUID.randomUUID(),
-                    FileDevice.open(file, FileOptions.BUFFERED.creating(MEMBER_BYTES)
-                            .io(FileOptions.Io.DIRECT))));
+                    FileDevice.open(file, FileOptions.BUFFERED.withCreateBytes(MEMBER_BYTES)
+                            .withIo(FileOptions.Io.DIRECT))));
         }
         Creation.Wish wish = Creation.Wish.of(UUID.randomUUID(), "files", 0, level,
                 UUID.randomUUID());

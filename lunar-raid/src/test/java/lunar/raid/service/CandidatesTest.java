@@ -12,6 +12,7 @@ import lunar.block.BlockRequest;
 import lunar.block.Devices;
 import lunar.block.ForwardingDevice;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
 import lunar.raid.layout.Level;
 import lunar.raid.metadata.Creation;
 import lunar.raid.metadata.record.SuperblockReading;
@@ -39,9 +40,9 @@ class CandidatesTest {
         public void submit(BlockRequest request) {
             try {
                 execute(request);
-                request.succeed();
+                RequestCompletion.succeed(request);
             } catch (StorageException e) {
-                request.fail(e);
+                RequestCompletion.fail(request, e);
             }
         }
 

@@ -16,6 +16,7 @@ import lunar.block.BlockRequest.Operation;
 import lunar.block.ForwardingDevice;
 import lunar.block.NoSpaceException;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
 import lunar.raid.layout.Level;
 import lunar.raid.metadata.Creation;
 import lunar.store.MemoryDevice;
@@ -36,7 +37,9 @@ class RunningNoSpaceTest extends RunningFixture {
         synchronized void space(int blocks) { space = blocks; }
 
         @Override
-        public void submit(BlockRequest request) { request.completeOn(this); }
+        public void submit(BlockRequest request) {
+            RequestCompletion.executeAndComplete(request, this);
+        }
 
         @Override
         public synchronized void execute(BlockRequest request) throws StorageException {

@@ -12,6 +12,7 @@ import lunar.block.ForwardingDevice;
 import lunar.block.Limits;
 import lunar.block.MiscompareException;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
 
 /** A disk that does not answer some requests, with COMPARE AND WRITE or without. */
 final class ShakyDisk extends ForwardingDevice {
@@ -56,9 +57,9 @@ final class ShakyDisk extends ForwardingDevice {
     public void submit(BlockRequest request) {
         try {
             execute(request);
-            request.succeed();
+            RequestCompletion.succeed(request);
         } catch (StorageException e) {
-            request.fail(e);
+            RequestCompletion.fail(request, e);
         }
     }
 }

@@ -16,6 +16,7 @@ import lunar.block.Fencing;
 import lunar.block.ForwardingDevice;
 import lunar.block.ReservationConflictException;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
 import lunar.raid.layout.Level;
 import lunar.raid.metadata.Creation;
 import lunar.raid.metadata.record.VolumeRecord;
@@ -112,7 +113,7 @@ final class SharedDisks {
                 try {
                     require(request);
                 } catch (ReservationConflictException e) {
-                    request.fail(e);
+                    RequestCompletion.fail(request, e);
                     return;
                 }
                 below().submit(request);

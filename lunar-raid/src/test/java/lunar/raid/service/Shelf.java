@@ -18,6 +18,7 @@ import lunar.block.ForwardingDevice;
 import lunar.block.LostWritesException;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
 import lunar.raid.layout.Level;
 import lunar.raid.metadata.Creation;
 import lunar.raid.metadata.record.VolumeRecord;
@@ -201,7 +202,7 @@ final class Shelf implements MemberOpener {
             try {
                 requireThere(request);
             } catch (StorageException e) {
-                request.fail(e);
+                RequestCompletion.fail(request, e);
                 return;
             }
             synchronized (disk) {
@@ -224,7 +225,8 @@ final class Shelf implements MemberOpener {
                 ended = List.copyOf(disk.hanging);
                 disk.hanging.clear();
             }
-            ended.forEach(request -> request.fail(new DeviceGoneException("closed")));
+            ended.forEach(
+                    request -> RequestCompletion.fail(request, new DeviceGoneException("closed")));
         }
     }
 

@@ -26,6 +26,8 @@ import lunar.block.Limits;
 import lunar.block.LostWritesException;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
+import lunar.block.spi.RequestValidation;
 import lunar.raid.simulation.Tally.Event;
 import org.jspecify.annotations.Nullable;
 
@@ -245,21 +247,21 @@ final class SimMember implements BlockDevice {
     void proceed() {
         BlockRequest request = pending.remove(random.nextInt(Math.min(4, pending.size())));
         if (isGone || closed) {
-            request.fail(new DeviceGoneException(this + ": gone"));
+            RequestCompletion.fail(request, new DeviceGoneException(this + ": gone"));
         } else if (busyFor > 0 && mayBeSentAgain(request)) {
             busyFor--;
             tally.count(Event.MEMBER_BUSY);
-            request.fail(new BusyException(this + ": busy"));
+            RequestCompletion.fail(request, new BusyException(this + ": busy"));
         } else if (mayBeSentAgain(request) && random.nextInt(REFUSAL_ODDS) == 0
                 && refused.merge(request, 1, Integer::sum) <= MAX_RETRIES) {
             tally.count(Event.SENT_AGAIN);
-            request.fail(refusal(request));
+            RequestCompletion.fail(request, refusal(request));
         } else {
             refused.remove(request);
             hasTaken |= mayBeSentAgain(request);
             long loss = losses;
             boolean reports = request.operation() == Operation.FLUSH && isToReport(request);
-            request.completeOn(this);
+            RequestCompletion.executeAndComplete(request, this);
             flushes.remove(request);
             reported = reports ? Math.max(reported, loss) : reported;
         }
@@ -295,7 +297,7 @@ final class SimMember implements BlockDevice {
                 pending.remove(request);
                 store(request, random.nextLong(request.blockCount() + 1));
                 isTorn = true;
-                request.fail(new MediumException(this + ": torn"));
+                RequestCompletion.fail(request, new MediumException(this + ": torn"));
                 return true;
             }
         }
@@ -327,7 +329,7 @@ final class SimMember implements BlockDevice {
     @Override
     public void submit(BlockRequest request) {
         if (closed) {
-            request.fail(new DeviceGoneException(this + ": closed"));
+            RequestCompletion.fail(request, new DeviceGoneException(this + ": closed"));
         } else {
             pending.add(request);
             if (request.operation() == Operation.FLUSH) {
@@ -338,7 +340,7 @@ final class SimMember implements BlockDevice {
 
     @Override
     public void execute(BlockRequest request) throws StorageException {
-        request.check(this);
+        RequestValidation.check(request, this);
         if (cutAfter == 0) {
             if (request.operation() == Operation.WRITE) {
                 storeSome(request);
@@ -430,7 +432,8 @@ final class SimMember implements BlockDevice {
     public void close() {
         closed = true;
         while (!pending.isEmpty()) {
-            pending.removeFirst().fail(new DeviceGoneException(this + ": closed"));
+            RequestCompletion.fail(pending.removeFirst(),
+                    new DeviceGoneException(this + ": closed"));
         }
     }
 

@@ -152,7 +152,7 @@ final class SimWorld {
         return noted;
     }
 
-    /** Throws the first failure: what a completion throws, nothing else sees ({@code BlockRequest.endGuarded}). */
+    /** Throws the first failure: a device only logs what a completion throws. */
     void check() {
         if (failure != null) {
             throw failure;

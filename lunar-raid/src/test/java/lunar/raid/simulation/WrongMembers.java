@@ -5,6 +5,7 @@ import lunar.block.BlockRequest;
 import lunar.block.ForwardingDevice;
 import lunar.block.LostWritesException;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
 
 /** Members that do not say rightly that they have lost their cache. */
 final class WrongMembers {
@@ -40,8 +41,9 @@ final class WrongMembers {
         public void submit(BlockRequest request) {
             below().submit(!hidesFailures
                     ? request
-                    : new BlockRequest().asCopyOf(request).onCompletion((_, failure) -> request
-                            .end(failure instanceof LostWritesException ? null : failure)));
+                    : new BlockRequest().asCopyOf(request)
+                            .onCompletion((_, failure) -> RequestCompletion.complete(request,
+                                    failure instanceof LostWritesException ? null : failure)));
         }
     }
 }

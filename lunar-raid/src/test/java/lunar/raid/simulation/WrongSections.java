@@ -5,6 +5,7 @@ import lunar.block.BlockRequest;
 import lunar.block.BlockRequest.Operation;
 import lunar.block.ForwardingDevice;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
 import lunar.raid.metadata.record.MetadataLayout;
 
 /** Journals on members with one mistake each in what is done with their sections. */
@@ -85,7 +86,7 @@ final class WrongSections {
             public void submit(BlockRequest request) {
                 int section = request.operation() == Operation.WRITE ? ring(request) : -1;
                 if (section >= 0 && section * slots / layout.journalSections() != slot) {
-                    request.succeed();
+                    RequestCompletion.succeed(request);
                 } else {
                     super.submit(request);
                 }

@@ -2,6 +2,7 @@ package lunar.scsi.target;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Optional;
 import lunar.scsi.AdditionalSense;
 import org.jspecify.annotations.Nullable;
 
@@ -34,10 +35,10 @@ final class Attentions {
         any = !pending.isEmpty();
     }
 
-    /** The oldest, which stays pending, and whether there are more (SAM-5 section 7.10); null for none. */
-    synchronized @Nullable PendingAttention pending() {
-        AdditionalSense oldest = pending.peek();
-        return oldest == null ? null : new PendingAttention(oldest, pending.size() > 1);
+    /** Returns the oldest, which stays pending, and whether there are more (SAM-5 section 7.10). */
+    synchronized Optional<PendingAttention> pending() {
+        return Optional.ofNullable(pending.peek())
+                .map(oldest -> new PendingAttention(oldest, pending.size() > 1));
     }
 
     @Nullable

@@ -157,7 +157,10 @@ public final class Buffers {
         give(buffer);
     }
 
-    /** Takes memory of at least so many bytes, with whatever content was there; null where there is none left. */
+    /**
+     * Takes memory of at least so many bytes, with whatever content was there. Null where there is none left: not an
+     * Optional, which each command would allocate.
+     */
     public synchronized @Nullable Buffer take(int bytes) {
         int sizeClass = sizeClass(bytes);
         int size = bytesOf(sizeClass);

@@ -6,12 +6,14 @@ import java.nio.channels.WritableByteChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.WeakHashMap;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.BusyException;
 import lunar.block.ForwardingDevice;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -95,23 +97,22 @@ public final class FencedDevice extends ForwardingDevice {
      * Fences what a submitted request may change until {@link Confined#lift}. The request must be one that the device
      * has.
      *
-     * @return null where too much is fenced already
+     * @return empty if too much is fenced already
      */
-    public @Nullable Confined confine(BlockRequest request) {
+    public Optional<Confined> confine(BlockRequest request) {
         return confine(new Confined(request.operation(), request.lba(), request.blockCount()));
     }
 
     /** Fences the whole device, as {@link #confine(BlockRequest)} does a part of it. */
-    @Nullable
-    Confined confine() {
+    Optional<Confined> confine() {
         return confine(new Confined(BlockRequest.Operation.WRITE, 0, Long.MAX_VALUE));
     }
 
-    private @Nullable Confined confine(Confined one) {
+    private Optional<Confined> confine(Confined one) {
         boolean first;
         synchronized (confined) {
             if (confined.size() >= MAX_CONFINED) {
-                return null;
+                return Optional.empty();
             }
             first = confined.isEmpty();
             confined.add(one);
@@ -122,7 +123,7 @@ public final class FencedDevice extends ForwardingDevice {
                     "{0} does not end {1}; until it does, commands for these blocks end with BUSY",
                     below(), one);
         }
-        return one;
+        return Optional.of(one);
     }
 
     /** Requests left behind that the device has not ended. */
@@ -172,7 +173,7 @@ public final class FencedDevice extends ForwardingDevice {
             }
         }
         if (refusal != null) {
-            request.fail(refusal);
+            RequestCompletion.fail(request, refusal);
         } else {
             below().submit(request);
         }

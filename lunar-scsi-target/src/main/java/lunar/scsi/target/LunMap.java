@@ -50,7 +50,7 @@ public final class LunMap {
         return at < 0 ? null : found[at];
     }
 
-    /** The unit at a LUN, or null. */
+    /** Returns the unit at a LUN; null if there is none, not an Optional, which each command would allocate. */
     public @Nullable LogicalUnit unit(Lun lun) {
         Entry entry = entry(lun);
         return entry == null ? null : entry.unit();

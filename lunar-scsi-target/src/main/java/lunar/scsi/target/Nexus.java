@@ -117,8 +117,8 @@ public final class Nexus {
     @Nullable
     AdditionalSense takeAttention(LogicalUnit unit) { return attentions(unit).take(); }
 
-    /** The oldest unit attention of a unit, which stays pending; null for none. */
-    public @Nullable PendingAttention pendingAttention(LogicalUnit unit) {
+    /** Returns the oldest unit attention of a unit, which stays pending; empty if there is none. */
+    public Optional<PendingAttention> pendingAttention(LogicalUnit unit) {
         return attentions(unit).pending();
     }
 

@@ -76,7 +76,8 @@ public interface ScsiTask {
     MemorySegment dataOut();
 
     /**
-     * Room for data-in, of exactly so many bytes with any content; null where there is no memory, then end with BUSY.
+     * Room for data-in, of exactly so many bytes with any content. Null where there is no memory, then end with BUSY:
+     * not an Optional, which each command would allocate.
      */
     @Nullable
     MemorySegment roomForDataIn(int bytes);
@@ -87,7 +88,10 @@ public interface ScsiTask {
      */
     boolean transferDataIn(BlockDevice from, long offsetBytes);
 
-    /** Borrows memory besides the task's own; null where there is none. The caller gives it back before the end. */
+    /**
+     * Borrows memory besides the task's own; the caller gives it back before the end. Null where there is none: not an
+     * Optional, which each command would allocate.
+     */
     Buffers.@Nullable Buffer borrow(int bytes);
 
     /** Gives back borrowed memory. On the loop's thread. */

@@ -3,10 +3,10 @@ package lunar.scsi.target;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import lunar.block.AbortedException;
 import lunar.block.StorageException;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Works at a command on threads of its own and uses devices there as the work goes. Once it is left behind it can use
@@ -33,23 +33,24 @@ public final class Worker {
     /**
      * Leaves the worker behind: goes on without it.
      *
-     * @return what to lift when it has ended; null where that cannot be, because it is at something else than devices
+     * @return fences to lift when it has ended; empty if it cannot be left behind, because it has used no device or too
+     *         much is fenced already
      */
-    public synchronized @Nullable List<FencedDevice.Confined> leaveBehind() {
+    public synchronized Optional<List<FencedDevice.Confined>> leaveBehind() {
         if (used.isEmpty()) {
-            return null;
+            return Optional.empty();
         }
         var fences = new ArrayList<FencedDevice.Confined>();
         for (FencedDevice device : used) {
-            FencedDevice.Confined fence = device.confine();
-            if (fence == null) {
+            Optional<FencedDevice.Confined> fence = device.confine();
+            if (fence.isEmpty()) {
                 fences.forEach(FencedDevice.Confined::lift);
-                return null;
+                return Optional.empty();
             }
-            fences.add(fence);
+            fences.add(fence.get());
         }
         leftBehind = true;
-        return fences;
+        return Optional.of(fences);
     }
 
     private synchronized void use(FencedDevice device) throws StorageException {

@@ -11,6 +11,7 @@ import lunar.block.Identity;
 import lunar.block.Limits;
 import lunar.block.NotSupportedException;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
 
 /** 1 MiB of memory that is read and written: the stores know nothing of SCSI, and their tests need this module. */
 public final class Blocks implements BlockDevice {
@@ -51,7 +52,9 @@ public final class Blocks implements BlockDevice {
     }
 
     @Override
-    public void submit(BlockRequest request) { request.completeOn(this); }
+    public void submit(BlockRequest request) {
+        RequestCompletion.executeAndComplete(request, this);
+    }
 
     @Override
     public void close() {}

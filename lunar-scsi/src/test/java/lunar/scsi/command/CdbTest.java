@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.OptionalInt;
 import java.util.Random;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -200,7 +201,8 @@ class CdbTest {
                 .satisfies(e -> assertThat(e.sense().additional())
                         .isEqualTo(AdditionalSense.INVALID_FIELD_IN_CDB))
                 .satisfies(e -> assertThat(e.sense().fieldPointer())
-                        .contains(new FieldPointer(true, byteAt, bit)));
+                        .contains(new FieldPointer(true, byteAt,
+                                bit < 0 ? OptionalInt.empty() : OptionalInt.of(bit))));
     }
 
     @Test

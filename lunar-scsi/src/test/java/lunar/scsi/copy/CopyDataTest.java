@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Random;
 import java.util.TreeMap;
@@ -275,7 +276,8 @@ class CopyDataTest {
     @Test
     void shouldPointIntoSegmentsInSenseOfAbortedCopies() {
         Sense sense = Sense.of(SenseKey.COPY_ABORTED, AdditionalSense.UNREACHABLE_COPY_TARGET)
-                .withCommandSpecific(3).withSpecific(new SegmentPointer(true, 6, -1));
+                .withCommandSpecific(3)
+                .withSpecific(new SegmentPointer(true, 6, OptionalInt.empty()));
         assertThat(Bytes.of(sense.encodeFixed()))
                 .isEqualTo(Bytes.ofHex("70000a00 0000000a 00000003 080400 a00006"));
         assertThat(Sense.decode(MemorySegment.ofArray(sense.encodeFixed()))).isEqualTo(sense);

@@ -7,6 +7,7 @@ import lunar.block.LostWritesException;
 import lunar.block.MediumException;
 import lunar.block.NotSupportedException;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
 import lunar.initiator.internal.retry.RetryPolicy;
 import lunar.initiator.internal.retry.SenseMapping;
 import lunar.initiator.internal.session.Bounces;
@@ -174,9 +175,9 @@ public final class LunRequests {
         giveBack(command, state, request);
         try {
             if (failure == null) {
-                request.succeed();
+                RequestCompletion.succeed(request);
             } else {
-                request.fail(failure);
+                RequestCompletion.fail(request, failure);
             }
         } catch (RuntimeException e) {
             // A completion must not throw; one that does must not end the connection for all requests.

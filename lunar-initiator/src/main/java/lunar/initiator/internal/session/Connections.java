@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -510,7 +511,7 @@ final class Connections {
         try {
             tasks.lost(why == null ? "the session is closed" : String.valueOf(why.getMessage()),
                     why, loggedOut);
-            listener.accept(new SessionNotice.Ended(why));
+            listener.accept(new SessionNotice.Ended(Optional.ofNullable(why)));
         } finally {
             ended.countDown();
             over.complete(null);

@@ -157,7 +157,7 @@ public final class SessionEngine {
         for (TargetAddress other : options.otherPortals()) {
             var bare = new TargetAddress(other.host(), other.port(), OptionalInt.empty());
             boolean same = other.portalGroupTag().isPresent()
-                    && other.portalGroupTag().getAsInt() == result.portalGroupTag();
+                    && other.portalGroupTag().equals(result.portalGroupTag());
             if (same && !places.contains(bare)) {
                 places.add(bare);
             }

@@ -14,6 +14,7 @@ import lunar.block.BlockRequest.Operation;
 import lunar.block.Capability;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
 import lunar.raid.metadata.page.Waiter;
 import org.jspecify.annotations.Nullable;
 
@@ -169,6 +170,6 @@ final class ChecksumRequest extends Waiter implements BlockRequest.Completion {
         BlockRequest ended = Objects.requireNonNull(request);
         request = null;
         member.giveBack(this);
-        ended.end(how);
+        RequestCompletion.complete(ended, how);
     }
 }

@@ -15,6 +15,8 @@ import lunar.block.Capability;
 import lunar.block.ForwardingDevice;
 import lunar.block.Limits;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
+import lunar.block.spi.RequestValidation;
 import lunar.raid.CheckedDevice;
 import org.jspecify.annotations.Nullable;
 
@@ -87,9 +89,9 @@ public final class ChecksummedMember extends ForwardingDevice implements Checked
             return;
         }
         try {
-            request.check(this);
+            RequestValidation.check(request, this);
         } catch (StorageException e) {
-            request.fail(e);
+            RequestCompletion.fail(request, e);
             return;
         }
         take().start(request, request.lba() - area.firstBlock(), isChecked, way);
@@ -138,7 +140,7 @@ public final class ChecksummedMember extends ForwardingDevice implements Checked
         } catch (StorageException e) {
             failure = e;
         }
-        request.end(failure);
+        RequestCompletion.complete(request, failure);
     }
 
     private ChecksumRequest take() {

@@ -19,6 +19,7 @@ import lunar.block.ForwardingDevice;
 import lunar.block.Limits;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestValidation;
 import lunar.raid.layout.Level;
 import lunar.raid.metadata.Volumes;
 import lunar.raid.metadata.page.MemberSet;
@@ -342,7 +343,7 @@ class StripeJournalTest {
 
             @Override
             public void execute(BlockRequest request) throws StorageException {
-                request.check(this);
+                RequestValidation.check(request, this);
                 below().execute(request);
             }
 

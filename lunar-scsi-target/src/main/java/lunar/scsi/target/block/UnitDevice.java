@@ -12,6 +12,7 @@ import lunar.block.Extent;
 import lunar.block.ForwardingDevice;
 import lunar.block.StorageException;
 import lunar.block.Usage;
+import lunar.block.spi.RequestCompletion;
 
 /**
  * The device of a logical unit as its commands see it: counts what they read and write, and looks at the thresholds
@@ -58,10 +59,10 @@ final class UnitDevice extends ForwardingDevice {
         var copy = new BlockRequest().asCopyOf(request);
         below().submit(copy.onCompletion((_, failure) -> {
             if (failure != null) {
-                request.fail(failure);
+                RequestCompletion.fail(request, failure);
             } else {
                 thresholds.check();
-                request.succeed();
+                RequestCompletion.succeed(request);
             }
         }));
     }

@@ -109,13 +109,15 @@ public final class CopyOperations {
     }
 
     private boolean leaveBehind(CopyOperation operation, Worker worker) {
-        List<FencedDevice.Confined> fences = operation.hasEnded() ? null : worker.leaveBehind();
-        if (fences == null) {
+        Optional<List<FencedDevice.Confined>> fences = operation.hasEnded()
+                ? Optional.empty()
+                : worker.leaveBehind();
+        if (fences.isEmpty()) {
             return false;
         }
         leftBehind.add(operation);
         var _ = operation.ended().thenRun(() -> {
-            fences.forEach(FencedDevice.Confined::lift);
+            fences.get().forEach(FencedDevice.Confined::lift);
             leftBehind.remove(operation);
         });
         return true;

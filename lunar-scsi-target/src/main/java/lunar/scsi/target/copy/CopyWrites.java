@@ -108,7 +108,7 @@ public final class CopyWrites {
         private void leaveBehind(CompletableFuture<Void> gone) {
             synchronized (this) {
                 if (underWay != null && fence == null) {
-                    fence = device.confine(underWay);
+                    fence = device.confine(underWay).orElse(null);
                 }
                 if (underWay != null && fence == null) {
                     return; // too much is fenced already: it is waited for

@@ -4,11 +4,11 @@ import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import lunar.block.BlockDevice;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
-import lunar.scsi.SenseSpecific.FieldPointer;
 import lunar.scsi.SenseSpecific.SegmentPointer;
 import lunar.scsi.Status;
 import lunar.scsi.copy.BlockCopySegment;
@@ -186,6 +186,6 @@ final class SegmentCopy {
 
     private static CopyException aborted(int index, AdditionalSense why, int at) {
         return new CopyException(Sense.of(SenseKey.COPY_ABORTED, why).withCommandSpecific(index)
-                .withSpecific(new SegmentPointer(true, at, FieldPointer.NO_BIT)));
+                .withSpecific(new SegmentPointer(true, at, OptionalInt.empty())));
     }
 }

@@ -11,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import lunar.block.BlockRequest;
 import lunar.block.ForwardingDevice;
 import lunar.block.StorageException;
+import lunar.block.spi.RequestCompletion;
 import lunar.scsi.CdbForm;
 import lunar.scsi.mode.ModeSelect;
 import lunar.scsi.target.Blocks;
@@ -74,9 +75,9 @@ class DiskResetTest {
             switchCache(unit, true, false);
             CompletableFuture<Void> third = unit.reset();
             assertThat(device.held).as("written to while it was on").hasSize(2);
-            device.held.get(1).succeed();
+            RequestCompletion.succeed(device.held.get(1));
             assertThat(third).isNotDone();
-            device.held.get(0).succeed();
+            RequestCompletion.succeed(device.held.get(0));
             assertThat(List.of(first, second, third)).allMatch(CompletableFuture::isDone);
             assertThat(unit.reset()).isDone();
         }

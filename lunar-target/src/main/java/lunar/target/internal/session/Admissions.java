@@ -1,6 +1,7 @@
 package lunar.target.internal.session;
 
 import java.util.Optional;
+import java.util.OptionalInt;
 import lunar.iscsi.LoginStatus;
 import lunar.iscsi.login.ChapPolicy;
 import lunar.iscsi.login.LoginPolicy.Admission;
@@ -25,11 +26,11 @@ final class Admissions {
     Admissions(ServerState server, Offer offer, Optional<ChapPolicy> discoveryChap) {
         this.server = server;
         SessionLimits limits = server.sessions().limits();
-        this.offer = offer.with(wanted -> wanted
-                .defaultTime2WaitSeconds(
+        this.offer = offer
+                .withDefaultTime2WaitSeconds(
                         Math.min(offer.defaultTime2WaitSeconds(), limits.maxTime2WaitSeconds()))
-                .defaultTime2RetainSeconds(Math.min(offer.defaultTime2RetainSeconds(),
-                        limits.maxTime2RetainSeconds())));
+                .withDefaultTime2RetainSeconds(Math.min(offer.defaultTime2RetainSeconds(),
+                        limits.maxTime2RetainSeconds()));
         this.discoveryChap = discoveryChap;
     }
 
@@ -86,9 +87,10 @@ final class Admissions {
             return refuse(LoginStatus.SESSION_DOES_NOT_EXIST,
                     "no session with TSIH " + applicant.tsih());
         }
-        if (joined.login().portalGroupTag() != portal.group()) {
+        if (!joined.login().portalGroupTag().equals(OptionalInt.of(portal.group()))) {
             return refuse(LoginStatus.CANNOT_INCLUDE_IN_SESSION,
-                    "the session is in portal group " + joined.login().portalGroupTag());
+                    "the session is in portal group "
+                            + joined.login().portalGroupTag().orElseThrow());
         }
         Optional<LoginStatus> refusal = joined.refusal(applicant.cid());
         return refusal.isPresent()

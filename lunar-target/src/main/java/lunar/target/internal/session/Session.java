@@ -72,7 +72,7 @@ public final class Session implements TaskSession {
                 ? null
                 : new Nexus(new InitiatorPort(login.initiatorName(), login.isid().value()),
                         PeerText.printable(login.initiatorName()), target.device(),
-                        target.port(login.portalGroupTag()), new Aborter(),
+                        target.port(login.portalGroupTag().orElseThrow()), new Aborter(),
                         server.announcesResets());
         tasks = new SessionTasks(this, limits, server.buffers());
     }
@@ -153,7 +153,7 @@ public final class Session implements TaskSession {
                 || !login.targetName().equals(by.targetName())) {
             return Optional.of(LoginStatus.SESSION_DOES_NOT_EXIST);
         }
-        if (login.portalGroupTag() != by.portalGroupTag()) {
+        if (!login.portalGroupTag().equals(by.portalGroupTag())) {
             return Optional.of(LoginStatus.CANNOT_INCLUDE_IN_SESSION);
         }
         return login.chapUser().equals(by.chapUser())

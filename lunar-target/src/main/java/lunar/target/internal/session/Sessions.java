@@ -31,7 +31,7 @@ public final class Sessions {
     private static final System.Logger LOG = System.getLogger("lunar.target");
 
     /** Identifies the nexus of a session; each nexus has only one session (section 4.4.3.1). */
-    private record Key(TargetNode target, int group, String initiatorName, Isid isid) {}
+    private record Key(TargetNode target, OptionalInt group, String initiatorName, Isid isid) {}
 
     /** Changed together with {@link #counts}, guarded by this. */
     private final Map<Key, Session> sessions = new ConcurrentHashMap<>();
@@ -147,7 +147,8 @@ public final class Sessions {
         for (var entry : Stream.concat(leaving.entrySet().stream(), sessions.entrySet().stream())
                 .toList()) {
             Key key = entry.getKey();
-            if (key.group() == asked.portalGroupTag() && key.isid().equals(asked.isid())
+            if (key.group().equals(OptionalInt.of(asked.portalGroupTag()))
+                    && key.isid().equals(asked.isid())
                     && key.initiatorName().equals(initiator)
                     && key.target().spec().name()
                             .equals(InitiatorSpec.normal(asked.targetName()))

@@ -2,6 +2,7 @@ package lunar.target.internal.task;
 
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
@@ -146,17 +147,16 @@ final class Execution implements BlockRequest.Completion, Runnable {
 
     /** Fences what an aborted task that does not end may still change; returns false where that is not known. */
     boolean fence() {
-        List<FencedDevice.Confined> fences = null;
+        Optional<List<FencedDevice.Confined>> fences = Optional.empty();
         if (submittedTo instanceof FencedDevice device) {
-            FencedDevice.Confined fence = device.confine(request);
-            fences = fence == null ? null : List.of(fence);
+            fences = device.confine(request).map(List::of);
         } else if (worker != null) {
             fences = worker.leaveBehind();
         }
-        if (fences == null) {
+        if (fences.isEmpty()) {
             return false;
         }
-        confined = fences;
+        confined = fences.get();
         return true;
     }
 

@@ -160,12 +160,9 @@ public final class TaskManagement {
                     tasks.all().stream().anyMatch(task -> task.server().equals(unit.server()))
                             ? FUNCTION_SUCCEEDED
                             : FUNCTION_COMPLETE);
-            case QUERY_ASYNCHRONOUS_EVENT -> {
-                PendingAttention attention = session.nexus().pendingAttention(unit);
-                yield attention == null
-                        ? now(FUNCTION_COMPLETE)
-                        : CompletableFuture.completedFuture(Answer.of(attention));
-            }
+            case QUERY_ASYNCHRONOUS_EVENT -> session.nexus().pendingAttention(unit)
+                    .map(attention -> CompletableFuture.completedFuture(Answer.of(attention)))
+                    .orElseGet(() -> now(FUNCTION_COMPLETE));
             default -> throw new IllegalStateException(function.text());
         };
     }
