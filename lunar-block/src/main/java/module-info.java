@@ -1,4 +1,4 @@
-/** The one abstraction of Lunar, {@link lunar.block.BlockDevice}, its errors, and the URIs that open it. */
+/** Block devices ({@link lunar.block.BlockDevice}), their errors, their URIs, and NIO channels over them. */
 module lunar.block {
     requires static org.jspecify;
 

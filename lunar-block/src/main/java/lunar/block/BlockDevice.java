@@ -30,7 +30,7 @@ import java.util.concurrent.CompletableFuture;
  * contract.
  */
 public interface BlockDevice extends AutoCloseable {
-    /** Returns block size and block count, which change when the medium is resized. */
+    /** Returns block size and block count. The count may change between calls, when a LUN or a file is resized. */
     Geometry geometry();
 
     /** Returns the largest and the optimal sizes of requests. */

@@ -9,7 +9,7 @@ import java.util.UUID;
 import lunar.block.spi.RequestCompletion;
 import lunar.block.spi.RequestValidation;
 
-/** The simplest device: an array. Submitted requests end at once, or when the test says so. */
+/** A device in an array. Submitted requests complete at once, or when the test says so. */
 public final class ToyDevice implements BlockDevice {
     public final MemorySegment content;
     public final Queue<BlockRequest> held = new ArrayDeque<>();

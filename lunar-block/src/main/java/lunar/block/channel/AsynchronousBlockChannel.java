@@ -17,23 +17,24 @@ import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A device as an asynchronous file: reads and writes at any byte, thousands of them in flight, without a thread
- * for each. Up to 1024 requests are with the device at once, the rest waits its turn here; beyond 65536 that wait an
- * operation fails with {@link lunar.block.BusyException}.
+ * An asynchronous file channel over a device: reads and writes at any byte, thousands of them in flight, without a
+ * thread for each. The device has up to 1024 requests at once; up to 65536 others are queued, beyond which an operation
+ * fails with {@link lunar.block.BusyException}.
  *
- * <p>Size, durability and the safety of parts of blocks are those of {@link BlockChannel}. Overlapping writes happen
- * one after the other, in any order; a read that overlaps a write under way sees some of it, or all, or nothing.
+ * <p>Size, durability and writes of parts of blocks are as in {@link BlockChannel}. Overlapping writes are performed
+ * one after the other, in any order; a read that overlaps a write in progress may return some, all or none of it.
  *
- * <p><b>Handlers</b> run on the executor that the channel was given, by default each on a virtual thread of its own,
- * so that they may block; with an executor that calls at once they must not. <b>Buffers</b> belong to the
- * operation until its end and must be usable by any thread (not of a confined arena). A <b>future</b> cannot be
- * cancelled, since the device may be filling the buffer: {@code cancel} returns false and changes nothing.
+ * <p><b>Handlers</b> run on the executor of the channel, by default each on its own virtual thread, so they may block;
+ * with an executor that runs them on the calling thread they must not. <b>Buffers</b> belong to the operation until it
+ * completes and must be usable by any thread (not of a confined arena). A <b>future</b> cannot be cancelled, because
+ * the device may be filling the buffer: {@code cancel} returns false and changes nothing.
  *
- * <p><b>Close</b> waits for nothing and leaves the device open. Operations under way end when the device has let go of
- * their buffers, with {@link java.nio.channels.AsynchronousCloseException}; a write among them may have been done.
+ * <p><b>Close</b> does not wait, and does not close the device. Operations in progress fail with
+ * {@link java.nio.channels.AsynchronousCloseException} once the device no longer uses their buffers; a write among them
+ * may have been performed.
  *
- * <p><b>Locks</b> are refused with {@link UnsupportedOperationException}: a device has none for ranges of bytes, and
- * one that only this process knew would protect nothing from other hosts.
+ * <p><b>Locks</b> are refused with {@link UnsupportedOperationException}: a device cannot lock ranges of bytes, and a
+ * lock inside this process would not exclude other hosts.
  *
  * {@snippet :
  * try (var channel = AsynchronousBlockChannel.open(lun)) {
@@ -47,12 +48,12 @@ import org.jspecify.annotations.Nullable;
 public final class AsynchronousBlockChannel extends AsynchronousFileChannel {
     static final Executor VIRTUAL_THREADS = Thread::startVirtualThread;
 
-    /** The end of an operation. The result is -1 at the end of the device. */
+    /** Receives the result of an operation: as of {@link AsynchronousFileChannel}, -1 at the end of the device. */
     private interface Result {
         void ended(int count, @Nullable IOException failure);
     }
 
-    /** Its buffer is in use until the end, so it cannot be given up before. */
+    /** A future that cannot be cancelled, because the device may use the buffer until the operation completes. */
     private static final class Operation extends CompletableFuture<Integer> {
         @Override
         public boolean cancel(boolean mayInterruptIfRunning) { return false; }
@@ -67,12 +68,12 @@ public final class AsynchronousBlockChannel extends AsynchronousFileChannel {
     }
 
     /**
-     * Opens a channel over a device, which stays the caller's. Handlers run on virtual threads.
+     * Opens a channel over a device, which the caller closes after it. Handlers run on virtual threads.
      *
      * @param options {@code READ}, {@code WRITE}, {@code DSYNC} or {@code SYNC} of
-     *        {@link java.nio.file.StandardOpenOption}; none means to read, and to write where the device takes writes
+     *        {@link java.nio.file.StandardOpenOption}; by default READ, and WRITE unless the device is read-only
      * @throws UnsupportedOperationException for any other option
-     * @throws lunar.block.WriteProtectedException when the device is read-only and WRITE was asked for
+     * @throws lunar.block.WriteProtectedException if WRITE is given and the device is read-only
      */
     public static AsynchronousBlockChannel open(BlockDevice device, OpenOption... options)
             throws StorageException {
@@ -80,16 +81,18 @@ public final class AsynchronousBlockChannel extends AsynchronousFileChannel {
     }
 
     /**
-     * Like {@link #open(BlockDevice, OpenOption...)}, but with the executor that runs the handlers. It stays the
-     * caller's, and must outlive the operations.
+     * Like {@link #open(BlockDevice, OpenOption...)}, but with an executor for the handlers, which the caller shuts
+     * down after the last operation has completed.
      */
     public static AsynchronousBlockChannel open(BlockDevice device, Executor handlers,
             OpenOption... options) throws StorageException {
         return new AsynchronousBlockChannel(OpenChannel.over(device, options), handlers);
     }
 
-    /** The device under the channel. */
-    public BlockDevice device() { return channel.device(); }
+    /** Returns the device under the channel. */
+    public BlockDevice device() {
+        return channel.device();
+    }
 
     @Override
     public <A extends @Nullable Object> void read(ByteBuffer dst, long position, A attachment,
@@ -127,7 +130,7 @@ public final class AsynchronousBlockChannel extends AsynchronousFileChannel {
         };
     }
 
-    /** Tells a handler, on a thread where it may do what it likes. */
+    /** Calls a handler by means of the executor. */
     private final class Handling<A extends @Nullable Object> implements Result {
         private final A attachment;
         private final CompletionHandler<Integer, ? super A> handler;
@@ -150,7 +153,7 @@ public final class AsynchronousBlockChannel extends AsynchronousFileChannel {
         }
     }
 
-    /** Starts an operation. Throws for an error of the caller; any other failure is the operation's result. */
+    /** Starts an operation. Throws for errors of the caller; any other failure is the result of the operation. */
     private void start(boolean write, ByteBuffer buffer, long position, Result result) {
         ChannelModes.requirePosition(position);
         if (write) {
@@ -191,14 +194,14 @@ public final class AsynchronousBlockChannel extends AsynchronousFileChannel {
         }
     }
 
-    /** Bytes of the device, which may grow while the channel is open. */
+    /** Returns the size of the device in bytes; it may grow while the channel is open. */
     @Override
     public long size() throws IOException { return channel.size(); }
 
     /**
-     * Does nothing for a size not below the device's.
+     * Does nothing unless the size is less than that of the device.
      *
-     * @throws lunar.block.NotSupportedException for less: a device keeps its size
+     * @throws lunar.block.NotSupportedException if it is less: a device cannot be truncated
      */
     @Override
     public AsynchronousFileChannel truncate(long size) throws IOException {
@@ -206,7 +209,7 @@ public final class AsynchronousBlockChannel extends AsynchronousFileChannel {
         return this;
     }
 
-    /** Makes every write stable that has ended: {@link BlockDevice#flush}. Blocks. There is no metadata. */
+    /** Brings every completed write to stable storage by {@link BlockDevice#flush}. Blocks. There is no metadata. */
     @Override
     public void force(boolean metaData) throws IOException { channel.force(); }
 
@@ -233,7 +236,7 @@ public final class AsynchronousBlockChannel extends AsynchronousFileChannel {
     @Override
     public boolean isOpen() { return channel.isOpen(); }
 
-    /** Closes the channel, not the device. Idempotent; waits for nothing. */
+    /** Closes the channel, not the device. Idempotent; does not wait. */
     @Override
     public void close() { channel.close(); }
 

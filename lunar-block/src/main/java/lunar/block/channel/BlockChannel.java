@@ -11,31 +11,28 @@ import lunar.block.BlockDevice;
 import lunar.block.StorageException;
 
 /**
- * A device as a channel of bytes, for code which expects a file: {@code Channels.newInputStream}, archive readers,
- * image and database libraries. Reads and writes of any length at any byte; parts of blocks are written by
- * read-modify-write.
+ * A seekable byte channel over a device, for code that expects a file: {@code Channels.newInputStream}, archive
+ * readers, image and database libraries. Reads and writes have any length and begin at any byte; parts of blocks are
+ * written by read-modify-write.
  *
- * <p><b>Size.</b> That of the device, always: {@link #truncate} to less is refused. A write that goes over the end
- * writes what fits and says how much that was; one that begins at the end or after it fails with
- * {@link lunar.block.OutOfRangeException}. A read from there gives -1.
+ * <p><b>Size.</b> The channel has the size of the device, and {@link #truncate} to less is refused. A write beyond the
+ * end of the device writes the bytes that fit and returns their number; a write that begins at the end or after it
+ * fails with {@link lunar.block.OutOfRangeException}, and a read there returns -1.
  *
- * <p><b>Threads.</b> As with {@link java.nio.channels.FileChannel}, any number of threads may use a channel; those
- * which use its position go one after the other, those which name a position at once. Writes through a channel and
- * its {@linkplain #asynchronous() asynchronous view} do not spoil each other, even in the same block; overlapping
- * ones happen one after the other, in any order. <b>Other channels over the same device, in this process or
- * elsewhere, do not know of them</b>: between those only writes of whole blocks are safe.
+ * <p><b>Threads.</b> As with {@link java.nio.channels.FileChannel}, any number of threads may use a channel. Operations
+ * that use its position are performed one after the other, those with an explicit position concurrently. Writes through
+ * a channel and its {@linkplain #asynchronous() asynchronous view} to parts of the same block do not overwrite each
+ * other; overlapping writes are performed one after the other, in any order. <b>That does not hold between channels
+ * that were opened separately</b>, in this process or elsewhere: between those only writes of whole blocks are safe.
  *
- * <p><b>Durability.</b> As on the device: {@link #force}, or {@code DSYNC} on opening.
+ * <p><b>Durability.</b> As on the device: by {@link #force}, or {@code DSYNC} when it is opened.
  *
- * <p><b>Interruption and close.</b> An interrupt does not close the channel (it is no {@code InterruptibleChannel}) and
- * ends an operation only where the device itself gives up, with {@link lunar.block.AbortedException}; the device's
- * deadlines
- * bound each wait. Close does not close the device, which is
- * the caller's. An operation that another thread has under way when the channel is closed ends when the device has let
- * go of the buffer, with {@link java.nio.channels.AsynchronousCloseException}.
+ * <p><b>Interruption and close.</b> An interrupt does not close the channel (it is no {@code InterruptibleChannel}),
+ * and fails an operation only if the device itself fails it, with {@link lunar.block.AbortedException}; its deadlines bound
+ * each wait. Close does not close the device. An operation of another thread that is in progress fails with {@link java.nio.channels.AsynchronousCloseException} once the device no longer uses the buffer.
  *
- * <p>Buffers may be direct or heap buffers; whole blocks go without a copy. A failed operation leaves the buffer's
- * position and the channel's where they were.
+ * <p>Buffers may be direct or heap buffers; whole blocks are transferred without a copy. A failed operation changes
+ * neither the position of the buffer nor that of the channel.
  *
  * {@snippet :
  * try (BlockDevice lun = Devices.open("iscsi://array/iqn.2026-11.org.example:disk/0");
@@ -48,34 +45,36 @@ import lunar.block.StorageException;
  */
 public final class BlockChannel implements SeekableByteChannel {
     private final OpenChannel channel;
-    /** Held while the position is in use. */
+    /** Guards the position. */
     private final ReentrantLock positionLock = new ReentrantLock();
     private long position;
 
     private BlockChannel(OpenChannel channel) { this.channel = channel; }
 
     /**
-     * Opens a channel over a device, which stays the caller's.
+     * Opens a channel over a device, which the caller closes after it.
      *
      * @param options {@code READ}, {@code WRITE}, {@code DSYNC} or {@code SYNC} of
-     *        {@link java.nio.file.StandardOpenOption}; none means to read, and to write where the device takes writes
+     *        {@link java.nio.file.StandardOpenOption}; by default READ, and WRITE unless the device is read-only
      * @throws UnsupportedOperationException for any other option
-     * @throws lunar.block.WriteProtectedException when the device is read-only and WRITE was asked for
+     * @throws lunar.block.WriteProtectedException if WRITE is given and the device is read-only
      */
     public static BlockChannel open(BlockDevice device, OpenOption... options)
             throws StorageException {
         return new BlockChannel(OpenChannel.over(device, options));
     }
 
-    /** The device under the channel. */
-    public BlockDevice device() { return channel.device(); }
+    /** Returns the device under the channel. */
+    public BlockDevice device() {
+        return channel.device();
+    }
 
-    /** An asynchronous view with the same options, opened and closed by itself. Handlers run on virtual threads. */
+    /** Opens an asynchronous view with the same options, closed on its own. Handlers run on virtual threads. */
     public AsynchronousBlockChannel asynchronous() {
         return asynchronous(AsynchronousBlockChannel.VIRTUAL_THREADS);
     }
 
-    /** An asynchronous view with the same options, opened and closed by itself. */
+    /** Opens an asynchronous view with the same options, closed on its own, with an executor for the handlers. */
     public AsynchronousBlockChannel asynchronous(Executor handlers) {
         return new AsynchronousBlockChannel(channel.another(), handlers);
     }
@@ -93,10 +92,11 @@ public final class BlockChannel implements SeekableByteChannel {
     }
 
     /**
-     * Reads at a position and leaves the channel's where it is.
+     * Reads at a position; the position of the channel does not change.
      *
-     * @param from byte of the device
-     * @return bytes read: as many as the buffer takes, fewer only at the end of the device, where it is -1
+     * @param from offset on the device in bytes
+     * @return the number of bytes read: fewer than the buffer has room for only at the end of the device; -1 if there
+     *         are none, as {@link java.nio.channels.SeekableByteChannel} has it
      */
     public int read(ByteBuffer dst, long from) throws IOException {
         ChannelModes.requirePosition(from);
@@ -128,11 +128,11 @@ public final class BlockChannel implements SeekableByteChannel {
     }
 
     /**
-     * Writes at a position and leaves the channel's where it is.
+     * Writes at a position; the position of the channel does not change.
      *
-     * @param to byte of the device
-     * @return bytes written: all, or what fits on the device
-     * @throws lunar.block.OutOfRangeException when nothing fits
+     * @param to offset on the device in bytes
+     * @return the number of bytes written: all, or those that fit on the device
+     * @throws lunar.block.OutOfRangeException if none fits
      */
     public int write(ByteBuffer src, long to) throws IOException {
         ChannelModes.requirePosition(to);
@@ -148,7 +148,7 @@ public final class BlockChannel implements SeekableByteChannel {
         return count;
     }
 
-    /** Makes every completed write stable: {@link BlockDevice#flush}. */
+    /** Brings every completed write to stable storage by {@link BlockDevice#flush}. */
     public void force() throws IOException {
         channel.force();
     }
@@ -164,7 +164,7 @@ public final class BlockChannel implements SeekableByteChannel {
         }
     }
 
-    /** Moves the position, also beyond the end of the device: reads give -1 there. */
+    /** Sets the position, which may be beyond the end of the device: reads return -1 there. */
     @Override
     public BlockChannel position(long newPosition) throws IOException {
         ChannelModes.requirePosition(newPosition);
@@ -178,14 +178,14 @@ public final class BlockChannel implements SeekableByteChannel {
         }
     }
 
-    /** Bytes of the device, which may grow while the channel is open. */
+    /** Returns the size of the device in bytes; it may grow while the channel is open. */
     @Override
     public long size() throws IOException { return channel.size(); }
 
     /**
-     * Does nothing for a size not below the device's but for moving a position beyond it there.
+     * Sets the position to a size that is less than it; otherwise does nothing.
      *
-     * @throws lunar.block.NotSupportedException for less: a device keeps its size
+     * @throws lunar.block.NotSupportedException if the size is less than that of the device, which cannot be truncated
      */
     @Override
     public BlockChannel truncate(long size) throws IOException {
@@ -202,7 +202,7 @@ public final class BlockChannel implements SeekableByteChannel {
     @Override
     public boolean isOpen() { return channel.isOpen(); }
 
-    /** Closes the channel, not the device. Idempotent; waits for nothing. */
+    /** Closes the channel, not the device. Idempotent; does not wait. */
     @Override
     public void close() { channel.close(); }
 

@@ -13,22 +13,22 @@ import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes of a device, at any position and in any number. What channels over one device share, so that their
- * writes do not spoil each other: a part of a block is written by reading the block, changing it and writing it back,
- * while no other write through here has the block.
+ * Access to the bytes of a device, at any position and of any length; shared by the views of one channel. A part of a
+ * block is written by reading the block, changing it and writing it back, while no other write through this object
+ * holds the block.
  */
 final class ByteAccess {
-    /** Told when a queued transfer has ended; must neither block nor throw. */
+    /** Receives the result of a queued transfer; must neither block nor throw. */
     @FunctionalInterface
     interface Ending {
-        /** @param failure null where the transfer succeeded */
+        /** @param failure null if the transfer succeeded */
         void ended(@Nullable IOException failure);
     }
 
-    /** Up to here a read of parts of blocks is one request with a copy, rather than up to three without. */
+    /** Longest read of parts of blocks that is one request with a copy, rather than up to three requests without. */
     static final int READ_COPY_BYTES = 64 << 10;
 
-    /** Like {@link #READ_COPY_BYTES}, but for a write, which has to read as much before. */
+    /** Like {@link #READ_COPY_BYTES}, but for a write, which reads as much first. */
     static final int WRITE_COPY_BYTES = 16 << 10;
 
     private final BlockDevice device;
@@ -47,7 +47,7 @@ final class ByteAccess {
     RequestWindow window() { return window; }
 
     /**
-     * Bytes of a transfer that are on the device: all, fewer at its end, or none from there on.
+     * Returns the number of bytes of a transfer that are on the device: all, fewer at its end, or 0 beyond it.
      *
      * @param position at least 0
      */
@@ -55,7 +55,7 @@ final class ByteAccess {
         return (int) Math.max(0, Math.min(length, device.sizeBytes() - position));
     }
 
-    /** Bytes of a write that fit on the device; none only where there was nothing to write. */
+    /** Returns the number of bytes of a write that fit on the device; 0 only if there is nothing to write. */
     int room(long position, int length) throws OutOfRangeException {
         int count = within(position, length);
         if (count == 0 && length > 0) {
@@ -122,14 +122,14 @@ final class ByteAccess {
         }
     }
 
-    /** Memory for a copy of blocks. */
+    /** Allocates memory for a copy of blocks. */
     MemorySegment blocks(int blockCount) {
         return MemorySegment.ofArray(new byte[blockCount * device.blockSize()]);
     }
 
     // --- queued ---
 
-    /** The queued form of {@link #read}. The buffer belongs to the transfer until its end. */
+    /** Queues a {@link #read}. The buffer belongs to the transfer until it completes. */
     void submitRead(long position, MemorySegment buffer, BooleanSupplier open, Ending ending) {
         if (hasRoom(position, ending)) {
             new ByteTransfer(this, buffer, BytePiece.cut(position, (int) buffer.byteSize(), device,
@@ -137,7 +137,7 @@ final class ByteAccess {
         }
     }
 
-    /** The queued form of {@link #write}. The buffer belongs to the transfer until its end. */
+    /** Queues a {@link #write}. The buffer belongs to the transfer until it completes. */
     void submitWrite(long position, MemorySegment buffer, boolean fua, BooleanSupplier open,
             Ending ending) {
         if (hasRoom(position, ending)) {

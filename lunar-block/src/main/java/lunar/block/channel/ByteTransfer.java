@@ -12,7 +12,7 @@ import lunar.block.BlockRequest;
 import lunar.block.InvalidRequestException;
 import org.jspecify.annotations.Nullable;
 
-/** A queued transfer of bytes: goes from completion to completion, and has no thread of its own. */
+/** A queued transfer of bytes, driven by the completions of its requests, without a thread of its own. */
 final class ByteTransfer {
     private final ByteAccess access;
     private final MemorySegment buffer;
@@ -20,9 +20,9 @@ final class ByteTransfer {
     private final BooleanSupplier open;
     private final ByteAccess.Ending ending;
     private final AtomicInteger left;
-    /** The first thing that went wrong. */
+    /** The first failure of a request. */
     private final AtomicReference<@Nullable IOException> failure = new AtomicReference<>();
-    /** Blocks that a write holds until its end. */
+    /** Blocks that a write holds until it completes. */
     private WriteRanges.@Nullable Range range;
 
     ByteTransfer(ByteAccess access, MemorySegment buffer, List<BytePiece> pieces,
@@ -37,7 +37,7 @@ final class ByteTransfer {
 
     void read() { pieces.forEach(this::read); }
 
-    /** Waits until it has the blocks for itself, then writes. */
+    /** Waits until it holds the blocks, then writes. */
     void write(boolean fua) {
         BytePiece last = pieces.getLast();
         var wanted = new WriteRanges.Range(pieces.getFirst().lba(), last.lba() + last.blockCount(),

@@ -1,10 +1,10 @@
 /**
- * Views of a block device for code that expects files: {@link lunar.block.channel.BlockChannel} is a
- * {@code SeekableByteChannel}, {@link lunar.block.channel.AsynchronousBlockChannel} an {@code AsynchronousFileChannel},
- * over any device, at any byte. A write of part of a block reads the block first; such writes to the same blocks
- * wait for each other.
+ * NIO channels over block devices, for code that expects files: {@link lunar.block.channel.BlockChannel} is a
+ * {@code SeekableByteChannel}, {@link lunar.block.channel.AsynchronousBlockChannel} an {@code AsynchronousFileChannel}.
+ * Both read and write at any byte of any device. A write of a part of a block reads the block first; such writes to the
+ * same block are performed one after the other.
  *
- * <p>Threading: as the JDK's interfaces say.
+ * <p>Threading: both channels are thread-safe, as the JDK's interfaces demand.
  */
 @NullMarked
 package lunar.block.channel;

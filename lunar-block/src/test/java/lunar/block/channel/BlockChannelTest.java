@@ -29,7 +29,7 @@ import lunar.block.WriteProtectedException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What only shows on a device that does as the test says. */
+/** Tests that need a device that completes requests on demand. */
 @Timeout(60)
 class BlockChannelTest {
     private final ToyDevice device = new ToyDevice(64);
@@ -221,25 +221,25 @@ class BlockChannelTest {
         }
     }
 
-    /** An executor that was shut down must not make the end of an operation unheard. */
+    /** The handler is called although its executor was shut down. */
     @Test
     void shouldTellAHandlerWhoseExecutorRefuses() throws Exception {
-        var heard = new CompletableFuture<String>();
+        var ended = new CompletableFuture<String>();
         var channel = AsynchronousBlockChannel.open(device, _ -> {
             throw new RejectedExecutionException();
         });
         channel.read(bytes(9), 3, "attached", new CompletionHandler<Integer, String>() {
             @Override
             public void completed(Integer result, String attachment) {
-                heard.complete(result + " " + attachment);
+                ended.complete(result + " " + attachment);
             }
 
             @Override
             public void failed(Throwable failure, String attachment) {
-                heard.completeExceptionally(failure);
+                ended.completeExceptionally(failure);
             }
         });
-        assertThat(heard.get(20, TimeUnit.SECONDS)).isEqualTo("9 attached");
+        assertThat(ended.get(20, TimeUnit.SECONDS)).isEqualTo("9 attached");
     }
 
     @Test
