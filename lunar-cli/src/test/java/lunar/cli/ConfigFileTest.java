@@ -10,12 +10,15 @@ import static org.assertj.core.api.Assertions.entry;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.TreeMap;
 import lunar.iscsi.login.ChapAlgorithm;
+import lunar.iscsi.spi.LoopOptions;
+import lunar.iscsi.spi.Polling;
 import lunar.iscsi.text.TargetAddress;
 import lunar.isns.IsnsServer;
 import lunar.scsi.primary.TargetPortGroups.State;
@@ -112,6 +115,7 @@ class ConfigFileTest {
                         connections-per-address = 90
                         connections-per-session = 1
                         loops = 3
+                        poll = "50us"
 
                         [[portal-group]]
                         tag = 7
@@ -147,7 +151,8 @@ class ConfigFileTest {
                         """));
         assertThat(config.limits())
                 .isEqualTo(new ServerPlan.Limits(new SessionLimits(100, 0xffff, 2, 50, 3, 0), 300,
-                        90, 1, 3));
+                        90, 1,
+                        LoopOptions.of(3).withPolling(Polling.of(Duration.ofNanos(50_000)))));
         assertThat(config.discoveryChap()).contains("who:@secret");
         assertThat(config.announceResets()).isFalse();
         Optional<TargetAddress> none = Optional.empty();
@@ -203,6 +208,7 @@ class ConfigFileTest {
                     limits = {max-time2retain = -1}    | 'max-time2retain' must be a number from 0 to 3600
                     limits = {sessions-per-address = 0} | 'sessions-per-address' must be a number from 1
                     limits = {loops = 0}       | 'loops' must be a number from 1 to 1024
+                    limits = {poll = '5'}      | '5' is not a polling time; write auto, off, or a time
                     luns = [{removable = true}]                  | a LUN has no 'uri'
                     luns = [{uri = 'ram:1MiB', color = 1}]       | unknown key 'color' of a LUN
                     iqn = 'iqn.2026-11.org.example:x'            | needs 'luns'

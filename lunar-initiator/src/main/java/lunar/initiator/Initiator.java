@@ -50,7 +50,7 @@ public final class Initiator implements AutoCloseable {
 
     private Initiator(InitiatorOptions options) {
         this.options = options;
-        transports = new Transports("lunar-initiator", options.loopCount());
+        transports = new Transports("lunar-initiator", options.loops());
     }
 
     /**

@@ -2,17 +2,19 @@ package lunar.initiator;
 
 import java.util.Optional;
 import java.util.regex.Pattern;
+import lunar.iscsi.spi.LoopOptions;
+import lunar.iscsi.spi.Polling;
 
 /**
  * The name of an initiator and its settings.
  *
  * @param name iSCSI name: {@code iqn.}, {@code eui.} or {@code naa.} (RFC 7143 section 4.2.7)
  * @param alias InitiatorAlias, a human-readable name
- * @param loopCount event loops, that is threads, over which the sessions are spread
+ * @param loops event loops, that is threads, over which the sessions are spread
  * @param listener receives the events of sessions
  * @param metrics counts commands
  */
-public record InitiatorOptions(String name, Optional<String> alias, int loopCount,
+public record InitiatorOptions(String name, Optional<String> alias, LoopOptions loops,
         SessionListener listener, Optional<InitiatorMetrics> metrics) {
     /** Default name of an initiator. */
     public static final String DEFAULT_NAME = "iqn.2026-11.org.lunar:host";
@@ -25,34 +27,44 @@ public record InitiatorOptions(String name, Optional<String> alias, int loopCoun
             throw new IllegalArgumentException("'" + name
                     + "' is not an iSCSI name; write for example iqn.2026-11.org.example:host1");
         }
-        if (loopCount < 1 || loopCount > MAX_LOOPS) {
+        if (loops.count() > MAX_LOOPS) {
             throw new IllegalArgumentException(
-                    "an initiator has 1 to " + MAX_LOOPS + " event loops, not " + loopCount);
+                    "an initiator has 1 to " + MAX_LOOPS + " event loops, not " + loops.count());
         }
     }
 
     /** Returns options with one event loop and no alias. */
     public static InitiatorOptions of(String name) {
-        return new InitiatorOptions(name, Optional.empty(), 1, (_, _) -> {}, Optional.empty());
+        return new InitiatorOptions(name, Optional.empty(), LoopOptions.of(1), (_, _) -> {},
+                Optional.empty());
     }
 
     /** Returns these options with an alias. */
     public InitiatorOptions withAlias(String value) {
-        return new InitiatorOptions(name, Optional.of(value), loopCount, listener, metrics);
+        return new InitiatorOptions(name, Optional.of(value), loops, listener, metrics);
     }
 
     /** Returns these options with another number of event loops. */
     public InitiatorOptions withLoopCount(int value) {
+        return withLoops(new LoopOptions(value, loops.polling()));
+    }
+
+    /** Returns these options with event loops that poll before they sleep, or do not. */
+    public InitiatorOptions withPolling(Polling value) {
+        return withLoops(loops.withPolling(value));
+    }
+
+    private InitiatorOptions withLoops(LoopOptions value) {
         return new InitiatorOptions(name, alias, value, listener, metrics);
     }
 
     /** Returns these options with a listener. */
     public InitiatorOptions withListener(SessionListener value) {
-        return new InitiatorOptions(name, alias, loopCount, value, metrics);
+        return new InitiatorOptions(name, alias, loops, value, metrics);
     }
 
     /** Returns these options with a counter of commands. */
     public InitiatorOptions withMetrics(InitiatorMetrics value) {
-        return new InitiatorOptions(name, alias, loopCount, listener, Optional.of(value));
+        return new InitiatorOptions(name, alias, loops, listener, Optional.of(value));
     }
 }

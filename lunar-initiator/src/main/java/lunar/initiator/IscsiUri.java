@@ -19,6 +19,7 @@ import lunar.iscsi.login.ChapCredentials;
 import lunar.iscsi.login.DigestChoice;
 import lunar.iscsi.login.Offer;
 import lunar.iscsi.login.Secret;
+import lunar.iscsi.spi.Polling;
 import lunar.iscsi.text.TargetAddress;
 import lunar.scsi.Lun;
 import org.jspecify.annotations.Nullable;
@@ -49,14 +50,16 @@ import org.jspecify.annotations.Nullable;
  * error-recovery-level          0, 1 or 2: what the initiator offers (RFC 7143 section 7.1.5)
  * keep-alive                    silence after which the target is pinged, and after as much again given up: 500ms, 10s
  * command-timeout               how long a command may take, with its time in the queue and its retries: 30s
+ * poll                          how long the event loop polls before it sleeps: auto, off, or a time such as 50us
  * </pre>
  *
  * @param lun the LUN, if the URI has one
  * @param initiatorName the option {@code initiator}
+ * @param polling the option {@code poll}
  * @param sessionOptions how to log in
  * @param paths how many sessions, and how they share the work
  */
-public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
+public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName, Polling polling,
         SessionOptions sessionOptions, Paths paths) {
     /**
      * Options for several sessions in parallel.
@@ -77,7 +80,7 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
     private static final Set<String> OPTIONS = Set.of("header-digest", "data-digest", "sessions",
             "connections", "initiator", "mutual-user", "mutual-secret-file", "secret-file",
             "chap-algorithms", "queue-depth", "policy", "no-path-retry", "error-recovery-level",
-            "keep-alive", "command-timeout", "write-cache");
+            "keep-alive", "command-timeout", "write-cache", "poll");
     private static final Set<String> SCHEMES = Set.of("iscsi", "iser");
 
     /** Authority, target name, LUN. */
@@ -135,7 +138,15 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName,
                 number(uri, "queue-depth", SessionOptions.DEFAULT_QUEUE_DEPTH),
                 connections(uri), List.of());
         return new IscsiUri(Optional.ofNullable(rest.group(3)).map(lun -> lun(uri, lun)),
-                uri.option("initiator"), options, paths(uri));
+                uri.option("initiator"), polling(uri), options, paths(uri));
+    }
+
+    private static Polling polling(DeviceUri uri) {
+        try {
+            return Polling.parse(uri.option("poll", "off"));
+        } catch (IllegalArgumentException e) {
+            throw wrong(uri, "has a wrong value of poll: " + e.getMessage());
+        }
     }
 
     private static Paths paths(DeviceUri uri) {

@@ -7,19 +7,27 @@ import java.util.List;
 import java.util.Optional;
 import lunar.block.BlockDevice;
 import lunar.block.Devices;
+import lunar.iscsi.spi.Polling;
 import lunar.store.MemoryDevice;
 import lunar.target.TargetServer;
 import lunar.target.TargetSpec;
 import lunar.testkit.BlockDeviceContract;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** The contract of a block device on a LUN of our own target, which is a device in memory. */
+/** The contract of a block device on a LUN in memory of our own target, with loops at both ends that poll and do not. */
 @Timeout(60)
+@ParameterizedClass
+@ValueSource(strings = {"off", "50us", "auto"})
 class LoopbackLunTest extends BlockDeviceContract {
     private static final String TARGET = "iqn.2026-11.org.lunar:contract";
 
     private final List<TargetServer> servers = new ArrayList<>();
+    @Parameter
+    private String polling;
     private String uri = "";
 
     @Override
@@ -28,9 +36,12 @@ class LoopbackLunTest extends BlockDeviceContract {
                 .portal(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
                 .target(TargetSpec.of(TARGET).withLun(0,
                         MemoryDevice.create(blockCount * 512, 512)))
+                .polling(Polling.parse(polling))
                 .start();
         servers.add(server);
-        uri = "iscsi://127.0.0.1:" + server.portals().getFirst().getPort() + "/" + TARGET + "/0";
+        uri = "iscsi://127.0.0.1:" + server.portals().getFirst().getPort() + "/" + TARGET
+                + "/0?poll="
+                + polling;
         return Devices.open(uri);
     }
 

@@ -8,8 +8,12 @@ import java.io.IOException;
  * call returns; a failure of one connection must not leave the call, since it would delay the others.
  */
 public interface EventSource extends AutoCloseable {
-    /** Handles the events that are there, without waiting for one. */
-    void poll() throws IOException;
+    /**
+     * Handles the events that are there, without waiting for one.
+     *
+     * @return whether there was any
+     */
+    boolean poll() throws IOException;
 
     /**
      * Waits for events and handles them. Returns without one after {@link #wakeup}, when the time is over, when the

@@ -4,10 +4,12 @@ import java.io.IOException;
 import java.util.Comparator;
 import java.util.PriorityQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import lunar.iscsi.spi.EventLoop;
+import lunar.iscsi.spi.Polling;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,21 +50,31 @@ public final class EventSourceLoop implements EventLoop {
     private final AtomicBoolean waking = new AtomicBoolean();
     private final Thread thread;
     private final Leadership leadership;
+    private final PollWindow window;
     private @Nullable BooleanSupplier lend;
     private volatile boolean stopping;
     private volatile boolean ended;
+    /** Whether there is work for the loop's own thread other than events and timers. */
+    private final BooleanSupplier pending = this::isPending;
+    /** Whether a guest is to leave. */
+    private final BooleanSupplier wanted;
 
     /**
      * Makes a loop that {@link #start} starts.
      *
      * @param name of the loop's own thread, a daemon
      * @param source the loop closes it when it ends
+     * @param polling how long to poll for events before each sleep
      */
-    public EventSourceLoop(String name, EventSource source) {
+    public EventSourceLoop(String name, EventSource source, Polling polling) {
         this.source = source;
+        window = new PollWindow(polling);
         thread = Thread.ofPlatform().name(name).daemon().unstarted(this::run);
-        leadership = new Leadership(thread, () -> stopping || !tasks.isEmpty());
+        leadership = new Leadership(thread, pending);
+        wanted = leadership::isWanted;
     }
+
+    private boolean isPending() { return stopping || !tasks.isEmpty(); }
 
     /** Starts the loop's own thread. Called once. */
     public void start() { thread.start(); }
@@ -79,12 +91,7 @@ public final class EventSourceLoop implements EventLoop {
                 runTasks(MAX_TASKS_PER_TURN);
                 long waitMs = runTimers();
                 lendIfAsked();
-                waking.set(false);
-                if (tasks.isEmpty() && !stopping) {
-                    source.await(waitMs);
-                } else {
-                    source.poll();
-                }
+                awaitEvents(waitMs, pending);
             } catch (IOException | RuntimeException | Error e) {
                 // A connection catches its own errors; what comes here is ours, and must not end the other connections.
                 LOG.log(System.Logger.Level.ERROR, "event loop " + thread.getName(), e);
@@ -93,6 +100,49 @@ public final class EventSourceLoop implements EventLoop {
             }
         }
         closeAll();
+    }
+
+    /**
+     * Waits for events and handles them: polls within the window, then sleeps.
+     *
+     * @param limitMs longest wait; 0 for no limit
+     * @param until ends the wait; checked before each poll, and before the sleep
+     */
+    private void awaitEvents(long limitMs, BooleanSupplier until) throws IOException {
+        if (!window.isOpen()) {
+            sleep(limitMs, until);
+            return;
+        }
+        long startNs = System.nanoTime();
+        long limitNs = limitMs == 0
+                ? window.ns()
+                : Math.min(window.ns(), TimeUnit.MILLISECONDS.toNanos(limitMs));
+        if (!pollFor(limitNs, startNs, until)) {
+            sleep(limitMs, until);
+        }
+        window.waited(System.nanoTime() - startNs);
+    }
+
+    /** Polls for some time. Returns whether there was an event, or the condition holds. */
+    private boolean pollFor(long limitNs, long startNs, BooleanSupplier until)
+            throws IOException {
+        while (System.nanoTime() - startNs < limitNs) {
+            if (source.poll() || until.getAsBoolean()) {
+                return true;
+            }
+            Thread.onSpinWait();
+        }
+        return false;
+    }
+
+    private void sleep(long limitMs, BooleanSupplier until) throws IOException {
+        waking.set(false);
+        if (until.getAsBoolean()) {
+            boolean _ = source.poll();
+        } else {
+            source.await(limitMs);
+        }
+        waking.set(true);
     }
 
     private void runTasks(int limit) {
@@ -134,11 +184,7 @@ public final class EventSourceLoop implements EventLoop {
                 if (waitMs <= 0) {
                     break;
                 }
-                waking.set(false);
-                if (!leadership.isWanted()) {
-                    source.await(timer == null ? 0 : waitMs);
-                }
-                waking.set(true);
+                awaitEvents(timer == null ? 0 : waitMs, wanted);
                 interrupted |= Thread.interrupted(); // which would make every wait return at once
             }
         } catch (IOException | RuntimeException e) {

@@ -4,18 +4,25 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import lunar.iscsi.spi.Polling;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** A loop over a source that is no selector: a queue of completions, as an RDMA adapter has them. */
 @Timeout(60)
+@ParameterizedClass
+@MethodSource("pollings")
 class EventSourceLoopTest {
     private static final Runnable WAKEUP = () -> {};
 
@@ -26,15 +33,18 @@ class EventSourceLoopTest {
         volatile boolean isBroken;
 
         @Override
-        public void poll() throws IOException {
+        public boolean poll() throws IOException {
             if (isBroken) {
                 isBroken = false;
                 throw new IOException("the adapter is busy");
             }
+            boolean any = false;
             Runnable next;
             while ((next = completions.poll()) != null) {
                 next.run();
+                any = true;
             }
+            return any;
         }
 
         @Override
@@ -49,7 +59,7 @@ class EventSourceLoopTest {
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
-            poll();
+            boolean _ = poll();
         }
 
         @Override
@@ -63,7 +73,15 @@ class EventSourceLoopTest {
     }
 
     private final CompletionQueue source = new CompletionQueue();
-    private final EventSourceLoop loop = new EventSourceLoop("test-loop", source);
+    private final EventSourceLoop loop;
+
+    EventSourceLoopTest(Polling polling) {
+        loop = new EventSourceLoop("test-loop", source, polling);
+    }
+
+    static Stream<Polling> pollings() {
+        return Stream.of(Polling.OFF, Polling.of(Duration.ofMillis(1)), Polling.AUTO);
+    }
 
     @BeforeEach
     void start() { loop.start(); }

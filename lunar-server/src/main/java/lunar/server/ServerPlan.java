@@ -14,6 +14,7 @@ import java.util.TreeMap;
 import lunar.block.DeviceUri;
 import lunar.iscsi.login.ChapAlgorithm;
 import lunar.iscsi.login.DigestChoice;
+import lunar.iscsi.spi.LoopOptions;
 import lunar.iscsi.text.TargetAddress;
 import lunar.isns.IsnsServer;
 import lunar.scsi.primary.TargetPortGroups;
@@ -54,20 +55,21 @@ public record ServerPlan(List<Listen> portals, List<Target> targets, boolean all
      * @param connections TCP connections at once
      * @param connectionsPerAddress those of one address
      * @param connectionsPerSession connections that a session may have
-     * @param loops threads that serve connections, each its share of them
+     * @param loops threads that serve connections, each its share of them, and how long they poll for events
      */
     public record Limits(SessionLimits sessions, int connections, int connectionsPerAddress,
-            int connectionsPerSession, int loops) {
+            int connectionsPerSession, LoopOptions loops) {
         /** The limits of a server that is given none. */
         public static final Limits DEFAULT = new Limits(SessionLimits.DEFAULT,
                 ServerLimits.DEFAULT.maxConnections(),
                 ServerLimits.DEFAULT.maxConnectionsPerAddress(),
-                TargetServer.DEFAULT_OFFER.maxConnections(), TargetServer.DEFAULT_LOOPS);
+                TargetServer.DEFAULT_OFFER.maxConnections(),
+                LoopOptions.of(TargetServer.DEFAULT_LOOPS));
 
-        /** Returns a copy with another number of loops. */
-        public Limits withLoops(int count) {
+        /** Returns a copy with other loops. */
+        public Limits withLoops(LoopOptions value) {
             return new Limits(sessions, connections, connectionsPerAddress, connectionsPerSession,
-                    count);
+                    value);
         }
     }
 

@@ -124,8 +124,8 @@ public final class StorageServer implements AutoCloseable {
         if (wanted.limits().connections() != plan.limits().connections()) {
             listener.warned("another limit of 'connections' holds from the next start on", null);
         }
-        if (wanted.limits().loops() != plan.limits().loops()) {
-            listener.warned("another number of 'loops' holds from the next start on", null);
+        if (!wanted.limits().loops().equals(plan.limits().loops())) {
+            listener.warned("other 'loops' or 'poll' are used from the next start on", null);
         }
         plan = wanted;
         isns.become(plan.isns());
@@ -142,7 +142,8 @@ public final class StorageServer implements AutoCloseable {
                 .limits(ServerLimits.DEFAULT.withMaxConnections(plan.limits().connections())
                         .withMaxConnectionsPerAddress(plan.limits().connectionsPerAddress()))
                 .sessionLimits(plan.limits().sessions())
-                .loops(plan.limits().loops())
+                .loops(plan.limits().loops().count())
+                .polling(plan.limits().loops().polling())
                 .announceResets(plan.announceResets())
                 .offer(TargetServer.DEFAULT_OFFER
                         .withMaxConnections(plan.limits().connectionsPerSession())

@@ -20,6 +20,8 @@ import java.util.stream.Collectors;
 import lunar.iscsi.login.ChapPolicy;
 import lunar.iscsi.login.Offer;
 import lunar.iscsi.login.TaskReporting;
+import lunar.iscsi.spi.LoopOptions;
+import lunar.iscsi.spi.Polling;
 import lunar.iscsi.spi.Transports;
 import lunar.iscsi.text.DiscoveredTarget;
 import lunar.scsi.primary.TargetPortGroups;
@@ -65,7 +67,7 @@ public final class TargetServer implements AutoCloseable {
     private final Object changing = new Object();
 
     private TargetServer(Builder from) throws IOException {
-        transports = new Transports("lunar-target", from.loopCount);
+        transports = new Transports("lunar-target", from.loops);
         shared = new ServerState(from.limits, from.sessionLimits, transports, from.offer,
                 from.discoveryChap);
         shared.announceResets(from.announcesResets);
@@ -328,7 +330,7 @@ public final class TargetServer implements AutoCloseable {
         private Offer offer = DEFAULT_OFFER;
         private Optional<ChapPolicy> discoveryChap = Optional.empty();
         private boolean announcesResets = true;
-        private int loopCount = DEFAULT_LOOPS;
+        private LoopOptions loops = LoopOptions.of(DEFAULT_LOOPS);
 
         private Builder() {}
 
@@ -395,7 +397,13 @@ public final class TargetServer implements AutoCloseable {
          * assigned to them in turn, so as many threads as connections give each connection a thread of its own.
          */
         public Builder loops(int count) {
-            loopCount = count;
+            loops = new LoopOptions(count, loops.polling());
+            return this;
+        }
+
+        /** Sets how long these threads poll for events before they sleep; by default they sleep at once. */
+        public Builder polling(Polling polling) {
+            loops = loops.withPolling(polling);
             return this;
         }
 

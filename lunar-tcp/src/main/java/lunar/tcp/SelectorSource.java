@@ -13,6 +13,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import lunar.iscsi.spi.Polling;
 import lunar.loop.EventSource;
 import lunar.loop.EventSourceLoop;
 
@@ -45,13 +46,13 @@ final class SelectorSource implements EventSource {
     private final Consumer<SelectionKey> ready = SelectorSource::ready;
     private final EventSourceLoop loop;
 
-    private SelectorSource(String name) throws IOException {
-        loop = new EventSourceLoop(name, this);
+    private SelectorSource(String name, Polling polling) throws IOException {
+        loop = new EventSourceLoop(name, this, polling);
     }
 
     /** Starts a loop over a new selector. */
-    static SelectorSource start(String name) throws IOException {
-        var source = new SelectorSource(name);
+    static SelectorSource start(String name, Polling polling) throws IOException {
+        var source = new SelectorSource(name, polling);
         source.loop.start();
         return source;
     }
@@ -68,7 +69,7 @@ final class SelectorSource implements EventSource {
     ByteBuffer stagingBuffer() { return stagingBuffer; }
 
     @Override
-    public void poll() throws IOException { selector.selectNow(ready); }
+    public boolean poll() throws IOException { return selector.selectNow(ready) > 0; }
 
     @Override
     public void await(long limitMs) throws IOException { selector.select(ready, limitMs); }

@@ -18,6 +18,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import lunar.iscsi.framing.PduReceiver;
 import lunar.iscsi.spi.EventLoop;
+import lunar.iscsi.spi.LoopOptions;
 import lunar.iscsi.spi.Transport;
 import lunar.iscsi.spi.TransportProvider;
 
@@ -31,16 +32,15 @@ final class TcpLoops implements TransportProvider.Loops {
     private final AtomicInteger turn = new AtomicInteger();
     private final Chunks chunks;
 
-    TcpLoops(String name, int loopCount) throws IOException { this(name, loopCount, new Chunks()); }
+    TcpLoops(String name, LoopOptions options) throws IOException {
+        this(name, options, new Chunks());
+    }
 
-    TcpLoops(String name, int loopCount, Chunks chunks) throws IOException {
+    TcpLoops(String name, LoopOptions options, Chunks chunks) throws IOException {
         this.chunks = chunks;
-        if (loopCount < 1) {
-            throw new IllegalArgumentException(loopCount + " event loops");
-        }
         try {
-            for (int i = 0; i < loopCount; i++) {
-                sources.add(SelectorSource.start(name + "-" + i));
+            for (int i = 0; i < options.count(); i++) {
+                sources.add(SelectorSource.start(name + "-" + i, options.polling()));
             }
         } catch (IOException | RuntimeException | Error e) {
             sources.forEach(source -> source.loop().stop());

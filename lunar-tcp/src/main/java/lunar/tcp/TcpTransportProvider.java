@@ -1,6 +1,7 @@
 package lunar.tcp;
 
 import java.io.IOException;
+import lunar.iscsi.spi.LoopOptions;
 import lunar.iscsi.spi.TransportProvider;
 
 /** Plain TCP, for the scheme {@code iscsi}. */
@@ -12,7 +13,7 @@ public final class TcpTransportProvider implements TransportProvider {
     public String scheme() { return "iscsi"; }
 
     @Override
-    public Loops start(String name, int loopCount) throws IOException {
-        return new TcpLoops(name, loopCount);
+    public Loops start(String name, LoopOptions options) throws IOException {
+        return new TcpLoops(name, options);
     }
 }

@@ -18,6 +18,7 @@ import lunar.iscsi.framing.Framing;
 import lunar.iscsi.framing.PduReceiver;
 import lunar.iscsi.pdu.Bhs;
 import lunar.iscsi.spi.EventLoop;
+import lunar.iscsi.spi.LoopOptions;
 import lunar.iscsi.spi.Transport;
 import lunar.iscsi.spi.Transport.Release;
 import org.jspecify.annotations.Nullable;
@@ -131,7 +132,7 @@ class AllocationTest {
         var framing = new Framing(digests, digests, 1 << 20, 0);
         var accepted = new LinkedBlockingQueue<End>();
         var connected = new LinkedBlockingQueue<End>();
-        try (var loops = new TcpLoops("allocation", 2);
+        try (var loops = new TcpLoops("allocation", LoopOptions.of(2));
                 var listener = loops.listen(Endpoint.ANY_PORT, transport -> {
                     transport.framing(framing);
                     var end = new End(transport, back, there);

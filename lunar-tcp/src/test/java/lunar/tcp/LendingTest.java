@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.Pipe;
 import java.nio.channels.SelectionKey;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -13,17 +14,26 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
+import lunar.iscsi.spi.Polling;
 import lunar.loop.EventSourceLoop;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** A loop whose one channel is a pipe: a byte is an answer for the guest of that number. */
 @Timeout(60)
+@ParameterizedClass
+@MethodSource("pollings")
 class LendingTest {
     private static final int GUESTS = 3;
 
+    @Parameter
+    private Polling polling;
     private EventSourceLoop loop;
     private Pipe pipe;
     private final AtomicIntegerArray asked = new AtomicIntegerArray(GUESTS);
@@ -31,9 +41,13 @@ class LendingTest {
     private final Thread[] waiting = new Thread[GUESTS];
     private volatile Thread handledBy;
 
+    static Stream<Polling> pollings() {
+        return Stream.of(Polling.OFF, Polling.of(Duration.ofMillis(1)), Polling.AUTO);
+    }
+
     @BeforeEach
     void start() throws Exception {
-        SelectorSource source = SelectorSource.start("test-loop");
+        SelectorSource source = SelectorSource.start("test-loop", polling);
         loop = source.loop();
         pipe = Pipe.open();
         pipe.source().configureBlocking(false);

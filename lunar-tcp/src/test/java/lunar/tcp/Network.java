@@ -10,6 +10,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import lunar.iscsi.framing.Framing;
+import lunar.iscsi.spi.LoopOptions;
 import lunar.iscsi.spi.Transport;
 import lunar.iscsi.spi.TransportProvider.Listener;
 
@@ -28,7 +29,7 @@ final class Network implements AutoCloseable {
 
     Network(int loopCount, Framing framing, Function<Transport, Endpoint> server, Chunks chunks) {
         try {
-            loops = new TcpLoops("test", loopCount, chunks);
+            loops = new TcpLoops("test", LoopOptions.of(loopCount), chunks);
             listener = loops.listen(Endpoint.ANY_PORT, transport -> {
                 transport.framing(framing);
                 Endpoint end = server.apply(transport);

@@ -14,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import lunar.iscsi.spi.EventLoop.Timer;
+import lunar.iscsi.spi.Polling;
 import lunar.loop.EventSourceLoop;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -24,7 +25,9 @@ class SelectorLoopTest {
     private EventSourceLoop loop;
 
     @BeforeEach
-    void start() throws IOException { loop = SelectorSource.start("test-loop").loop(); }
+    void start() throws IOException {
+        loop = SelectorSource.start("test-loop", Polling.OFF).loop();
+    }
 
     @AfterEach
     void stop() {

@@ -16,6 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import lunar.iscsi.spi.LoopOptions;
 import lunar.iscsi.spi.Transport;
 import lunar.iscsi.spi.TransportProvider;
 import lunar.iscsi.spi.TransportProvider.Listener;
@@ -68,7 +69,7 @@ class TcpLoopsTest {
     @Test
     void shouldLeaveNothingBehindWhenTheLoopIsTooBusyToConnect() throws Exception {
         List<Endpoint> made = new ArrayList<>();
-        try (var target = echoing(); var busy = new TcpLoops("busy", 1)) {
+        try (var target = echoing(); var busy = new TcpLoops("busy", LoopOptions.of(1))) {
             var goOn = new CountDownLatch(1);
             Transport first = busy.connect(target.portal(), 10_000, Endpoint::new);
             first.loop().execute(() -> {

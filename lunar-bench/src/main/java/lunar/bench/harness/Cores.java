@@ -24,6 +24,10 @@ public final class Cores {
 
     public static String first() { return ALL.split("[,-]", 2)[0]; }
 
+    public static String last() {
+        return ALL.substring(ALL.lastIndexOf(',') + 1).replaceFirst(".*-", "");
+    }
+
     /** All threads of a process, and those that they start. */
     public static void bind(long pid, String cores) throws BenchException, InterruptedException {
         Processes.run(Path.of("/dev/null"), TOOL_SECONDS,

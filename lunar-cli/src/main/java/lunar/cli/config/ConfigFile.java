@@ -9,6 +9,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import lunar.iscsi.login.ChapAlgorithm;
+import lunar.iscsi.spi.LoopOptions;
+import lunar.iscsi.spi.Polling;
 import lunar.isns.IsnsServer;
 import lunar.server.ServerPlan;
 import lunar.target.SessionLimits;
@@ -73,7 +75,7 @@ public record ConfigFile(List<ServerPlan.Listen> portals, List<ServerPlan.Target
             "volume", "announce-resets");
     private static final Set<String> LIMIT_KEYS = Set.of("sessions", "sessions-per-target",
             "sessions-per-initiator", "sessions-per-address", "max-time2wait", "max-time2retain",
-            "connections", "connections-per-address", "connections-per-session", "loops");
+            "connections", "connections-per-address", "connections-per-session", "loops", "poll");
     private static final int MAX_CONNECTIONS = 1 << 20;
     public static final int MAX_LOOPS = 1024;
     private static final int MAX_SESSION_CONNECTIONS = 0xffff;
@@ -137,7 +139,9 @@ public record ConfigFile(List<ServerPlan.Listen> portals, List<ServerPlan.Target
                         .orElse(SessionLimits.share(connections)),
                 limits.number("connections-per-session", 1, MAX_SESSION_CONNECTIONS)
                         .orElse(usual.connectionsPerSession()),
-                limits.number("loops", 1, MAX_LOOPS).orElse(usual.loops()));
+                new LoopOptions(
+                        limits.number("loops", 1, MAX_LOOPS).orElse(usual.loops().count()),
+                        limits.parsed("poll", Polling::parse).orElse(usual.loops().polling())));
     }
 
     private static SessionLimits sessionLimits(TomlTable limits, SessionLimits most)

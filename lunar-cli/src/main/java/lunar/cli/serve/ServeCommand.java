@@ -20,6 +20,8 @@ import java.util.List;
 import java.util.Optional;
 import lunar.iscsi.login.ChapAlgorithm;
 import lunar.iscsi.login.DigestChoice;
+import lunar.iscsi.spi.LoopOptions;
+import lunar.iscsi.spi.Polling;
 import lunar.isns.IsnsServer;
 import lunar.server.ServerPlan;
 import lunar.server.StorageServer;
@@ -103,6 +105,12 @@ public final class ServeCommand extends DeviceCommand {
             description = "Threads that serve connections, each its share of them. As many as there "
                     + "are connections: a thread for each. Default: one per processor, to 8.")
     private @Nullable Integer loops;
+
+    @Option(names = "--poll", paramLabel = "auto|off|TIME", converter = PollingConverter.class,
+            description = "How long these threads poll for requests before they sleep, such as 50us: "
+                    + "shorter latencies for processor time. auto polls while requests come in quick "
+                    + "succession, at most 200us. Default: off.")
+    private @Nullable Polling polling;
 
     @Option(names = "--config", paramLabel = "FILE",
             description = "Targets and options from a TOML file; what the command line says "
@@ -196,9 +204,14 @@ public final class ServeCommand extends DeviceCommand {
                 Optional.ofNullable(state).or(file::state),
                 Optional.ofNullable(isns).or(file::isns), file.discoveryChap(),
                 algorithms.orElse(file.chapAlgorithms()),
-                loops == null ? file.limits() : file.limits().withLoops(loops),
+                file.limits().withLoops(loops(file.limits().loops())),
                 new VolumeUris(config).opener(),
                 announceResets == null ? file.announceResets() : announceResets);
+    }
+
+    private LoopOptions loops(LoopOptions ofFile) {
+        return new LoopOptions(loops == null ? ofFile.count() : loops,
+                polling == null ? ofFile.polling() : polling);
     }
 
     private static DigestChoice digest(@Nullable Digest given, Optional<Digest> ofFile) {

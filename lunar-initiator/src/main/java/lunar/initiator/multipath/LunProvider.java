@@ -32,8 +32,9 @@ public final class LunProvider implements DeviceProvider {
         Lun lun = parsed.lun().orElseThrow(() -> new IllegalArgumentException(
                 "the URI of " + parsed.sessionOptions().targetName()
                         + " has no LUN; write its number at the end, as in .../0"));
-        Initiator initiator = Initiator
-                .create(parsed.initiatorName().orElse(InitiatorOptions.DEFAULT_NAME));
+        Initiator initiator = Initiator.create(InitiatorOptions
+                .of(parsed.initiatorName().orElse(InitiatorOptions.DEFAULT_NAME))
+                .withPolling(parsed.polling()));
         try {
             return MultipathDevice.open(initiator, options(initiator, parsed, lun),
                     initiator::close);

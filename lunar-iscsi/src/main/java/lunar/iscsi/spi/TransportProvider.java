@@ -11,8 +11,12 @@ public interface TransportProvider {
     /** URI scheme of these connections: {@code iscsi} for TCP, {@code iser} for RDMA. */
     String scheme();
 
-    /** Starts event loops for connections of this kind. The caller closes them; their connections end with them. */
-    Loops start(String name, int loopCount) throws IOException;
+    /**
+     * Starts event loops for connections of this kind. The caller closes them; their connections end with them.
+     *
+     * @param name begins the names of the loops' threads
+     */
+    Loops start(String name, LoopOptions options) throws IOException;
 
     /** A group of event loops and what can be done with them. */
     interface Loops extends AutoCloseable {

@@ -22,7 +22,7 @@ public final class Transports implements AutoCloseable {
     public static final String ISCSI = "iscsi";
 
     private final String name;
-    private final int loopCount;
+    private final LoopOptions options;
     private final Map<String, Loops> running = new LinkedHashMap<>();
     private final Set<Registered> memory = new HashSet<>();
     private boolean closed;
@@ -50,11 +50,11 @@ public final class Transports implements AutoCloseable {
      * Starts nothing yet.
      *
      * @param name begins the names of the loops' threads
-     * @param loopCount event loops of each transport
+     * @param options of the event loops of each transport
      */
-    public Transports(String name, int loopCount) {
+    public Transports(String name, LoopOptions options) {
         this.name = name;
-        this.loopCount = loopCount;
+        this.options = options;
     }
 
     /**
@@ -69,7 +69,7 @@ public final class Transports implements AutoCloseable {
             }
             Loops loops = running.get(scheme);
             if (loops == null) {
-                loops = provider(scheme).start(name, loopCount);
+                loops = provider(scheme).start(name, options);
                 running.put(scheme, loops);
                 for (Registered registered : memory) {
                     registered.with(loops);

@@ -16,6 +16,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import lunar.iscsi.framing.PduReceiver;
+import lunar.iscsi.spi.LoopOptions;
 import lunar.iscsi.spi.Transport;
 import lunar.iscsi.spi.TransportProvider;
 
@@ -35,11 +36,11 @@ final class PipeLoops implements TransportProvider.Loops {
     private final AtomicInteger turn = new AtomicInteger();
     private final Set<Listening> listening = ConcurrentHashMap.newKeySet();
 
-    PipeLoops(String scheme, String name, int loopCount, boolean places) {
+    PipeLoops(String scheme, String name, LoopOptions options, boolean places) {
         this.scheme = scheme;
         this.places = places;
-        for (int i = 0; i < loopCount; i++) {
-            sources.add(PipeSource.start(name + "-" + scheme + "-" + i));
+        for (int i = 0; i < options.count(); i++) {
+            sources.add(PipeSource.start(name + "-" + scheme + "-" + i, options.polling()));
         }
     }
 

@@ -6,6 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import lunar.iscsi.spi.EventLoop;
+import lunar.iscsi.spi.Polling;
 import lunar.loop.EventSource;
 import lunar.loop.EventSourceLoop;
 import org.jspecify.annotations.Nullable;
@@ -16,10 +17,12 @@ final class PipeSource implements EventSource {
     private final Set<PipeTransport> pipes = ConcurrentHashMap.newKeySet();
     private final EventSourceLoop loop;
 
-    private PipeSource(String name) { loop = new EventSourceLoop(name, this); }
+    private PipeSource(String name, Polling polling) {
+        loop = new EventSourceLoop(name, this, polling);
+    }
 
-    static PipeSource start(String name) {
-        var source = new PipeSource(name);
+    static PipeSource start(String name, Polling polling) {
+        var source = new PipeSource(name, polling);
         source.loop.start();
         return source;
     }
@@ -41,11 +44,13 @@ final class PipeSource implements EventSource {
     }
 
     @Override
-    public void poll() {
+    public boolean poll() {
         // As many as are there now: deliveries that cause others must not keep tasks from their turn.
-        for (int left = events.size(); left > 0; left--) {
+        int count = events.size();
+        for (int left = count; left > 0; left--) {
             run(events.poll());
         }
+        return count > 0;
     }
 
     @Override
@@ -55,7 +60,7 @@ final class PipeSource implements EventSource {
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
         }
-        poll();
+        boolean _ = poll();
     }
 
     private static void run(@Nullable Runnable event) {

@@ -1,5 +1,6 @@
 package lunar.testkit.pipe;
 
+import lunar.iscsi.spi.LoopOptions;
 import lunar.iscsi.spi.TransportProvider;
 
 /** Connections within this process, for the scheme {@link #SCHEME}, that carry all data in PDUs. */
@@ -14,7 +15,7 @@ public final class PipeTransportProvider implements TransportProvider {
     public String scheme() { return SCHEME; }
 
     @Override
-    public Loops start(String name, int loopCount) {
-        return new PipeLoops(SCHEME, name, loopCount, false);
+    public Loops start(String name, LoopOptions options) {
+        return new PipeLoops(SCHEME, name, options, false);
     }
 }

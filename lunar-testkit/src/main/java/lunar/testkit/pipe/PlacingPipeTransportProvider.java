@@ -1,5 +1,6 @@
 package lunar.testkit.pipe;
 
+import lunar.iscsi.spi.LoopOptions;
 import lunar.iscsi.spi.TransportProvider;
 
 /**
@@ -17,7 +18,7 @@ public final class PlacingPipeTransportProvider implements TransportProvider {
     public String scheme() { return SCHEME; }
 
     @Override
-    public Loops start(String name, int loopCount) {
-        return new PipeLoops(SCHEME, name, loopCount, true);
+    public Loops start(String name, LoopOptions options) {
+        return new PipeLoops(SCHEME, name, options, true);
     }
 }
