@@ -44,7 +44,10 @@ public interface TransportProvider {
          */
         default Registration register(MemorySegment memory) { return Registration.NONE; }
 
-        /** Ends all connections, then the loops; waits until they have ended. Idempotent. */
+        /**
+         * Ends all connections, then the loops; waits until they have ended. When it returns, all data that were handed
+         * to its connections are released. Idempotent.
+         */
         @Override
         void close();
     }

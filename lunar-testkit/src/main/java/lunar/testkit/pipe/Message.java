@@ -2,6 +2,7 @@ package lunar.testkit.pipe;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import lunar.iscsi.spi.Transport.Release;
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +14,17 @@ sealed interface Message {
     /** Gives up a message that is not delivered. */
     default void drop() {}
 
+    /**
+     * Releases the sender's memory, which is about to be freed.
+     *
+     * @return this message with a copy of its data; null where it makes no sense without that memory
+     */
+    default @Nullable Message detach() { return this; }
+
+    private static MemorySegment copy(MemorySegment data) {
+        return MemorySegment.ofArray(data.toArray(ValueLayout.JAVA_BYTE));
+    }
+
     /** A PDU; its data are read until they are released. */
     record Pdu(MemorySegment header, MemorySegment data, Release release) implements Message {
         @Override
@@ -20,6 +32,13 @@ sealed interface Message {
 
         @Override
         public void drop() { release.release(); }
+
+        @Override
+        public Message detach() {
+            var copy = new Pdu(header, copy(data), Release.NOTHING);
+            release.release();
+            return copy;
+        }
     }
 
     /** Data for the buffer of a command at the initiator: an RDMA Write. */
@@ -29,6 +48,13 @@ sealed interface Message {
 
         @Override
         public void drop() { release.release(); }
+
+        @Override
+        public Message detach() {
+            var copy = new Write(itt, offset, copy(data), Release.NOTHING);
+            release.release();
+            return copy;
+        }
     }
 
     /** A request for data of a command at the initiator: an RDMA Read. */
@@ -37,6 +63,12 @@ sealed interface Message {
             Message {
         @Override
         public void drop() { release.release(); }
+
+        @Override
+        public @Nullable Message detach() {
+            drop();
+            return null;
+        }
     }
 
     /** The answer to a read, whose data are in place. */

@@ -43,7 +43,9 @@ final class PipeTransport implements Transport {
     private @Nullable PipeTransport peer;
 
     private final Deque<Message> unflushed = new ArrayDeque<>(); // guarded by itself, before the inbox of the peer
-    private final Deque<Message> inbox = new ArrayDeque<>(); // guarded by itself
+    private final Deque<Message> inbox = new ArrayDeque<>(); // guarded by itself, inside copying
+    /** Held while the memory of the sender of a message is used. */
+    private final Object copying = new Object();
     /** Whether no more messages are taken in either direction; set with neither lock held. */
     private volatile boolean over;
     private boolean closing; // guarded by unflushed
@@ -213,7 +215,14 @@ final class PipeTransport implements Transport {
         boolean any = false;
         try {
             while (to != null && !stopped && !over && mine.equals(source)) {
-                Message message = next();
+                Message message;
+                MemorySegment place = MemorySegment.NULL;
+                synchronized (copying) {
+                    message = next();
+                    if (message != null) {
+                        place = copy(message, to);
+                    }
+                }
                 if (message == null) {
                     break;
                 }
@@ -222,7 +231,7 @@ final class PipeTransport implements Transport {
                     return;
                 }
                 any = true;
-                deliver(message, to);
+                deliver(message, place, to);
                 to = receiver;
             }
             if (any && to != null && !over && mine.equals(source)) {
@@ -233,7 +242,12 @@ final class PipeTransport implements Transport {
         }
     }
 
-    private void deliver(Message message, PduReceiver to) throws IOException {
+    /**
+     * Moves the data of a message, which is the end of its use of the sender's memory.
+     *
+     * @return where the data of a PDU are now
+     */
+    private MemorySegment copy(Message message, PduReceiver to) throws IOException {
         switch (message) {
             case Message.Pdu(var header, var data, var release) -> {
                 try {
@@ -244,7 +258,7 @@ final class PipeTransport implements Transport {
                     if (!isInitiator) {
                         expStatSn = bhs.int32(InitiatorPdu.EXP_STAT_SN);
                     }
-                    deliver(header.asSlice(Bhs.LENGTH), data, to);
+                    return copy(header.asSlice(Bhs.LENGTH), data, to);
                 } finally {
                     release.release();
                 }
@@ -266,6 +280,30 @@ final class PipeTransport implements Transport {
                 peer().take(List.of(new Message.ReadDone(read)));
                 peer().wake();
             }
+            case Message.ReadDone _,Message.End _ -> {
+            }
+        }
+        return MemorySegment.NULL;
+    }
+
+    private MemorySegment copy(MemorySegment ahs, MemorySegment data, PduReceiver to)
+            throws IOException {
+        int length = (int) data.byteSize();
+        if (length == 0) {
+            return MemorySegment.NULL;
+        }
+        MemorySegment place = to.dataDestination(bhs, ahs, length);
+        if (place.equals(MemorySegment.NULL)) {
+            place = MemorySegment.ofArray(new byte[length]);
+        }
+        return place.copyFrom(data);
+    }
+
+    private void deliver(Message message, MemorySegment place, PduReceiver to)
+            throws IOException {
+        switch (message) {
+            case Message.Pdu pdu ->
+                to.received(bhs.wrap(pdu.header()), pdu.header().asSlice(Bhs.LENGTH), place);
             case Message.ReadDone(var read) -> {
                 read.release().release();
                 MemorySegment header = MemorySegment.ofArray(new byte[Bhs.LENGTH]);
@@ -275,22 +313,10 @@ final class PipeTransport implements Transport {
                         .int32(DataOut.BUFFER_OFFSET, read.offset());
                 to.received(bhs, MemorySegment.NULL, read.into());
             }
+            case Message.Write _,Message.Read _ -> {
+            }
             case Message.End _ -> throw new AssertionError(message);
         }
-    }
-
-    private void deliver(MemorySegment ahs, MemorySegment data, PduReceiver to)
-            throws IOException {
-        int length = (int) data.byteSize();
-        MemorySegment place = MemorySegment.NULL;
-        if (length > 0) {
-            place = to.dataDestination(bhs, ahs, length);
-            if (place.equals(MemorySegment.NULL)) {
-                place = MemorySegment.ofArray(new byte[length]);
-            }
-            place.copyFrom(data);
-        }
-        to.received(bhs, ahs, place);
     }
 
     @Override
@@ -367,6 +393,17 @@ final class PipeTransport implements Transport {
         wake();
     }
 
+    /** Waits for a copy that is under way, and makes what has not been delivered independent of the sender. */
+    private void detachInbox() {
+        synchronized (copying) {
+            List<Message> detached = drain(inbox).stream().map(Message::detach)
+                    .filter(Objects::nonNull).toList();
+            synchronized (inbox) {
+                detached.reversed().forEach(inbox::addFirst);
+            }
+        }
+    }
+
     private static List<Message> drain(Deque<Message> queue) {
         synchronized (queue) {
             List<Message> all = List.copyOf(queue);
@@ -383,7 +420,11 @@ final class PipeTransport implements Transport {
         }
     }
 
+    /** Ends this end with its loop: the other end uses none of the memory of this one from then on. */
     void endWithLoop() {
+        over = true;
+        drain(unflushed).forEach(Message::drop);
+        peer().detachInbox();
         peer().take(List.of(new Message.End(null)));
         peer().wake();
         end(new IOException("the event loop has ended"));
